@@ -1,0 +1,51 @@
+"""The API: one Lambda behind API Gateway. Every route comes from a declaration; see `chalicelib/api/catalogue.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalice import Chalice, CORSConfig, Response
+
+from chalicelib.api.catalogue import routes, variable_names
+from chalicelib.api.dispatch import Request, dispatch
+from chalicelib.operations.operation import Operation
+
+app = Chalice(app_name="limn")
+app.api.binary_types = ["*/*"]  # every body is bytes: gzip, pictures, and JSON alike
+app.api.cors = CORSConfig(
+    allow_origin="*",
+    allow_headers=["Authorization", "Content-Type", "If-None-Match", "If-Modified-Since"],
+    expose_headers=["ETag", "Location", "Last-Modified"],
+    max_age=3600,
+)
+
+
+def _view(operations: dict[str, Operation]) -> Any:
+    def view(**places: str) -> Response:
+        request = app.current_request
+        operation = operations[request.method]
+        variables = dict(zip(variable_names(operation.path), places.values(), strict=True))
+        query = request.query_params
+        answer = dispatch(
+            operation,
+            Request(
+                method=request.method,
+                path=request.path or request.context.get("path", ""),
+                variables=variables,
+                query={name: query.getlist(name) for name in query} if query else {},
+                headers={name.lower(): value for name, value in request.headers.items()},
+                body=request.raw_body or None,
+                id=request.context.get("requestId", ""),
+            ),
+        )
+        # Chalice refuses bytes to clients that did not ask for exactly their type; ours ask for image/* or for nothing.
+        request.headers = {"accept": "*/*"}
+        return Response(body=answer.body, status_code=answer.status, headers=dict(answer.headers))
+
+    return view
+
+
+for _path, _operations in routes().items():
+    app.route(_path, methods=list(_operations), content_types=[], name=_path.strip("/").replace("/", "_") or "home")(
+        _view(dict(_operations))
+    )

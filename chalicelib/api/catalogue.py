@@ -1,0 +1,59 @@
+"""The catalogue of all operations: an explicit tuple, in the order they are shown in.
+
+A new group of operations is a new line here. The tests hold that ids and routes are unique and that every operation
+is documented.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+
+from chalicelib.api import site
+from chalicelib.operations import (
+    accounts,
+    memberships,
+    organizations,
+    projects,
+)
+from chalicelib.operations.operation import Operation
+
+OPERATIONS: tuple[Operation, ...] = (
+    *accounts.OPERATIONS,
+    *organizations.OPERATIONS,
+    *projects.OPERATIONS,
+    *memberships.OPERATIONS,
+)
+"""What the interface offers: all that the schema document describes."""
+
+PAGES: tuple[Operation, ...] = site.PAGES
+"""What is served beside the interface: the schema document, its browser, downloads."""
+
+_VARIABLE = re.compile(r"{(\w+)}")
+
+
+def variable_names(path: str) -> list[str]:
+    """The names of a path's variables, in order."""
+    return _VARIABLE.findall(path)
+
+
+def route_of(path: str) -> str:
+    """The path with its variables named by their place.
+
+    API Gateway wants the variables of siblings to have one name: `/rest/Localization/{id}` and
+    `/rest/Localization/{version}/{elemental_id}` cannot stand side by side otherwise.
+    """
+    counter = iter(range(1, 10))
+    return _VARIABLE.sub(lambda _: f"{{p{next(counter)}}}", path)
+
+
+def routes() -> Mapping[str, dict[str, Operation]]:
+    """Every route of the service: route → method → operation."""
+    found: defaultdict[str, dict[str, Operation]] = defaultdict(dict)
+    for operation in (*OPERATIONS, *PAGES):
+        methods = found[route_of(operation.path)]
+        if operation.method in methods:
+            raise AssertionError(f"{operation.id} and {methods[operation.method].id} share a route")
+        methods[operation.method] = operation
+    return found

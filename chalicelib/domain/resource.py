@@ -1,0 +1,72 @@
+"""What every stored thing is made of: Structs nested by *when* a field may be set.
+
+A resource writes each of its fields once: the Struct of what a PATCH may change, extended by what is given at
+creation, extended by what the service adds. `None` means "not given" in all of them: a null for an optional member is
+the same as its absence, so a PATCH touches only what it was given, while 0, false and "" are values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+Id = Annotated[int, Meta(ge=1)]
+Flag = Annotated[int, Meta(ge=0, le=1)]
+Name = Annotated[str, Meta(min_length=1, max_length=128)]
+TypeName = Annotated[str, Meta(min_length=1, max_length=64)]
+Description = Annotated[str, Meta(max_length=256)]
+Summary = Annotated[str, Meta(max_length=1024)]
+Uuid = Annotated[str, Meta(pattern=r"^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$")]
+Timestamp = str
+"""ISO 8601 in UTC with milliseconds and a Z, such as `2026-01-02T03:04:05.678Z`."""
+
+
+class Resource(Struct, kw_only=True, omit_defaults=True):
+    """Base of everything that is decoded from a body or encoded into an answer."""
+
+    accepts: ClassVar[Mapping[str, str]] = {}
+    """Older names of members, still accepted: old name → name (`spec/3` §18)."""
+    also: ClassVar[Mapping[str, str]] = {}
+    """Older names of members, still emitted: old name → name whose value it carries."""
+    gathers: ClassVar[str | None] = None
+    """The member, a mapping, that takes in what older clients sent as unknown members beside it."""
+    hidden: ClassVar[frozenset[str]] = frozenset()
+    """Members that are stored and never emitted."""
+
+
+class Created(Struct, kw_only=True, omit_defaults=True):
+    """What CreateResponse says: the new thing's id, and the thing where the operation gives it."""
+
+    message: str
+    id: int | str
+    object: dict[str, Any] | None = None
+
+
+def answer(thing: Resource) -> dict[str, Any]:
+    """The members of a thing as callers see them: every one, null where unset, under new and old names."""
+    seen = msgspec.structs.asdict(thing)
+    for old, name in thing.also.items():
+        seen[old] = seen[name]
+    for name in thing.hidden:
+        del seen[name]
+    return seen
+
+
+def given(change: Struct) -> dict[str, Any]:
+    """The members of a change that the caller gave."""
+    return {name: value for name, value in msgspec.structs.asdict(change).items() if value is not None}
+
+
+def now() -> Timestamp:
+    """This instant, as it is written into records."""
+    return timestamp(datetime.now(UTC))
+
+
+def timestamp(moment: datetime) -> Timestamp:
+    """An instant in the service's own form; a naive one counts as UTC."""
+    aware = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return aware.isoformat(timespec="milliseconds").replace("+00:00", "Z")

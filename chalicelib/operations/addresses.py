@@ -1,0 +1,125 @@
+"""How the variables of a path lead to what they address.
+
+A path addresses a project, an organization, a record by its id, an entity by its id, or nothing. The address also
+tells how far a caller may go there: the dispatcher asks it once, before the handler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from chalicelib.domain.accounts import ORGANIZATION, Organization, Project
+from chalicelib.domain.kinds import Kind
+from chalicelib.domain.permissions import Level
+from chalicelib.domain.records import RecordKind
+from chalicelib.operations.operation import Found
+from chalicelib.services import access
+from chalicelib.services.access import Caller
+from chalicelib.storage import entities, records
+
+
+@dataclass(frozen=True, kw_only=True)
+class _InProject:
+    """Something of a project: the caller's membership decides."""
+
+    locate: Callable[[dict[str, Any]], Found[Any]]
+    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+
+    def find(self, path: dict[str, Any]) -> Found[Any]:
+        """The thing, or NotFound."""
+        return self.locate(path)
+
+    def level(self, caller: Caller, found: Found[Any]) -> Level:
+        """The caller's level in the project."""
+        return access.project_level(caller, found.project or 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _InOrganization:
+    """Something of an organization: the caller's affiliation decides."""
+
+    locate: Callable[[dict[str, Any]], Found[Any]]
+    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+
+    def find(self, path: dict[str, Any]) -> Found[Any]:
+        """The thing, or NotFound."""
+        return self.locate(path)
+
+    def level(self, caller: Caller, found: Found[Any]) -> Level:
+        """The caller's level in the organization."""
+        return access.organization_level(caller, found.organization or 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plain:
+    """Something that no membership guards; the handler decides, or the operation is for anyone."""
+
+    locate: Callable[[dict[str, Any]], Found[Any]]
+    variables: dict[str, type]
+
+    def find(self, path: dict[str, Any]) -> Found[Any]:
+        """The thing, or NotFound."""
+        return self.locate(path)
+
+    def level(self, caller: Caller, found: Found[Any]) -> Level:  # noqa: ARG002 nothing to look at
+        """There are no levels here."""
+        return Level.NONE
+
+
+def _project(path: dict[str, Any], variable: str) -> Found[Project]:
+    project = access.project_of(path[variable])
+    return Found(thing=project, project=project.id, organization=project.organization)
+
+
+def _organization(path: dict[str, Any], variable: str) -> Found[Organization]:
+    organization = records.get(ORGANIZATION, path[variable])
+    return Found(thing=organization, organization=organization.id)
+
+
+PROJECT = _InProject(locate=lambda path: _project(path, "project"), variables={"project": int})
+"""`/rest/…/{project}`."""
+PROJECT_BY_ID = _InProject(locate=lambda path: _project(path, "id"))
+"""`/rest/Project/{id}`."""
+ORGANIZATION_ADDRESS = _InOrganization(
+    locate=lambda path: _organization(path, "organization"), variables={"organization": int}
+)
+"""`/rest/…/{organization}`."""
+ORGANIZATION_BY_ID = _InOrganization(locate=lambda path: _organization(path, "id"))
+"""`/rest/Organization/{id}`."""
+
+
+def record_of_project(kind: RecordKind[Any], variable: str = "id") -> _InProject:
+    """`/rest/Version/{id}`: a record that belongs to a project. A deleted project has no members to reach it."""
+
+    def locate(path: dict[str, Any]) -> Found[Any]:
+        record = records.get(kind, path[variable])
+        return Found(thing=record, project=record.project)
+
+    return _InProject(locate=locate, variables={variable: int if kind.identity == "id" else str})
+
+
+def record_of_organization(kind: RecordKind[Any]) -> _InOrganization:
+    """`/rest/Affiliation/{id}`: a record that belongs to an organization."""
+
+    def locate(path: dict[str, Any]) -> Found[Any]:
+        record = records.get(kind, path["id"])
+        return Found(thing=record, organization=record.organization)
+
+    return _InOrganization(locate=locate)
+
+
+def entity(kind: Kind) -> _InProject:
+    """`/rest/Localization/{id}`: an entity that readers may see. A deleted project has no members to reach it."""
+
+    def locate(path: dict[str, Any]) -> Found[Any]:
+        found = entities.get(kind, path["id"])
+        return Found(thing=found, project=found.project)
+
+    return _InProject(locate=locate)
+
+
+def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> _Plain:
+    """Something that no membership guards."""
+    return _Plain(locate=lambda path: Found(thing=locate(path)), variables=variables)

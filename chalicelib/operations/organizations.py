@@ -1,0 +1,170 @@
+"""Organizations (`spec/3` §3.1)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from chalicelib.domain.accounts import (
+    AFFILIATION,
+    ORGANIZATION,
+    PROJECT,
+    Affiliation,
+    Organization,
+    OrganizationSpec,
+    OrganizationUpdate,
+)
+from chalicelib.domain.permissions import Level, Permission
+from chalicelib.domain.resource import given
+from chalicelib.domain.responses import CreateResponse, MessageResponse
+from chalicelib.errors import BadInput, Forbidden
+from chalicelib.operations.addresses import ORGANIZATION_BY_ID
+from chalicelib.operations.operation import Call, NoQuery, Operation
+from chalicelib.services import access
+from chalicelib.services.access import Caller
+from chalicelib.settings import settings
+from chalicelib.storage import ids, records
+from chalicelib.storage.transactions import Transaction
+
+TAG = "Organizations"
+
+
+def list_organizations(call: Call[None, NoQuery, None]) -> list[Organization]:
+    """The caller's organizations, by name."""
+    return sorted(_organizations_of(call.caller), key=lambda organization: organization.name.casefold())
+
+
+def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateResponse:
+    """Make an organization with the caller as its administrator."""
+    if not call.caller.is_staff and not settings().anyone_may_create_organizations:
+        raise Forbidden
+    _refuse_same_name(call.caller, call.body.name)
+    organization = Organization(
+        id=ids.reserve(ORGANIZATION.name)[0],
+        name=call.body.name,
+        default_membership_permission=call.body.default_membership_permission or "No Access",
+        created_by=call.caller.id,
+    )
+    admin = Affiliation(
+        id=ids.reserve(AFFILIATION.name)[0], organization=organization.id, user=call.caller.id, permission="Admin"
+    )
+    change = Transaction()
+    records.add(change, ORGANIZATION, organization, taken=_taken())
+    records.add(change, AFFILIATION, admin)
+    change.run()
+    return CreateResponse(message=f"Organization {organization.name} created!", id=organization.id)
+
+
+def get_organization(call: Call[Organization, NoQuery, None]) -> Organization:
+    """One organization, with the caller's place in it."""
+    return _seen(call.target, call.level)
+
+
+def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -> MessageResponse:
+    """Change the members given."""
+    change = given(call.body)
+    if not change:
+        raise BadInput("Nothing to change: give name, default_membership_permission or thumb.")
+    if call.body.name and call.body.name.casefold() != call.target.name.casefold():
+        _refuse_same_name(call.caller, call.body.name)
+    records.edit(
+        ORGANIZATION, call.target.id, lambda current: msgspec.structs.replace(current, **change), taken=_taken()
+    )
+    return MessageResponse(message=f"Organization {call.target.id} updated successfully!")
+
+
+def delete_organization(call: Call[Organization, NoQuery, None]) -> MessageResponse:
+    """Remove an organization that owns no projects any more, with its affiliations."""
+    projects = [project for project in records.linked(PROJECT, "organization", call.target.id) if not project.deleted]
+    if projects:
+        raise BadInput(f"Organization {call.target.id} still owns {len(projects)} projects: delete those first.")
+    for affiliation in records.listed(AFFILIATION, call.target.id):
+        if affiliation.user != call.caller.id:
+            records.remove(AFFILIATION, affiliation.id)
+    change = Transaction()
+    records.drop(change, ORGANIZATION, call.target)
+    for affiliation in records.listed(AFFILIATION, call.target.id):
+        records.drop(change, AFFILIATION, affiliation)
+    change.run()
+    return MessageResponse(message=f"Organization {call.target.id} deleted successfully!")
+
+
+def _organizations_of(caller: Caller) -> list[Organization]:
+    found = {}
+    for affiliation in records.linked(AFFILIATION, "user", caller.id):
+        if affiliation.organization not in found:
+            organization = records.get(ORGANIZATION, affiliation.organization)
+            found[organization.id] = _seen(organization, access.LEVEL_OF[affiliation.permission])
+    return list(found.values())
+
+
+def _seen(organization: Organization, level: Level) -> Organization:
+    return msgspec.structs.replace(organization, permission="Admin" if level >= Level.FULL else "Member")
+
+
+def _refuse_same_name(caller: Caller, name: str) -> None:
+    if any(organization.name.casefold() == name.casefold() for organization in _organizations_of(caller)):
+        raise _taken()
+
+
+def _taken() -> BadInput:
+    return BadInput("name: you already belong to an organization of this name.")
+
+
+OPERATIONS = (
+    Operation(
+        id="GetOrganizationList",
+        method="GET",
+        path="/rest/Organizations",
+        summary="The organizations the caller belongs to.",
+        needs=Permission.SIGNED_IN,
+        returns=list[Organization],
+        handler=list_organizations,
+        tag=TAG,
+    ),
+    Operation(
+        id="CreateOrganization",
+        method="POST",
+        path="/rest/Organizations",
+        summary="Make an organization, with the caller as its administrator.",
+        details="For staff, or for anyone where the deployment allows it.",
+        needs=Permission.SIGNED_IN,
+        body=OrganizationSpec,
+        returns=CreateResponse,
+        handler=create_organization,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetOrganization",
+        method="GET",
+        path="/rest/Organization/{id}",
+        summary="One organization.",
+        needs=Permission.MEMBER,
+        addresses=ORGANIZATION_BY_ID,
+        returns=Organization,
+        handler=get_organization,
+        tag=TAG,
+    ),
+    Operation(
+        id="UpdateOrganization",
+        method="PATCH",
+        path="/rest/Organization/{id}",
+        summary="Change an organization.",
+        needs=Permission.ADMIN,
+        addresses=ORGANIZATION_BY_ID,
+        body=OrganizationUpdate,
+        returns=MessageResponse,
+        handler=update_organization,
+        tag=TAG,
+    ),
+    Operation(
+        id="DeleteOrganization",
+        method="DELETE",
+        path="/rest/Organization/{id}",
+        summary="Delete an organization that owns no projects.",
+        needs=Permission.ADMIN,
+        addresses=ORGANIZATION_BY_ID,
+        returns=MessageResponse,
+        handler=delete_organization,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,177 @@
+"""Projects (`spec/3` §5)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from chalicelib.domain.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate
+from chalicelib.domain.accounts import PROJECT as PROJECT_RECORD
+from chalicelib.domain.permissions import Level, Permission
+from chalicelib.domain.resource import Id, Resource, Uuid, given
+from chalicelib.domain.responses import CreateResponse, MessageResponse
+from chalicelib.domain.resource import answer
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.operations.addresses import PROJECT_BY_ID
+from chalicelib.operations.operation import Call, NoQuery, Operation
+from chalicelib.services import access, projects, users
+from chalicelib.services.access import Caller
+from chalicelib.storage import records
+
+TAG = "Projects"
+
+
+class ProjectQuery(Resource, kw_only=True):
+    """By what the caller's projects are narrowed."""
+
+    organization: Id | None = None
+    elemental_id: Uuid | None = None
+
+
+class ProjectChanged(Resource, kw_only=True):
+    """What a PATCH of a project says."""
+
+    message: str
+    object: Project
+
+
+def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
+    """The projects the caller is a member of, by id."""
+    wanted = call.query
+    found = []
+    for membership in records.linked(MEMBERSHIP, "user", call.caller.id):
+        try:
+            project = access.project_of(membership.project)
+        except NotFound:
+            continue
+        if wanted.organization not in (None, project.organization):
+            continue
+        if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
+            continue
+        found.append(_seen(project, call.caller, membership.permission))
+    return sorted(found, key=lambda project: project.id)
+
+
+def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
+    """Make a project in an organization that the caller administers."""
+    level = access.organization_level(call.caller, call.body.organization)
+    if level < Level.FULL:
+        raise Forbidden
+    organization = records.get(ORGANIZATION, call.body.organization)
+    project = projects.create_project(call.body, call.caller.id, organization.default_membership_permission)
+    return CreateResponse(
+        message=f"Project {project.name} created!",
+        id=project.id,
+        object=answer(_seen(project, call.caller, "Full Control")),
+    )
+
+
+def get_project(call: Call[Project, NoQuery, None]) -> Project:
+    """One project."""
+    return _seen(call.target, call.caller, _level_name(call.level))
+
+
+def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
+    """Change the members given."""
+    change = given(call.body)
+    if not change:
+        raise BadInput("No recognized keys in request!")
+    if {"bucket", "upload_bucket", "backup_bucket"} & change.keys():
+        level = access.organization_level(call.caller, call.target.organization)
+        if level < Level.FULL:
+            raise Forbidden("Setting a bucket on a project needs administrative access in the organization.")
+    if elemental := change.get("elemental_id"):
+        change["elemental_id"] = elemental.lower()
+    changed = records.edit(
+        PROJECT_RECORD,
+        call.target.id,
+        lambda current: msgspec.structs.replace(current, **change),
+        taken=projects.name_taken(),
+    )
+    seen = _seen(changed, call.caller, _level_name(call.level))
+    return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
+
+
+def delete_project(call: Call[Project, NoQuery, None]) -> MessageResponse:
+    """Delete a project with everything in it: for its creator only (`spec/1` Authentication 5)."""
+    if call.target.created_by != call.caller.id:
+        raise Forbidden("Only the owner of a project may delete it.")
+    projects.delete_project(call.target)
+    return MessageResponse(message=f"Project {call.target.id} deleted successfully!")
+
+
+def _level_name(level: Level) -> str:
+    return next(name for name, value in access.LEVEL_OF.items() if value == level and value > Level.NONE)
+
+
+def _seen(project: Project, caller: Caller, permission: str) -> Project:
+    """The project with what is computed: the caller's place in it and the names of its members, creator first."""
+    members = users.by_id(membership.user for membership in records.listed(MEMBERSHIP, project.id))
+    names = sorted(members.values(), key=lambda user: (user.id != project.created_by, user.last_name, user.username))
+    return msgspec.structs.replace(
+        project,
+        permission="Creator" if project.created_by == caller.id else permission,
+        usernames=[user.display_name for user in names],
+    )
+
+
+OPERATIONS = (
+    Operation(
+        id="GetProjectList",
+        method="GET",
+        path="/rest/Projects",
+        summary="The projects the caller is a member of.",
+        needs=Permission.SIGNED_IN,
+        query=ProjectQuery,
+        returns=list[Project],
+        handler=list_projects,
+        tag=TAG,
+    ),
+    Operation(
+        id="CreateProject",
+        method="POST",
+        path="/rest/Projects",
+        summary="Make a project in an organization that the caller administers.",
+        details="It has a version called Baseline at once, and a membership for every user of the organization where "
+        "the organization gives one by default.",
+        needs=Permission.SIGNED_IN,
+        query=ProjectQuery,
+        body=ProjectSpec,
+        returns=CreateResponse,
+        handler=create_project,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetProject",
+        method="GET",
+        path="/rest/Project/{id}",
+        summary="One project.",
+        needs=Permission.VIEW,
+        addresses=PROJECT_BY_ID,
+        returns=Project,
+        handler=get_project,
+        tag=TAG,
+    ),
+    Operation(
+        id="UpdateProject",
+        method="PATCH",
+        path="/rest/Project/{id}",
+        summary="Change a project.",
+        needs=Permission.FULL,
+        addresses=PROJECT_BY_ID,
+        body=ProjectUpdate,
+        returns=ProjectChanged,
+        handler=update_project,
+        tag=TAG,
+    ),
+    Operation(
+        id="DeleteProject",
+        method="DELETE",
+        path="/rest/Project/{id}",
+        summary="Delete a project with all its media and annotations; for its creator.",
+        needs=Permission.FULL,
+        addresses=PROJECT_BY_ID,
+        returns=MessageResponse,
+        handler=delete_project,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,88 @@
+"""Who is asking, and how far they may go."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from chalicelib.domain.accounts import AFFILIATION, MEMBERSHIP, PROJECT, TOKEN, Membership, Project
+from chalicelib.domain.permissions import LEVEL_OF, Level
+from chalicelib.domain.records import padded
+from chalicelib.errors import NotFound, NotSignedIn
+from chalicelib.storage import records
+
+SCHEMES = ("token", "bearer")
+_LONGEST_TOKEN = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """The user behind a request; id 0 is nobody."""
+
+    id: int
+    username: str = ""
+    is_staff: bool = False
+    token_hash: str = ""
+
+    @property
+    def signed_in(self) -> bool:
+        """Whether the request carried valid credentials."""
+        return self.id > 0
+
+    @classmethod
+    def nobody(cls) -> Caller:
+        """A caller without credentials."""
+        return cls(id=0)
+
+
+def hash_of(token: str) -> str:
+    """What a token is stored and looked up by: it is random enough to need no salt."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def authenticate(authorization: str | None) -> Caller:
+    """The caller that an Authorization header names; nobody where there is none.
+
+    Raises:
+        NotSignedIn: the header is malformed, or its token is nobody's (any more).
+    """
+    if not authorization:
+        return Caller.nobody()
+    scheme, _, token = authorization.strip().partition(" ")
+    token = token.strip()
+    if scheme.lower() not in SCHEMES or not token or len(token) > _LONGEST_TOKEN:
+        raise NotSignedIn("Invalid token header: it is to be `Authorization: Token <key>`.")
+    try:
+        stored = records.get(TOKEN, hash_of(token))
+    except NotFound:
+        raise NotSignedIn("Invalid token.") from None
+    if not stored.is_active:
+        raise NotSignedIn("Invalid token.")
+    return Caller(id=stored.user, username=stored.username, is_staff=stored.is_staff, token_hash=stored.id)
+
+
+def membership(caller_id: int, project: int) -> Membership | None:
+    """A user's membership of a project."""
+    return records.find(MEMBERSHIP, project, padded(caller_id)) if caller_id else None
+
+
+def project_level(caller: Caller, project: int) -> Level:
+    """How far a caller may go in a project."""
+    found = membership(caller.id, project)
+    return LEVEL_OF[found.permission] if found else Level.NONE
+
+
+def organization_level(caller: Caller, organization: int) -> Level:
+    """How far a caller may go in an organization; with several affiliations the first counts (`spec/3` §3.2)."""
+    if not caller.signed_in:
+        return Level.NONE
+    first = records.first(AFFILIATION, organization, f"{padded(caller.id)}|")
+    return LEVEL_OF[first.permission] if first else Level.NONE
+
+
+def project_of(number: int) -> Project:
+    """A project that was not deleted. Raises NotFound."""
+    found = records.get(PROJECT, number)
+    if found.deleted is not None:
+        raise NotFound.of("Project", number)
+    return found

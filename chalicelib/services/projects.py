@@ -1,0 +1,90 @@
+"""Projects: making one with everything it needs to be usable at once, and taking one away."""
+
+from __future__ import annotations
+
+import uuid
+
+import msgspec
+
+from chalicelib.domain.accounts import AFFILIATION, MEMBERSHIP, PROJECT, Membership, Project, ProjectSpec
+from chalicelib.domain.definitions import VERSION, Version
+from chalicelib.domain.permissions import LEVEL_OF, Level
+from chalicelib.domain.resource import now
+from chalicelib.errors import BadInput
+from chalicelib.storage import ids, records
+from chalicelib.storage.transactions import Transaction
+
+BASELINE = "Baseline"
+_MEMBERS_AT_ONCE = 20
+"""Memberships made with the project itself; each is three rows of a transaction's hundred."""
+
+
+def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Project:
+    """A project with its first version, its creator's membership, and those the organization gives by default.
+
+    The creator's own membership and the version are there from the first moment; so are the first twenty others.
+
+    Raises:
+        BadInput: the organization has a project of this name.
+    """
+    project = Project(
+        id=ids.reserve(PROJECT.name)[0],
+        name=spec.name,
+        summary=spec.summary or "",
+        organization=spec.organization,
+        enable_downloads=spec.enable_downloads is not False,
+        bucket=spec.bucket,
+        upload_bucket=spec.upload_bucket,
+        backup_bucket=spec.backup_bucket,
+        elemental_id=(spec.elemental_id or str(uuid.uuid4())).lower(),
+        created=now(),
+        created_by=creator,
+    )
+    change = Transaction()
+    records.add(change, PROJECT, project, taken=name_taken())
+    records.add(change, VERSION, baseline(project.id), user=creator)
+    others = _others(spec.organization, creator) if LEVEL_OF[default_level] > Level.NONE else []
+    members = [(creator, "Full Control"), *((user, default_level) for user in others)]
+    numbers = ids.reserve(MEMBERSHIP.name, len(members))
+    memberships = [
+        Membership(id=number, project=project.id, user=user, permission=level)  # type: ignore[arg-type]
+        for number, (user, level) in zip(numbers, members, strict=True)
+    ]
+    for membership in memberships[:_MEMBERS_AT_ONCE]:
+        records.add(change, MEMBERSHIP, membership)
+    change.run()
+    for membership in memberships[_MEMBERS_AT_ONCE:]:
+        records.create(MEMBERSHIP, membership)
+    return project
+
+
+def delete_project(project: Project) -> None:
+    """Mark a project deleted, free its name, and let nobody into it any more; what it holds is purged later.
+
+    Everything in a project is reached through a membership, so without them nothing of it can be read, even by id.
+    """
+    records.edit(PROJECT, project.id, lambda current: msgspec.structs.replace(current, deleted=now()))
+    for membership in records.listed(MEMBERSHIP, project.id):
+        records.remove(MEMBERSHIP, membership.id)
+
+
+def baseline(project: int) -> Version:
+    """The version every project begins with."""
+    return Version(
+        id=ids.reserve(VERSION.name)[0],
+        project=project,
+        name=BASELINE,
+        description="Initial version",
+        number=0,
+        elemental_id=str(uuid.uuid4()),
+    )
+
+
+def name_taken() -> BadInput:
+    """What a second project of a name meets."""
+    return BadInput("name: the organization already has a project of this name.")
+
+
+def _others(organization: int, creator: int) -> list[int]:
+    users = (affiliation.user for affiliation in records.listed(AFFILIATION, organization))
+    return [user for user in dict.fromkeys(users) if user != creator]

@@ -1,0 +1,67 @@
+"""Where things are and how large they may be: every environment variable Limn reads, in one place.
+
+The stateful CloudFormation template (`infra/stateful.yaml`) has an output for each name it creates. An output
+`RecordsTable` becomes the variable `LIMN_RECORDS_TABLE` of every function, on AWS and on the local stack alike.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+import msgspec
+
+PREFIX = "LIMN_"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The configuration of one deployment. Sizes are in bytes, times in seconds."""
+
+    records_table: str
+    entities_table: str
+    log_table: str
+    counters_table: str
+    idempotency_table: str
+    media_bucket: str
+    upload_bucket: str
+    views_bucket: str
+    transcode_queue_url: str
+    clip_queue_url: str
+    email_queue_url: str
+    key_id: str
+    public_url: str = "http://127.0.0.1:8000"
+    """Where people and clients reach the API; links in answers and emails start with it. No trailing slash."""
+    s3_endpoint: str = ""
+    """Where clients reach S3 when it is not AWS; presigned URLs start with it. Empty on AWS."""
+    aws_endpoint: str = ""
+    """Where this process reaches every AWS service when it is not AWS. Empty on AWS, and inside the local stack's process."""
+    email_sender: str = "limn@localhost"
+    email_enabled: bool = True
+    anonymous_registration: bool = False
+    anyone_may_create_organizations: bool = False
+    allowed_origins: list[str] = []
+    """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""
+    stage: str = "local"
+    view_memory: int = 1_500_000_000
+    """What the views of all projects in one container may take together before the least recently used goes."""
+    largest_answer: int = 5_500_000
+    """Answers above this go through S3: Lambda's limit is 6 MB, base64 and headers included."""
+    piece_seconds: float = 60.0
+    """The longest stretch of video that one queue message decodes."""
+
+
+@lru_cache(maxsize=1)
+def settings() -> Settings:
+    """The settings of this process, read from the environment once.
+
+    Raises:
+        msgspec.ValidationError: a variable is missing or is not of its type; the message names it.
+    """
+    given = {
+        field.name: os.environ[PREFIX + field.name.upper()]
+        for field in msgspec.structs.fields(Settings)
+        if PREFIX + field.name.upper() in os.environ
+    }
+    if isinstance(origins := given.get("allowed_origins"), str):
+        given["allowed_origins"] = [origin for origin in origins.split(",") if origin]  # type: ignore[assignment]
+    return msgspec.convert(given, Settings, strict=False)

@@ -1,0 +1,300 @@
+"""Entities: media, localizations, states, leaves and files, one row each, many millions.
+
+A creation of many writes its rows first, each naming the batch it belongs to, and then one commit: until then nobody
+sees any of them, afterwards everybody sees all. A change rewrites the row and commits in one transaction, so a row
+without a batch is visible by itself.
+
+    pending|<kind>#<first id>   put before the rows, removed with the commit: what a sweeper looks for
+    batch#<kind>#<first id>     put with the commit: the batch is visible
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+import msgspec
+
+from chalicelib.domain.commits import GONE, Change, Edit
+from chalicelib.domain.entities import STRUCT_OF, Entity
+from chalicelib.domain.kinds import Kind
+from chalicelib.domain.resource import now
+from chalicelib.errors import Conflict, NotFound, Unavailable
+from chalicelib.storage.tables import CounterRow, EntityRow, connection
+from chalicelib.storage.transactions import Transaction
+
+E = TypeVar("E", bound=Entity)
+
+SMALL = 8
+"""Up to so many new entities go into one transaction: fewer calls, though each write unit counts twice."""
+ROWS_A_TRANSACTION = 99
+ROWS_A_WRITE = 25
+ROWS_A_READ = 100
+EDIT_ATTEMPTS = 12
+_KNOWN_BATCHES = 100_000
+_encoder = msgspec.json.Encoder()
+_visible: set[tuple[Kind, int]] = set()
+"""Batches known to be committed: once so, they stay so."""
+_pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
+
+
+@dataclass(frozen=True)
+class Stored(Generic[E]):
+    """An entity as it is now, with its optimistic lock."""
+
+    entity: E
+    n: int
+
+
+def get(kind: Kind, number: int) -> Any:
+    """The entity with an id, if readers may see it.
+
+    Raises:
+        NotFound: there is none, it was deleted, or its creation was not acknowledged.
+    """
+    return stored(kind, number).entity
+
+
+def stored(kind: Kind, number: int) -> Stored[Any]:
+    """The entity with its lock; as `get`."""
+    try:
+        row = EntityRow.get(_key(kind, number), consistent_read=True)
+    except EntityRow.DoesNotExist:
+        raise NotFound.of(kind.capitalize(), number) from None
+    if row.deleted is not None or not _committed(kind, {row.batch}):
+        raise NotFound.of(kind.capitalize(), number)
+    return Stored(_decode(kind, row), int(row.n))
+
+
+def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
+    """Those of the entities that readers may see, by id."""
+    keys = [_key(kind, number) for number in dict.fromkeys(numbers)]
+    parts = [keys[start : start + ROWS_A_READ] for start in range(0, len(keys), ROWS_A_READ)]
+    rows = [row for part in _in_parallel(_read_rows, parts) for row in part if row.deleted is None]
+    batches = {row.batch for row in rows}
+    unseen = {batch for batch in batches if not _committed(kind, {batch})}
+    found = [(row, _decode(kind, row)) for row in rows if row.batch not in unseen]
+    return {entity.id: Stored(entity, int(row.n)) for row, entity in found}
+
+
+def create(kind: Kind, created: Sequence[Entity], *, user: int | None, edits: list[Edit] | None = None) -> None:
+    """Store new entities of one project; all become visible at once or none does.
+
+    Their ids must be fresh ones from `ids.reserve`, in one block.
+    """
+    if not created:
+        return
+    project, first = created[0].project, created[0].id
+    docs = [_encoder.encode(entity) for entity in created]
+    changes = [Change(kind, entity.id, msgspec.Raw(doc)) for entity, doc in zip(created, docs, strict=True)]
+    change = Transaction()
+    if len(created) <= SMALL:
+        for entity, doc in zip(created, docs, strict=True):
+            row = EntityRow(_key(kind, entity.id), project=project, doc=doc, n=1)
+            change.put(row, EntityRow.pk.does_not_exist())
+    else:
+        pending = CounterRow("pending", _key(kind, first), n=len(created), detail=now())
+        pending.save()
+        _write_rows(
+            [
+                EntityRow(_key(kind, entity.id), project=project, doc=doc, n=1, batch=first)
+                for entity, doc in zip(created, docs, strict=True)
+            ]
+        )
+        # A sweeper that took the batch for abandoned has removed the mark; then nothing may become visible.
+        change.delete(pending, CounterRow.pk.exists(), Conflict("The creation took too long; nothing was created."))
+        change.put(CounterRow(f"batch#{_key(kind, first)}", "@", n=len(created)))
+    change.log(project, user, changes, edits)
+    change.run()
+    if len(created) > SMALL:
+        _remember(kind, first)
+
+
+def edit(
+    kind: Kind,
+    number: int,
+    how: Callable[[Any], Entity | None],
+    *,
+    user: int | None,
+    describe: Callable[[Any, Any], list[Edit]] | None = None,
+    also: Callable[[Transaction, Any], None] | None = None,
+) -> Any:
+    """Apply an edit to an entity as it is now and commit it; again from a fresh read whenever it moved underneath us.
+
+    Args:
+        kind: the kind of entity.
+        number: its id.
+        how: from the entity to the changed entity, a copy; None to leave it.
+        user: who does it.
+        describe: from the entity before and after to the entries of the change log.
+        also: adds to the transaction what must change with it, given the changed entity.
+
+    Raises:
+        NotFound: there is none to see.
+        Conflict: others were faster every time; nothing was changed.
+    """
+    for _ in range(EDIT_ATTEMPTS):
+        before = stored(kind, number)
+        after = how(before.entity)
+        if after is None:
+            return before.entity
+        change = Transaction()
+        moved = rewrite(change, kind, before, after)
+        change.log(
+            after.project,
+            user,
+            [Change(kind, number, msgspec.Raw(_encoder.encode(after)))],
+            describe(before.entity, after) if describe else None,
+        )
+        if also:
+            also(change, after)
+        try:
+            change.run()
+        except Conflict as conflict:
+            if conflict is not moved:
+                raise
+        else:
+            return after
+    raise Conflict(f"The {kind} {number} is being changed by too many at once; nothing was changed.")
+
+
+def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity) -> Conflict:
+    """Make a changed row part of a transaction; returns the Conflict that says it moved underneath."""
+    moved = Conflict(f"The {kind} {after.id} was changed by somebody else at the same time.")
+    row = EntityRow(_key(kind, after.id), project=after.project, doc=_encoder.encode(after), n=before.n + 1)
+    change.put(row, EntityRow.n == before.n, moved)
+    return moved
+
+
+def edit_many(
+    kind: Kind,
+    numbers: Sequence[int],
+    how: Callable[[Any], Entity | None],
+    *,
+    user: int | None,
+) -> int:
+    """Apply an edit to each of many entities; each is changed whole, in commits of up to 99.
+
+    Entities that vanished meanwhile are left out. Stopped half-way, the rest is unchanged and the call may be repeated.
+
+    Returns:
+        how many were changed.
+    """
+    return _chunked(kind, numbers, lambda part: _edit_chunk(kind, part, how, user))
+
+
+def delete_many(kind: Kind, numbers: Sequence[int], *, user: int | None, edits: list[Edit] | None = None) -> int:
+    """Delete entities, in commits of up to 99: readers no longer see them, a purge removes them later.
+
+    Returns:
+        how many were there to delete.
+    """
+    return _chunked(kind, numbers, lambda part: _delete_chunk(kind, part, user, edits))
+
+
+def _chunked(kind: Kind, numbers: Sequence[int], do: Callable[[Sequence[int]], int]) -> int:
+    done = 0
+    for start in range(0, len(numbers), ROWS_A_TRANSACTION):
+        part = numbers[start : start + ROWS_A_TRANSACTION]
+        for _ in range(EDIT_ATTEMPTS):
+            try:
+                done += do(part)
+            except Conflict:
+                continue
+            break
+        else:
+            raise Conflict(f"{kind.capitalize()} {part[0]} and others are being changed by too many at once.")
+    return done
+
+
+def _edit_chunk(kind: Kind, part: Sequence[int], how: Callable[[Any], Entity | None], user: int | None) -> int:
+    change = Transaction()
+    changes: list[Change] = []
+    project = 0
+    for number, before in many(kind, part).items():
+        after = how(before.entity)
+        if after is None or after == before.entity:
+            continue
+        project = after.project
+        rewrite(change, kind, before, after)
+        changes.append(Change(kind, number, msgspec.Raw(_encoder.encode(after))))
+    if changes:
+        change.log(project, user, changes)
+        change.run()
+    return len(changes)
+
+
+def _delete_chunk(kind: Kind, part: Sequence[int], user: int | None, edits: list[Edit] | None) -> int:
+    change = Transaction()
+    changes: list[Change] = []
+    project, moment = 0, now()
+    for number, before in many(kind, part).items():
+        project = before.entity.project
+        moved = Conflict(f"The {kind} {number} was changed by somebody else at the same time.")
+        row = EntityRow(
+            _key(kind, number), project=project, doc=_encoder.encode(before.entity), n=before.n + 1, deleted=moment
+        )
+        change.put(row, EntityRow.n == before.n, moved)
+        changes.append(Change(kind, number, GONE))
+    if changes:
+        change.log(project, user, changes, edits)
+        change.run()
+    return len(changes)
+
+
+def _key(kind: Kind, number: int) -> str:
+    return f"{kind}#{number}"
+
+
+def _decode(kind: Kind, row: EntityRow) -> Any:
+    return msgspec.json.decode(row.doc, type=STRUCT_OF[kind])
+
+
+def _committed(kind: Kind, batches: set[Any]) -> bool:
+    for batch in batches:
+        if batch is None or (kind, int(batch)) in _visible:
+            continue
+        try:
+            CounterRow.get(f"batch#{_key(kind, int(batch))}", "@", consistent_read=True)
+        except CounterRow.DoesNotExist:
+            return False
+        _remember(kind, int(batch))
+    return True
+
+
+def _remember(kind: Kind, batch: int) -> None:
+    if len(_visible) >= _KNOWN_BATCHES:
+        _visible.clear()
+    _visible.add((kind, batch))
+
+
+def _read_rows(keys: list[str]) -> list[EntityRow]:
+    return list(EntityRow.batch_get(keys, consistent_read=True))
+
+
+def _write_rows(rows: Sequence[EntityRow]) -> None:
+    parts = [rows[start : start + ROWS_A_WRITE] for start in range(0, len(rows), ROWS_A_WRITE)]
+    _in_parallel(_write_part, parts)
+
+
+def _write_part(rows: Sequence[EntityRow]) -> None:
+    table = EntityRow.Meta.table_name
+    client = cast("Any", connection()).client
+    wanted: dict[str, Any] = {table: [{"PutRequest": {"Item": row.serialize()}} for row in rows]}
+    for attempt in range(10):
+        wanted = client.batch_write_item(RequestItems=wanted).get("UnprocessedItems")
+        if not wanted:
+            return
+        time.sleep(min(2.0, 0.05 * 2**attempt) * random.random())  # noqa: S311
+    raise Unavailable("The database is too busy; nothing was created. Try again.")
+
+
+def _in_parallel(do: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
+    """Each part done, side by side where there are several: on AWS each call waits 5 ms for the network."""
+    if len(parts) <= 1:
+        return [do(part) for part in parts]
+    return list(_pool.map(do, parts))

@@ -1,0 +1,79 @@
+"""The log of a project: its commits in gapless order, the truth from which every view is derived.
+
+A commit is appended by a conditional put of the number after the last, inside the transaction of the change it tells
+of. Who loses the race takes the next number. Bodies are compressed JSON; one that does not fit into a row lies in S3,
+written before the row that points to it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator
+
+import msgspec
+
+from chalicelib.domain.commits import Change, Commit, Edit
+from chalicelib.domain.resource import now
+from chalicelib.storage import objects
+from chalicelib.storage.tables import LogRow
+
+LARGEST_BODY = 350_000
+"""Bytes of a body that still fits into a DynamoDB item of 400 KB."""
+HINT_SECONDS = 60.0
+"""How long the last number seen may be trusted as a starting point.
+
+Longer than a request, far shorter than the retention of commits: were an expired commit's number free again, a hint
+older than the retention could write into the past.
+"""
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Commit)
+_hints: dict[int, tuple[int, float]] = {}
+_locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
+
+
+def lock(project: int) -> threading.Lock:
+    """Held by this container's writers of a project in turn: they would only lose races against each other."""
+    return _locks[project]
+
+
+def last(project: int, *, fresh: bool = False) -> int:
+    """The number of the last commit, 0 where there is none; from memory if seen lately and not `fresh`."""
+    hint = _hints.get(project)
+    if hint and not fresh and time.monotonic() - hint[1] < HINT_SECONDS:
+        return hint[0]
+    newest = next(iter(LogRow.query(project, scan_index_forward=False, limit=1, consistent_read=True)), None)
+    number = int(newest.seq) if newest else 0
+    seen(project, number)
+    return number
+
+
+def seen(project: int, seq: int) -> None:
+    """Remember that a project's log goes at least up to `seq`."""
+    _hints[project] = (seq, time.monotonic())
+
+
+def row(commit: Commit) -> LogRow:
+    """The row of a commit, to be put into the transaction of its change."""
+    body = zlib.compress(_encoder.encode(commit), 1)
+    if len(body) <= LARGEST_BODY:
+        return LogRow(commit.project, commit.seq, body=body)
+    key = objects.put_view_object(commit.project, "commits", body)
+    return LogRow(commit.project, commit.seq, object_key=key)
+
+
+def commit_of(project: int, seq: int, user: int | None, changes: list[Change], edits: list[Edit]) -> Commit:
+    """A commit made now."""
+    return Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits)
+
+
+def read_after(project: int, seq: int) -> Iterator[Commit]:
+    """The commits after `seq`, in order; one consistent query, usually of nothing."""
+    for found in LogRow.query(project, LogRow.seq > seq, consistent_read=True):
+        body = found.body if found.body is not None else objects.get_view_object(found.object_key)
+        commit = _decoder.decode(zlib.decompress(body))
+        seen(project, commit.seq)
+        yield commit

@@ -1,0 +1,271 @@
+"""Records: small collections, read by key or by parent with a consistent query.
+
+    home     (parent#id, kind|key)    the document, under its parent; a record without parent is its own home
+    pointer  (kind#id, @)             where the home of an id is
+    link     (other#id, link|kind|id) the same, under something else that lists the record
+    claim    (claim#kind|word, @)     what is unique, and whose it is
+
+All rows of a record are written in one transaction, with the commit where the record is a definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from chalicelib.domain.commits import GONE, Change
+from chalicelib.domain.definitions import DEFINITION_STRUCT, Definitions
+from chalicelib.domain.kinds import DefinitionKind
+from chalicelib.domain.records import RecordKind
+from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
+from chalicelib.storage.tables import RecordRow
+from chalicelib.storage.transactions import Transaction
+
+R = TypeVar("R", bound=msgspec.Struct)
+Key = tuple[str, str]
+
+ALONE = "@"
+BATCH = 100
+EDIT_ATTEMPTS = 12
+_encoder = msgspec.json.Encoder()
+
+
+def get(kind: RecordKind[R], number: int | str) -> R:
+    """The record with an id.
+
+    Raises:
+        NotFound: there is none.
+    """
+    return _read(kind, number)[0]
+
+
+def find(kind: RecordKind[R], parent: int, key: str) -> R | None:
+    """The record with a sort key under its parent, in one call."""
+    if kind.parent is None:
+        raise AssertionError(f"{kind.name} has no parent")
+    row = _row((f"{kind.parent[1]}#{parent}", _home_key(kind, key)))
+    return _decode(kind, row) if row else None
+
+
+def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
+    """The first record under its parent whose sort key begins with a prefix, in one call."""
+    if kind.parent is None:
+        raise AssertionError(f"{kind.name} has no parent")
+    begins = RecordRow.sk.startswith(_home_key(kind, prefix))
+    rows = RecordRow.query(f"{kind.parent[1]}#{parent}", begins, consistent_read=True, limit=1)
+    return next((_decode(kind, row) for row in rows), None)
+
+
+def claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
+    """The record that holds a claim."""
+    row = _row(_claim_key(kind, claim, word))
+    if row is None:
+        return None
+    try:
+        return get(kind, msgspec.json.decode(row.doc))
+    except NotFound:
+        return None
+
+
+def listed(kind: RecordKind[R], parent: int | str) -> list[R]:
+    """All records of a kind under a parent, in the order of their keys."""
+    if kind.parent is None:
+        raise AssertionError(f"{kind.name} has no parent")
+    prefix = _home_key(kind, "")
+    rows = RecordRow.query(f"{kind.parent[1]}#{parent}", RecordRow.sk.startswith(prefix), consistent_read=True)
+    return [_decode(kind, row) for row in rows]
+
+
+def linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
+    """All records of a kind that a link lists under something other than their parent, ordered by id."""
+    rows = RecordRow.query(f"{word}#{number}", RecordRow.sk.startswith(f"link|{kind.name}|"), consistent_read=True)
+    keys = [(row.home_pk, row.home_sk) for row in rows]
+    found = {}
+    for start in range(0, len(keys), BATCH):
+        for row in RecordRow.batch_get(keys[start : start + BATCH], consistent_read=True):
+            found[row.pk, row.sk] = _decode(kind, row)
+    return [found[key] for key in keys if key in found]
+
+
+def create(kind: RecordKind[R], record: R, *, user: int | None = None, taken: LimnError | None = None) -> R:
+    """Store a new record. Raises `taken`, or Conflict, where a claim of it is held by another."""
+    change = Transaction()
+    add(change, kind, record, user=user, taken=taken)
+    change.run()
+    return record
+
+
+def add(
+    change: Transaction,
+    kind: RecordKind[R],
+    record: R,
+    *,
+    user: int | None = None,
+    taken: LimnError | None = None,
+) -> None:
+    """Make a new record part of a transaction."""
+    home = _home(kind, record)
+    doc = _encoder.encode(record)
+    change.put(RecordRow(*home, doc=doc, n=1), RecordRow.pk.does_not_exist(), taken)
+    for key in _pointers(kind, record):
+        change.put(RecordRow(*key, home_pk=home[0], home_sk=home[1]))
+    for claim, word in kind.claims(record).items():
+        _claim(change, kind, record, claim, word, taken)
+    _commit(change, kind, record, doc, user)
+
+
+def edit(
+    kind: RecordKind[R],
+    number: int | str,
+    how: Callable[[R], R | None],
+    *,
+    user: int | None = None,
+    taken: LimnError | None = None,
+    also: Callable[[Transaction, R, R], None] | None = None,
+) -> R:
+    """Apply an edit to a record as it is now; again, from a fresh read, whenever somebody else was faster.
+
+    Args:
+        kind: the kind of record.
+        number: its id.
+        how: from the record to the changed record, a copy; None to leave it.
+        user: who does it, for the log.
+        taken: what to raise where a claim of the changed record is held by another.
+        also: adds to the transaction what must change with the record, given it before and after.
+
+    Raises:
+        NotFound: there is no such record.
+        Conflict: others were faster every time.
+    """
+    for _ in range(EDIT_ATTEMPTS):
+        before, row = _read(kind, number)
+        after = how(before)
+        if after is None or after == before:
+            return before
+        moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
+        change = Transaction()
+        home, old_home = _home(kind, after), (row.pk, row.sk)
+        doc = _encoder.encode(after)
+        if home == old_home:
+            change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.n == row.n, moved)
+        else:
+            change.delete(RecordRow(*old_home), RecordRow.n == row.n, moved)
+            change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.pk.does_not_exist(), taken)
+        old_pointers, pointers = _pointers(kind, before), _pointers(kind, after)
+        for key in pointers:
+            if key not in old_pointers or home != old_home:
+                change.put(RecordRow(*key, home_pk=home[0], home_sk=home[1]))
+        for key in old_pointers:
+            if key not in pointers:
+                change.delete(RecordRow(*key))
+        old_claims, claims = dict(kind.claims(before)), dict(kind.claims(after))
+        for claim, word in claims.items():
+            if old_claims.get(claim) != word:
+                _claim(change, kind, after, claim, word, taken)
+        for claim, word in old_claims.items():
+            if claims.get(claim) != word:
+                change.delete(RecordRow(*_claim_key(kind, claim, word)))
+        _commit(change, kind, after, doc, user)
+        if also:
+            also(change, before, after)
+        try:
+            change.run()
+        except Conflict as conflict:
+            if conflict is not moved:
+                raise
+        else:
+            return after
+    raise Conflict(f"The {kind.title.lower()} {number} is being changed by too many at once; nothing was changed.")
+
+
+def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -> R:
+    """Remove a record with its pointers and claims.
+
+    Raises:
+        NotFound: there is none.
+    """
+    record = get(kind, number)
+    change = Transaction()
+    drop(change, kind, record, user=user)
+    change.run()
+    return record
+
+
+def drop(change: Transaction, kind: RecordKind[R], record: R, *, user: int | None = None) -> None:
+    """Make the removal of a record part of a transaction."""
+    gone = NotFound.of(kind.title, kind.id_of(record))
+    change.delete(RecordRow(*_home(kind, record)), RecordRow.pk.exists(), gone)
+    for key in _pointers(kind, record):
+        change.delete(RecordRow(*key))
+    for claim, word in kind.claims(record).items():
+        change.delete(RecordRow(*_claim_key(kind, claim, word)))
+    _commit(change, kind, record, bytes(GONE), user)
+
+
+def definitions(project: int) -> Definitions:
+    """All definitions of a project, in one consistent query."""
+    found = Definitions(project=project)
+    for row in RecordRow.query(f"project#{project}", RecordRow.sk.startswith("definition|"), consistent_read=True):
+        kind = DefinitionKind(row.sk.split("|")[1])
+        found.put(kind, msgspec.json.decode(row.doc, type=DEFINITION_STRUCT[kind]))
+    return found
+
+
+def _read(kind: RecordKind[R], number: int | str) -> tuple[R, RecordRow]:
+    row = _row((f"{kind.name}#{number}", ALONE))
+    if row is not None and row.home_pk is not None:
+        row = _row((row.home_pk, row.home_sk))
+    if row is None or row.doc is None:
+        raise NotFound.of(kind.title, number)
+    return _decode(kind, row), row
+
+
+def _row(key: Key) -> RecordRow | None:
+    try:
+        return RecordRow.get(*key, consistent_read=True)
+    except RecordRow.DoesNotExist:
+        return None
+
+
+def _decode(kind: RecordKind[R], row: RecordRow) -> R:
+    return msgspec.json.decode(row.doc, type=kind.struct)
+
+
+def _home_key(kind: RecordKind[Any], key: str) -> str:
+    return f"definition|{kind.name}|{key}" if kind.definition else f"{kind.name}|{key}"
+
+
+def _home(kind: RecordKind[Any], record: Any) -> Key:
+    if kind.parent is None:
+        return f"{kind.name}#{kind.id_of(record)}", ALONE
+    member, word = kind.parent
+    return f"{word}#{getattr(record, member)}", _home_key(kind, kind.sort_key(record))
+
+
+def _pointers(kind: RecordKind[Any], record: Any) -> list[Key]:
+    number = kind.id_of(record)
+    keys = [] if kind.parent is None else [(f"{kind.name}#{number}", ALONE)]
+    for member, word in kind.links.items():
+        if (value := getattr(record, member)) is not None:
+            key = f"{number:012d}" if isinstance(number, int) else number
+            keys.append((f"{word}#{value}", f"link|{kind.name}|{key}"))
+    return keys
+
+
+def _claim_key(kind: RecordKind[Any], claim: str, word: str) -> Key:
+    return f"claim#{kind.name}|{claim}|{word}", ALONE
+
+
+def _claim(
+    change: Transaction, kind: RecordKind[Any], record: Any, claim: str, word: str, taken: LimnError | None
+) -> None:
+    row = RecordRow(*_claim_key(kind, claim, word), doc=_encoder.encode(kind.id_of(record)))
+    refusal = taken or BadInput(f"{kind.title} with this {claim} already exists!")
+    change.put(row, RecordRow.pk.does_not_exist(), refusal)
+
+
+def _commit(change: Transaction, kind: RecordKind[Any], record: Any, doc: bytes, user: int | None) -> None:
+    if kind.definition:
+        change.log(record.project, user, [Change(kind.definition, record.id, msgspec.Raw(doc))])

@@ -1,0 +1,100 @@
+"""Joining the pieces of a rendition, by copying bytes only.
+
+Pieces are already numbered and timed for their place (see `video.encode`), so a rendition is its pieces one after the
+other. Object storage copies large pieces itself (multipart copy); its parts must be 5 MiB or more, so runs of small
+pieces are fetched and sent as one part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from chalicelib.domain.transcode import TranscodePlan
+from chalicelib.video.encode import Output, PieceResult
+from chalicelib.video.segments import segment_info
+
+SMALLEST_PART = 5 * 1024 * 1024
+LARGEST_PART = 5 * 1024 * 1024 * 1024
+# Small pieces are gathered up to this size, so that a rendition of any length stays far below 10,000 parts.
+GATHERED_PART = 32 * 1024 * 1024
+
+
+class Part(Struct, frozen=True):
+    """One part of a multipart upload: the whole of these pieces' files, in order.
+
+    A single file of at least 5 MiB can be copied by storage; several are to be read and uploaded as one.
+    """
+
+    files: tuple[str, ...]
+    size: int
+
+    @property
+    def copied(self) -> bool:
+        """Whether storage can copy it without our reading it."""
+        return len(self.files) == 1 and SMALLEST_PART <= self.size <= LARGEST_PART
+
+
+class Assembly(Struct, frozen=True):
+    """How a rendition is put together, its size in bytes, its segment file and mean bits per second."""
+
+    rendition: str
+    parts: tuple[Part, ...]
+    size: int
+    segment_info: dict[str, Any]
+    bit_rate: int
+
+
+def assemble(plan: TranscodePlan, results: Iterable[PieceResult]) -> tuple[Assembly, ...]:
+    """How each rendition of the plan is put together from all pieces' results, in any order.
+
+    Raises ValueError when a piece is missing or was made with other encoder settings than its neighbours: both are our
+    own errors, not the caller's.
+    """
+    ordered = sorted({result.index: result for result in results}.values(), key=lambda result: result.index)
+    if [result.index for result in ordered] != [piece.index for piece in plan.pieces]:
+        raise ValueError("not every piece of the plan has a result")
+    return tuple(
+        _assembled(plan, [result.outputs[number] for result in ordered]) for number in range(len(plan.renditions))
+    )
+
+
+def _assembled(plan: TranscodePlan, outputs: Sequence[Output]) -> Assembly:
+    """One rendition from its pieces in order."""
+    if len({(output.rendition, output.header, output.header_digest) for output in outputs}) != 1:
+        message = f"the pieces of {outputs[0].rendition} have different headers"
+        raise ValueError(message)
+    fragments = [fragment for output in outputs for fragment in output.fragments]
+    if sum(fragment.samples for fragment in fragments) != plan.frames:
+        message = f"the pieces of {outputs[0].rendition} do not add up to {plan.frames} frames"
+        raise ValueError(message)
+    size = sum(output.size for output in outputs)
+    return Assembly(
+        rendition=outputs[0].rendition,
+        parts=tuple(parts_of([(output.file, output.size) for output in outputs])),
+        size=size,
+        segment_info=segment_info(outputs[0].header, fragments),
+        bit_rate=int(size * 8 * plan.probe.fps / plan.frames),
+    )
+
+
+def parts_of(files: Iterable[tuple[str, int]]) -> list[Part]:
+    """Group (name, size) files, in order, into parts that object storage accepts; only the last may be small."""
+    parts: list[Part] = []
+    names: list[str] = []
+    gathered = 0
+    for name, size in files:
+        # A large file is copied by storage unless small ones before it still need company.
+        if names and gathered >= SMALLEST_PART and (size >= SMALLEST_PART or gathered + size > GATHERED_PART):
+            parts.append(Part(tuple(names), gathered))
+            names, gathered = [], 0
+        names.append(name)
+        gathered += size
+        if len(names) == 1 and size >= SMALLEST_PART:
+            parts.append(Part((name,), size))
+            names, gathered = [], 0
+    if names:
+        parts.append(Part(tuple(names), gathered))
+    return parts

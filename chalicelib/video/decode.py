@@ -1,0 +1,148 @@
+"""Decoding by frame number: the one place where a frame of a source gets its number.
+
+A frame is recognised by its presentation timestamp in the frame table, so it does not matter where a seek landed,
+which leading pictures of an open group were dropped, or what a decoder skipped. Sources without usable timestamps
+(AVI with B-frames, for one) are counted from a keyframe instead. A frame that the decoder could not make is shown as
+its neighbour, as a player would: the number of frames is the table's, always.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.frames import FrameTable, Keyframe
+from chalicelib.errors import BadInput
+from chalicelib.video.opening import opened, refusing, video_stream
+from chalicelib.video.source import Source, SourceFile
+
+if TYPE_CHECKING:
+    from av import Packet, VideoFrame, VideoStream
+    from av.container import InputContainer
+
+START = Keyframe(0)
+# A function has two virtual processors.
+THREADS = 2
+
+
+class KeyframeMissedError(Exception):
+    """Seeking did not find the keyframe; decode from the start instead."""
+
+
+def frames_of(
+    source: Source | SourceFile, table: FrameTable, first: int, count: int, key: Keyframe | None = None
+) -> Iterator[tuple[int, VideoFrame]]:
+    """Decode frames `first` … `first + count - 1` in order, each exactly once, as (number, picture).
+
+    `key` is where to start decoding, by default the nearest keyframe. The pictures are as stored: neither turned nor
+    deinterlaced. Raises BadInput when not one of them can be decoded.
+    """
+    key = key or table.keyframe_for(first)
+    file = source if isinstance(source, SourceFile) else SourceFile(source)
+    try:
+        yield from _decoded(file, table, first, count, key)
+    except KeyframeMissedError:
+        yield from _decoded(file, table, first, count, START)
+
+
+def _decoded(
+    file: SourceFile, table: FrameTable, first: int, count: int, key: Keyframe
+) -> Iterator[tuple[int, VideoFrame]]:
+    """`frames_of` from one keyframe; raises KeyframeMissedError, before yielding anything, if it is not found."""
+    with opened(file) as (container, _):
+        stream = video_stream(container)
+        pictures = decode(packets_from(container, stream, table, key), stream)
+        numbered = _counted(pictures, key) if table.counted else _looked_up(pictures, table)
+        yield from _without_gaps(numbered, first, count)
+
+
+def packets_from(
+    container: InputContainer, stream: VideoStream, table: FrameTable | None, key: Keyframe
+) -> Iterator[Packet[VideoStream]]:
+    """The packets from a keyframe on, the flushing empty one at the end included."""
+    if table is None or (key.stamp is None and key.position is None):
+        yield from container.demux(stream)
+        return
+    by_position = table.by_position and key.position is not None
+    target = key.position if by_position else key.stamp
+    with refusing("The video cannot be read"):
+        container.seek(target or 0, stream=stream, unsupported_byte_offset=by_position)
+    found = False
+    for packet in container.demux(stream):
+        if not found:
+            places = (packet.pos,) if by_position else (packet.pts, packet.dts)
+            found = packet.is_keyframe and target in places
+            late = packet.dts is not None and key.stamp is not None and packet.dts > key.stamp
+            if not found and (late or not packet.size):
+                raise KeyframeMissedError
+        if found:
+            yield packet
+
+
+def decode(packets: Iterator[Packet[VideoStream]], stream: VideoStream) -> Iterator[VideoFrame]:
+    """The pictures of packets in presentation order; damaged packets and a missing end are passed over."""
+    import av  # noqa: PLC0415 - see video.opening
+
+    stream.codec_context.thread_type = "AUTO"  # type: ignore[assignment]  # the setter takes names too
+    stream.codec_context.thread_count = THREADS
+    while True:
+        try:
+            packet = next(packets, None)
+        except av.FFmpegError:
+            packet = None
+        try:
+            pictures = stream.codec_context.decode(packet if packet is not None and packet.size else None)
+        except av.FFmpegError:
+            pictures = []
+        yield from pictures
+        if packet is None or not packet.size:
+            return
+
+
+def _looked_up(pictures: Iterator[VideoFrame], table: FrameTable) -> Iterator[tuple[int, VideoFrame]]:
+    """Number pictures by timestamp; those the table does not present (before an edit list's start) are left out."""
+    times = table.times()
+    for picture in pictures:
+        if picture.pts is None:
+            continue
+        number = bisect_left(times, picture.pts)
+        if number < table.count and times[number] == picture.pts:
+            yield number, picture
+
+
+def _counted(pictures: Iterator[VideoFrame], key: Keyframe) -> Iterator[tuple[int, VideoFrame]]:
+    """Number pictures from a keyframe's on; what comes before it in presentation belongs to the piece before."""
+    number = key.frame
+    begun = key.stamp is None and key.position is None
+    for picture in pictures:
+        begun = begun or picture.key_frame
+        if begun:
+            yield number, picture
+            number += 1
+
+
+def _without_gaps(
+    numbered: Iterator[tuple[int, VideoFrame]], first: int, count: int
+) -> Iterator[tuple[int, VideoFrame]]:
+    """Exactly the frames asked for, a missing one replaced by the one before it (or, at the start, behind it)."""
+    expected, end = first, first + count
+    shown: VideoFrame | None = None
+    for number, picture in numbered:
+        if number < expected:
+            # Nothing older than a whole piece is shown: it would be a picture from elsewhere.
+            continue
+        while expected < min(number, end):
+            yield expected, shown or picture
+            expected += 1
+        if expected < end:
+            yield expected, picture
+            expected += 1
+        shown = picture
+        if expected >= end:
+            return
+    if shown is None:
+        message = f"None of the frames {first} to {end - 1} can be decoded."
+        raise BadInput(message)
+    for number in range(expected, end):
+        yield number, shown

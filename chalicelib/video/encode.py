@@ -1,0 +1,269 @@
+"""Encoding one piece: decode once, encode every rendition.
+
+Each rendition's piece is a run of MP4 fragments, one per keyframe, already numbered and timed for its place in the
+whole video, so that the whole is the plain concatenation of the pieces; piece 0 starts with the header. That needs
+every piece to have the same header, which fixed encoder settings give and `video.assemble` verifies.
+
+Renditions have no B-frames. Their packets' decoding and presentation times are then the same, so that frame n is at
+n / fps for every player, demuxer and byte-range reader, without edit lists or negative offsets that some ignore.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from chalicelib.domain.frames import FrameTable
+from chalicelib.domain.transcode import GOP, Piece, Rendition, TranscodePlan, VideoInfo
+from chalicelib.errors import BadInput
+from chalicelib.video import boxes
+from chalicelib.video.decode import THREADS, frames_of
+from chalicelib.video.opening import refusing
+from chalicelib.video.segments import Fragment
+from chalicelib.video.source import Source, SourceFile
+from chalicelib.video.upright import Upright
+
+if TYPE_CHECKING:
+    from av import VideoFrame
+
+_ENCODERS = {"h264": "libx264", "hevc": "libx265", "av1": "libsvtav1"}
+_TAGS = {"hevc": "hvc1"}
+_THREADED_HEIGHT = 480
+_FINEST_CLOCK = 10_000
+_FULL_RANGE = 2
+_LIMITED_RANGE = 1
+_BT709 = 1
+
+
+class Output(Struct, frozen=True):
+    """One rendition's part made by one piece.
+
+    `file` is its name in the folder given; `header` the sizes of `ftyp` and `moov` (which only piece 0's file holds)
+    and `header_digest` what they contain; `size` the file's bytes.
+    """
+
+    rendition: str
+    file: str
+    size: int
+    header: tuple[int, int]
+    header_digest: str
+    fragments: tuple[Fragment, ...]
+
+
+class PieceResult(Struct, frozen=True):
+    """What encoding a piece made; small enough for a queue message or an item."""
+
+    index: int
+    frame_count: int
+    outputs: tuple[Output, ...]
+
+
+def encode_piece(source: Source, plan: TranscodePlan, piece: Piece, table: FrameTable, folder: Path) -> PieceResult:
+    """Encode the piece's frames for every rendition of the plan into files in `folder`.
+
+    Exactly `piece.frame_count` frames per rendition. Raises BadInput when nothing of the piece can be decoded or an
+    encoder refuses its settings.
+    """
+    video = plan.probe.video
+    upright = Upright(video)
+    file = SourceFile(source)
+    with refusing("The video cannot be transcoded", file):
+        encoders = [_Encoder(rendition, plan, piece, folder) for rendition in plan.renditions]
+        number = piece.first_frame
+        try:
+            for _, picture in frames_of(file, table, piece.first_frame, piece.frame_count, piece.key):
+                for shown in upright.feed(picture):
+                    for encoder in encoders:
+                        encoder.encode(number, shown)
+                    number += 1
+            for shown in upright.flush():
+                for encoder in encoders:
+                    encoder.encode(number, shown)
+                number += 1
+            outputs = tuple(encoder.finish() for encoder in encoders)
+        finally:
+            for encoder in encoders:
+                encoder.close()
+    return PieceResult(piece.index, piece.frame_count, outputs)
+
+
+def clock(fps: Fraction) -> tuple[int, int]:
+    """Units per second of a rendition's clock and units per frame, both whole."""
+    finer = -(-_FINEST_CLOCK // fps.numerator)
+    return fps.numerator * finer, fps.denominator * finer
+
+
+class _FragmentFile:
+    """The file that the muxer writes to: takes fragments as they come, renumbers them and drops the rest.
+
+    At most one fragment is held in memory. It has no `seek`, so that the muxer never goes back.
+    """
+
+    def __init__(self, path: Path, piece: Piece, plan: TranscodePlan) -> None:
+        self._file = path.open("wb")
+        self._pending = bytearray()
+        self._header = b""
+        self._moof = b""
+        self._whole = plan.frames
+        self._ticks = clock(plan.probe.fps)[1]
+        self._keep_header = piece.index == 0
+        self._frame = piece.first_frame
+        self._sequence = piece.first_fragment + 1
+        self.header = (0, 0)
+        self.header_digest = ""
+        self.fragments: list[Fragment] = []
+        self.size = 0
+
+    def write(self, data: bytes) -> int:
+        """Take the muxer's next bytes."""
+        self._pending += data
+        while len(self._pending) >= boxes.HEADER:
+            box = boxes.box_at(bytes(self._pending[: boxes.HEADER]), 0, 0)
+            if len(self._pending) < box.size:
+                break
+            content = bytes(self._pending[: box.size])
+            del self._pending[: box.size]
+            self._take(box.name, content)
+        return len(data)
+
+    def close(self) -> None:
+        """Close the file on disk."""
+        self._file.close()
+
+    def _take(self, name: str, content: bytes) -> None:
+        """Use one whole top-level box."""
+        if name == "ftyp":
+            self._header = content
+        elif name == "moov":
+            header = boxes.with_duration(self._header + content, self._whole * self._ticks)
+            self.header = (len(self._header), len(header) - len(self._header))
+            self.header_digest = hashlib.sha256(header).hexdigest()
+            if self._keep_header:
+                self._put(header)
+        elif name == "moof":
+            self._moof = boxes.renumber(content, self._sequence, self._frame * self._ticks)
+        elif name == "mdat":
+            samples = boxes.sample_count(self._moof)
+            self._put(self._moof)
+            self._put(content)
+            self.fragments.append(Fragment(len(self._moof), len(content), samples))
+            self._sequence += 1
+            self._frame += samples
+
+    def _put(self, content: bytes) -> None:
+        """Write to disk."""
+        self._file.write(content)
+        self.size += len(content)
+
+
+class _Encoder:
+    """One rendition being made."""
+
+    def __init__(self, rendition: Rendition, plan: TranscodePlan, piece: Piece, folder: Path) -> None:
+        import av  # noqa: PLC0415 - see video.opening
+
+        # SVT-AV1 prints its settings on every start otherwise.
+        os.environ.setdefault("SVT_LOG", "1")
+        self._rendition = rendition
+        self._piece = piece
+        self._name = f"{rendition.name}_{piece.index:05d}.mp4"
+        self._out = _FragmentFile(folder / self._name, piece, plan)
+        fps = plan.probe.fps
+        self._time_base = 1 / fps
+        scale, _ = clock(fps)
+        self._container = av.open(
+            self._out,
+            "w",
+            format="mp4",
+            options={
+                "movflags": "frag_keyframe+empty_moov+default_base_moof",
+                "video_track_timescale": str(scale),
+                "fflags": "+bitexact",
+            },
+        )
+        stream = self._container.add_stream(_ENCODERS[rendition.vcodec], rate=fps, options=encoder_options(rendition))
+        self._stream = stream
+        stream.width, stream.height, stream.pix_fmt = rendition.width, rendition.height, rendition.pixel_format
+        context = stream.codec_context
+        context.time_base = self._time_base
+        context.sample_aspect_ratio = Fraction(1)
+        if rendition.vcodec in _TAGS:
+            context.codec_tag = _TAGS[rendition.vcodec]
+        self._range = _FULL_RANGE if rendition.pixel_format.startswith("yuvj") else _LIMITED_RANGE
+        context.color_range = self._range
+        context.color_primaries, context.color_trc, context.colorspace = output_color(plan.probe.video)
+        self._matrix = context.colorspace if is_rgb(plan.probe.video) else None
+        self._encoded = 0
+
+    def encode(self, number: int, picture: VideoFrame) -> None:
+        """Scale and encode the frame of that number."""
+        scaled = picture.reformat(
+            width=self._rendition.width,
+            height=self._rendition.height,
+            format=self._rendition.pixel_format,
+            interpolation="BICUBIC",
+            dst_colorspace=self._matrix,
+            dst_color_range=self._range,
+            threads=1,
+        )
+        scaled.pts, scaled.time_base = number - self._piece.first_frame, self._time_base
+        # The encoder alone decides where keyframes are, or groups of pictures would follow the source's.
+        scaled.pict_type = 0
+        self._container.mux(self._stream.encode(scaled))
+        self._encoded += 1
+
+    def finish(self) -> Output:
+        """Flush the encoder and tell what was made."""
+        self._container.mux(self._stream.encode(None))
+        self._container.close()
+        made = sum(fragment.samples for fragment in self._out.fragments)
+        if not made == self._encoded == self._piece.frame_count:
+            message = f"The encoder made {made} of {self._piece.frame_count} frames of {self._rendition.name}."
+            raise BadInput(message)
+        return Output(
+            self._rendition.name,
+            self._name,
+            self._out.size,
+            self._out.header,
+            self._out.header_digest,
+            tuple(self._out.fragments),
+        )
+
+    def close(self) -> None:
+        """Close the files, whatever happened."""
+        self._out.close()
+
+
+def is_rgb(video: VideoInfo) -> bool:
+    """Whether the source's pixels are red, green and blue rather than brightness and colour difference."""
+    from av import VideoFormat  # noqa: PLC0415 - see video.opening
+
+    form = VideoFormat(video.pix_fmt)
+    return form.is_rgb or form.has_palette
+
+
+def output_color(video: VideoInfo) -> tuple[int, int, int]:
+    """Primaries, transfer and matrix to tag renditions with: the source's, except that RGB becomes BT.709."""
+    return (_BT709, _BT709, _BT709) if is_rgb(video) else video.color
+
+
+def encoder_options(rendition: Rendition) -> dict[str, str]:
+    """FFmpeg's options for the rendition's encoder: closed groups of exactly 25 pictures and a fixed thread count.
+
+    Threads are fixed because their number may change the bytes, and redelivered pieces must come out the same.
+    """
+    threads = THREADS if rendition.height >= _THREADED_HEIGHT else 1
+    options = {"preset": rendition.preset, "crf": str(rendition.crf), "g": str(GOP)}
+    tune = {"tune": rendition.tune} if rendition.tune else {}
+    if rendition.vcodec == "h264":
+        fixed = {"keyint_min": str(GOP), "sc_threshold": "0", "bf": "0", "threads": str(threads)}
+        return options | fixed | tune
+    if rendition.vcodec == "hevc":
+        settings = f"keyint={GOP}:min-keyint={GOP}:scenecut=0:open-gop=0:bframes=0:pools={threads}:frame-threads=1"
+        return options | {"x265-params": f"{settings}:info=0:log-level=none"} | tune
+    return options | {"svtav1-params": f"keyint={GOP}:irefresh-type=2:scd=0:lp={threads}"}

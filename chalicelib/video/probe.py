@@ -1,0 +1,303 @@
+"""Finding out what a file is and when each of its frames is presented.
+
+The packets' timestamps make the frame table without decoding; for MP4 and MOV not even the payload is fetched, as the
+demuxer needs only its index. What comes out of the decoder is then compared at both ends, where packets and pictures
+differ: leading pictures that cannot be decoded, a truncated tail. Sources whose packets have no usable timestamps are
+decoded once to be counted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+import time
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import islice, pairwise
+from math import atan2, pi
+from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
+
+from chalicelib.domain.frames import MAX_FRAMES, FrameTable, Keyframe, build_table
+from chalicelib.domain.transcode import GOP, AudioInfo, Probe, VideoInfo, check_size
+from chalicelib.errors import BadInput
+from chalicelib.video import boxes
+from chalicelib.video.decode import START, KeyframeMissedError, decode, packets_from
+from chalicelib.video.opening import opened, refusing, video_stream
+from chalicelib.video.source import Source, SourceFile
+
+if TYPE_CHECKING:
+    from av import Packet, VideoFrame, VideoStream
+    from av.buffer import Buffer
+    from av.container import InputContainer
+
+MAX_SECONDS = 600.0
+_HEAD_FRAMES = 32
+# Decoding this many frames at the end takes a few seconds; a longer last group of pictures is taken on trust.
+_LONGEST_TAIL = 3000
+_MOST_BOXES = 64
+_STREAMED = frozenset({"mpegts", "mpeg"})
+_BY_DECODING_TIME = frozenset({"mov", "avi"})
+_WIDEST_PIXEL = 16
+
+
+class _Packets(Struct):
+    """What demuxing tells: presentation times of frames to present, and keyframes as (time, stamp, position)."""
+
+    times: array[int]
+    keys: list[tuple[int, int, int | None]]
+    usable: bool
+
+
+def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, FrameTable]:
+    """What a video is and its frame table.
+
+    Raises BadInput with a readable reason for anything that is not a video with at least one frame, is larger than
+    allowed, or takes longer than `max_seconds` to look through.
+    """
+    deadline = time.monotonic() + max_seconds
+    file = SourceFile(source)
+    with opened(file) as (container, _):
+        stream = video_stream(container)
+        check_size(stream.codec_context.width, stream.codec_context.height)
+        name = container.format.name.split(",")[0]
+        audio = tuple(_audio(container))
+        base = stream.time_base or Fraction(1, 1000)
+        nominal = stream.average_rate or stream.guessed_rate
+        packets = _demuxed(container, stream, file, name, deadline)
+    head = _head(file)
+    table = _table(file, packets, head, base, nominal, by_position=name in _STREAMED)
+    if table is None:
+        table = _decoded_table(file, base, nominal, name, deadline)
+    with opened(file) as (container, _):
+        video = _video(video_stream(container), head)
+    check_size(video.width, video.height)
+    return Probe(name, source.size, video, table.rate, table.count, audio), table
+
+
+def _demuxed(
+    container: InputContainer, stream: VideoStream, file: SourceFile, name: str, deadline: float
+) -> _Packets:
+    """The timestamps and keyframes of all packets."""
+    if name == "mov":
+        file.hollow = _payload(file)
+    times = array("q")
+    keys: list[tuple[int, int, int | None]] = []
+    usable = True
+    try:
+        for packet in _patiently(container.demux(stream), deadline):
+            if not packet.size:
+                continue
+            if packet.pts is None:
+                usable = False
+                continue
+            if packet.is_keyframe:
+                stamp = packet.dts if name in _BY_DECODING_TIME and packet.dts is not None else packet.pts
+                keys.append((packet.pts, stamp, packet.pos))
+            if not packet.is_discard:
+                times.append(packet.pts)
+    finally:
+        file.hollow = []
+    if file.error:
+        raise file.error
+    times = array("q", sorted(times))
+    usable = usable and all(a < b for a, b in pairwise(times))
+    return _Packets(times, keys, usable)
+
+
+def _patiently(packets: Iterator[Packet[VideoStream]], deadline: float) -> Iterator[Packet[VideoStream]]:
+    """Packets until the first that cannot be read; raises BadInput when they are too many or take too long."""
+    import av  # noqa: PLC0415 - see video.opening
+
+    try:
+        for number, packet in enumerate(packets):
+            if number > MAX_FRAMES:
+                message = f"The video has more than {MAX_FRAMES} frames."
+                raise BadInput(message)
+            if number % 256 == 0 and time.monotonic() > deadline:
+                raise BadInput("Looking through the video takes longer than allowed.")
+            yield packet
+    except av.FFmpegError:
+        # A file that breaks off in the middle has the frames before that.
+        return
+
+
+def _payload(file: SourceFile) -> list[tuple[int, int]]:
+    """Byte ranges of an MP4's payload; none for fragmented files, whose indexes lie between payloads."""
+    ranges: list[tuple[int, int]] = []
+
+    def read(offset: int, length: int) -> bytes:
+        file.seek(offset)
+        return file.read(length)
+
+    position = file.tell()
+    try:
+        for number, box in enumerate(boxes.top_level(read, file.size)):
+            if box.name == "moof" or number > _MOST_BOXES:
+                return []
+            if box.name == "mdat":
+                ranges.append((box.body, min(box.end, file.size)))
+    except BadInput:
+        return []
+    finally:
+        file.seek(position)
+    return ranges
+
+
+def _head(file: SourceFile) -> list[VideoFrame]:
+    """The first pictures that the decoder makes of the file; BadInput when it makes none."""
+    with opened(file) as (container, _), refusing("The video cannot be decoded", file):
+        stream = video_stream(container)
+        pictures = list(islice(decode(packets_from(container, stream, None, START), stream), _HEAD_FRAMES))
+    if not pictures:
+        raise BadInput("The file holds no video frame that can be decoded.")
+    return pictures
+
+
+def _table(
+    file: SourceFile,
+    packets: _Packets,
+    head: Sequence[VideoFrame],
+    base: Fraction,
+    nominal: Fraction | None,
+    *,
+    by_position: bool,
+) -> FrameTable | None:
+    """The frame table from timestamps, corrected at both ends by what can be decoded; None if they do not agree."""
+    shown = [picture.pts for picture in head if picture.pts is not None]
+    times = packets.times
+    if not packets.usable or len(shown) < len(head) or not times or shown[0] not in times:
+        return None
+    start = bisect_left(times, shown[0])
+    if list(times[start : start + len(shown)]) != shown:
+        return None
+    del times[:start]
+    keys = list(_keyframes(packets.keys, times))
+    draft = build_table(times, keys, base, nominal, by_position=by_position)
+    last = _last_shown(file, draft, shown)
+    if last is not None and last < times[-1]:
+        del times[bisect_left(times, last) + 1 :]
+        draft = build_table(times, keys, base, nominal, by_position=by_position)
+    return draft
+
+
+def _keyframes(keys: Iterable[tuple[int, int, int | None]], times: Sequence[int]) -> Iterator[Keyframe]:
+    """Keyframes in frame order, no closer than half an output group of pictures: intra-only sources have only such."""
+    last = 0
+    for pts, stamp, position in sorted(keys, key=lambda key: key[0]):
+        frame = bisect_left(times, pts)
+        if frame < len(times) and times[frame] == pts and frame >= last + GOP // 2:
+            yield Keyframe(frame, stamp, position)
+            last = frame
+
+
+def _last_shown(file: SourceFile, table: FrameTable, head: Sequence[int]) -> int | None:
+    """The timestamp of the last picture that can be decoded; None where that would take too long to find out."""
+    if table.count <= len(head):
+        return head[-1]
+    times = table.times()
+    for key in list(table.keyframes())[:-3:-1]:
+        if table.count - key.frame > _LONGEST_TAIL:
+            return None
+        with opened(file) as (container, _):
+            stream = video_stream(container)
+            last: int | None = None
+            with contextlib.suppress(KeyframeMissedError):
+                for picture in decode(packets_from(container, stream, table, key), stream):
+                    if picture.pts is not None and picture.pts >= times[key.frame]:
+                        last = picture.pts
+        if file.error:
+            raise file.error
+        if last is not None:
+            return last
+    return None
+
+
+def _decoded_table(
+    file: SourceFile, base: Fraction, nominal: Fraction | None, name: str, deadline: float
+) -> FrameTable:
+    """The frame table of a source that has to be decoded to be counted."""
+    keys: list[tuple[int, int | None]] = []
+
+    def noting_keys(packets: Iterator[Packet[VideoStream]]) -> Iterator[Packet[VideoStream]]:
+        for packet in _patiently(packets, deadline):
+            if packet.size and packet.is_keyframe and not packet.is_discard:
+                stamp = packet.dts if packet.dts is not None else packet.pts
+                keys.append((stamp, packet.pos) if stamp is not None else (-1, None))
+            yield packet
+
+    times = array("q")
+    shown_keys: list[int] = []
+    timed = True
+    with opened(file) as (container, _), refusing("The video cannot be decoded", file):
+        stream = video_stream(container)
+        for number, picture in enumerate(decode(noting_keys(container.demux(stream)), stream)):
+            if picture.key_frame:
+                shown_keys.append(number)
+            timed = timed and picture.pts is not None and (not times or picture.pts > times[-1])
+            times.append(picture.pts if timed and picture.pts is not None else number)
+    if not timed:
+        rate = nominal if nominal and nominal > 0 else Fraction(25)
+        base, times = 1 / rate, array("q", range(len(times)))
+    keyframes = []
+    # Only where every keyframe packet gave one keyframe picture is it sure which belongs to which.
+    if len(keys) == len(shown_keys) and name in _BY_DECODING_TIME | _STREAMED:
+        keyframes = [
+            Keyframe(frame, stamp, position)
+            for frame, (stamp, position) in zip(shown_keys, keys, strict=True)
+            if stamp >= 0
+        ]
+    return build_table(times, keyframes, base, nominal, counted=True, by_position=name in _STREAMED)
+
+
+def _video(stream: VideoStream, head: Sequence[VideoFrame]) -> VideoInfo:
+    """The picture as stored and as shown, from the stream and its first decoded pictures."""
+    first = head[0]
+    sar = stream.sample_aspect_ratio or Fraction(1)
+    if not Fraction(1, _WIDEST_PIXEL) <= sar <= _WIDEST_PIXEL:
+        sar = Fraction(1)
+    rotation, mirrored = _orientation(first)
+    width, height = max(1, round(first.width * sar)), first.height
+    if rotation in (90, 270):
+        width, height = height, width
+    return VideoInfo(
+        codec=stream.codec_context.codec.canonical_name,
+        pix_fmt=first.format.name,
+        stored_width=first.width,
+        stored_height=first.height,
+        width=width,
+        height=height,
+        sar=sar.as_integer_ratio(),
+        rotation=rotation,
+        mirrored=mirrored,
+        interlaced=any(picture.interlaced_frame for picture in head),
+        color=(int(first.color_primaries), int(first.color_trc), int(first.colorspace)),
+    )
+
+
+def _orientation(picture: VideoFrame) -> tuple[int, bool]:
+    """Clockwise quarter turns in degrees, and whether to mirror left-right before, from a picture's display matrix."""
+    # PyAV's stubs know of motion vectors only; at run time it is a mapping from every kind's name to a buffer.
+    side_data = cast("Mapping[str, Buffer]", picture.side_data)
+    matrix = side_data.get("DISPLAYMATRIX")
+    if matrix is None:
+        return 0, False
+    a, b, _, c, d, *_ = struct.unpack("=9i", bytes(matrix))
+    mirrored = a * d - b * c < 0
+    if mirrored:
+        a, b = -a, -b
+    return round(atan2(b, a) / (pi / 2)) % 4 * 90, mirrored
+
+
+def _audio(container: InputContainer) -> Iterator[AudioInfo]:
+    """The sound tracks that can be decoded."""
+    from av.stream import Disposition  # noqa: PLC0415 - see video.opening
+
+    for stream in container.streams.audio:
+        context = getattr(stream, "codec_context", None)
+        if context is not None and context.sample_rate:
+            default = bool(stream.disposition & Disposition.default)
+            yield AudioInfo(stream.index, context.name, context.sample_rate, context.channels, default)

@@ -1,0 +1,137 @@
+"""Where the bytes of a medium come from, and how FFmpeg reads them.
+
+A `Source` is anything with a size that can be read at an offset: bytes, a file, an object behind HTTP ranges.
+`SourceFile` turns it into the seekable file that PyAV wants, in blocks, so that probing or decoding a piece of a
+large object fetches only what it needs.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import OrderedDict
+from pathlib import Path
+from typing import Protocol
+
+BLOCK = 256 * 1024
+# Reading ahead doubles from one block to this while reading is sequential.
+LARGEST_FETCH = 32
+CACHED_BLOCKS = 96
+
+
+class Source(Protocol):
+    """Bytes that can be read at any offset."""
+
+    @property
+    def size(self) -> int:
+        """Length in bytes."""
+        ...
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`, fewer only at the end."""
+        ...
+
+
+class BytesSource:
+    """A source in memory."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = memoryview(data)
+
+    @property
+    def size(self) -> int:
+        """Length in bytes."""
+        return len(self._data)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`, fewer only at the end."""
+        return bytes(self._data[offset : offset + length])
+
+
+class FileSource:
+    """A source on disk; the file must not change meanwhile."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.size = path.stat().st_size
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`, fewer only at the end."""
+        with self._path.open("rb") as file:
+            file.seek(offset)
+            return file.read(length)
+
+
+class SourceFile:
+    """A source as a seekable, read-only binary file that counts what it fetches.
+
+    `bytes_read` and `requests` count fetches from the source. `hollow` holds half-open byte ranges that are answered
+    with zeros without fetching them: a demuxer that has its index needs the packets' headers, not their payload.
+    `error` is what the source raised; FFmpeg may swallow it, so whoever uses the file asks afterwards.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+        self._position = 0
+        self._ahead = 1
+        self._next_block = -1
+        self.size = source.size
+        self.bytes_read = 0
+        self.requests = 0
+        self.hollow: list[tuple[int, int]] = []
+        self.error: Exception | None = None
+
+    def read(self, length: int = -1) -> bytes:
+        """At most `length` bytes from the current position, empty at the end; may be fewer than asked."""
+        start = self._position
+        stop = self.size if length < 0 else min(start + length, self.size)
+        if start >= stop:
+            return b""
+        for low, high in self.hollow:
+            if low <= start < high:
+                self._position = min(stop, high)
+                return bytes(self._position - start)
+            if start < low < stop:
+                stop = low
+        parts = []
+        while start < stop:
+            block, skip = divmod(start, BLOCK)
+            part = self._block(block)[skip : skip + stop - start]
+            if not part:
+                break
+            parts.append(part)
+            start += len(part)
+        self._position = start
+        return b"".join(parts)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move the position as a file does and return it."""
+        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.size}[whence]
+        self._position = max(0, origin + offset)
+        return self._position
+
+    def tell(self) -> int:
+        """The position of the next read."""
+        return self._position
+
+    def _block(self, number: int) -> bytes:
+        """One block, from the cache or fetched together with those that sequential reading will want next."""
+        if number in self._blocks:
+            self._blocks.move_to_end(number)
+            return self._blocks[number]
+        self._ahead = min(self._ahead * 2, LARGEST_FETCH) if number == self._next_block else 1
+        offset = number * BLOCK
+        length = min(self._ahead * BLOCK, self.size - offset)
+        try:
+            data = self._source.read(offset, length)
+        except Exception as error:
+            self.error = error
+            raise
+        self.bytes_read += len(data)
+        self.requests += 1
+        self._next_block = number + self._ahead
+        for start in range(0, len(data), BLOCK):
+            self._blocks[number + start // BLOCK] = data[start : start + BLOCK]
+        while len(self._blocks) > CACHED_BLOCKS:
+            self._blocks.popitem(last=False)
+        return self._blocks.get(number, b"")

@@ -1,0 +1,92 @@
+"""Stored pictures made ready to be shown: deinterlaced, mirrored and turned.
+
+Square pixels are not made here but by the scaling that every rendition does anyway.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.transcode import VideoInfo
+
+if TYPE_CHECKING:
+    from av import VideoFrame
+    from av.filter import Graph
+
+_TURNS = {
+    0: (),
+    90: (("transpose", "clock"),),
+    180: (("hflip", None), ("vflip", None)),
+    270: (("transpose", "cclock"),),
+}
+
+
+class Upright:
+    """A filter that gives exactly one picture for each one fed, in order; deinterlacing holds one back."""
+
+    def __init__(self, video: VideoInfo) -> None:
+        self._steps: list[tuple[str, str | None]] = []
+        if video.interlaced:
+            # One picture per picture (not per field), and only those that are marked as interlaced are touched.
+            self._steps.append(("bwdif", "mode=send_frame:deint=interlaced"))
+        if video.mirrored:
+            self._steps.append(("hflip", None))
+        self._steps += _TURNS[video.rotation]
+        self._graph: Graph | None = None
+        self._shape: tuple[int, int, str] | None = None
+        self._fed = 0
+
+    def feed(self, picture: VideoFrame) -> list[VideoFrame]:
+        """The pictures that are ready once `picture`, the next one, is known."""
+        if not self._steps:
+            return [picture]
+        shape = (picture.width, picture.height, picture.format.name)
+        ready: list[VideoFrame] = []
+        if shape != self._shape:
+            ready = self.flush()
+            self._graph, self._shape = self._built(picture), shape
+        picture.pts, picture.time_base = self._fed, Fraction(1, 25)
+        self._fed += 1
+        assert self._graph is not None  # noqa: S101 - built above
+        self._graph.vpush(picture)
+        return ready + self._pulled(picture)
+
+    def flush(self) -> list[VideoFrame]:
+        """The pictures held back; the next one fed starts anew."""
+        if self._graph is None:
+            return []
+        self._graph.vpush(None)
+        ready = self._pulled(None)
+        self._graph = self._shape = None
+        return ready
+
+    def _built(self, picture: VideoFrame) -> Graph:
+        """The chain of filters for pictures of this size and format."""
+        from av.filter import Graph  # noqa: PLC0415 - see video.opening
+
+        graph = Graph()
+        chain = [
+            graph.add_buffer(
+                width=picture.width, height=picture.height, format=picture.format, time_base=Fraction(1, 25)
+            )
+        ]
+        chain += [graph.add(name, arguments) for name, arguments in self._steps]
+        chain.append(graph.add("buffersink"))
+        graph.link_nodes(*chain).configure()
+        return graph
+
+    def _pulled(self, like: VideoFrame | None) -> list[VideoFrame]:
+        """What the chain has ready, coloured as what went in."""
+        import av  # noqa: PLC0415 - see video.opening
+
+        assert self._graph is not None  # noqa: S101 - only called while there is one
+        ready: list[VideoFrame] = []
+        while True:
+            try:
+                picture = self._graph.vpull()
+            except (av.BlockingIOError, av.EOFError):
+                return ready
+            if like is not None:
+                picture.colorspace, picture.color_range = like.colorspace, like.color_range
+            ready.append(picture)

@@ -1,0 +1,126 @@
+"""AWS inside this process: moto with every local change applied.
+
+`start()` gives the process made-up credentials and has all of its boto3 and pynamodb clients served in memory. Nothing is
+created: `infra.local.deploy` makes the stack's resources from its CloudFormation template, tests make their own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from moto import mock_aws
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.core.model_instances import reset_model_data
+from moto.dynamodb.models import dynamodb_backends
+from moto.s3.models import S3Backend, s3_backends
+from moto.ses.models import ses_backends
+from moto.sqs.models import sqs_backends
+
+from infra.local import dynamo_calls, dynamodb, s3_objects, sqs
+from infra.local.dynamo_rows import LOCK, Rows
+
+ACCESS_KEY = "AKIALIMNLOCALSTACK00"
+SECRET_KEY = "limn-local-stack-secret-key-is-no-secret"  # noqa: S105 -- opens nothing but this process
+REGION = "us-east-1"
+ACCOUNT = DEFAULT_ACCOUNT_ID
+
+_SETTINGS = {
+    "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+    "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    "AWS_EC2_METADATA_DISABLED": "true",
+    # moto computes the checksums of a new upload in Python: 100 MB take 8 s instead of 1
+    "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
+    "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",
+}
+_REMOVED = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL")
+
+
+class Aws:
+    """The running mock of this process."""
+
+    def __init__(self, mock: Any, environment: dict[str, str | None]) -> None:
+        self._mock = mock
+        self._environment = environment
+        self._running = True
+
+    def reset(self) -> None:
+        """Remove all data (rows, objects, uploads, messages, mail) and keep tables, buckets, queues and keys."""
+        clear()
+
+    def stop(self) -> None:
+        """End the mock, drop what it holds and put the environment back. A second call does nothing."""
+        if not self._running:
+            return
+        self._running = False
+        clear()
+        self._mock.stop()
+        reset_model_data()
+        for change in (sqs, s3_objects, dynamodb):
+            change.uninstall()
+        for name, value in self._environment.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+    def __enter__(self) -> Aws:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def start(*, region: str = REGION) -> Aws:
+    """Start AWS in this process, empty.
+
+    Clients made before are not intercepted unless moto was already imported; make them after.
+    """
+    changed = {**_SETTINGS, "AWS_DEFAULT_REGION": region, "AWS_REGION": region}
+    before = {name: os.environ.get(name) for name in (*changed, *_REMOVED)}
+    for name in _REMOVED:
+        os.environ.pop(name, None)
+    os.environ.update(changed)
+    for change in (dynamodb, s3_objects, sqs):
+        change.install()
+    # our own credentials stay: presigned URLs are checked against them
+    mock = mock_aws(config={"core": {"mock_credentials": False, "reset_boto3_session": True}})
+    mock.start()
+    return Aws(mock, before)
+
+
+def clear() -> None:
+    """Remove the data of every region."""
+    with LOCK:
+        for tables in _backends(dynamodb_backends):
+            for table in tables.tables.values():
+                if isinstance(table.items, Rows):
+                    table.items.clear()
+        dynamo_calls.recent.clear()
+    for store in _backends(s3_backends):
+        _empty(store)
+    for queues in _backends(sqs_backends):
+        for queue in queues.queues.values():
+            sqs.clear(queue)
+    for mail in _backends(ses_backends):
+        mail.sent_messages.clear()
+        mail.sent_message_count = 0
+
+
+def _backends(service: Any) -> Iterator[Any]:
+    for account in list(service.values()):
+        yield from list(account.values())
+
+
+def _empty(store: S3Backend) -> None:
+    for bucket in store.buckets.values():
+        for key in [key for keys in bucket.keys.lists() for key in keys[1]]:
+            if hasattr(key, "dispose"):
+                key.dispose()
+        bucket.keys.clear()
+        for upload in bucket.multiparts.values():
+            upload.dispose()
+        bucket.multiparts.clear()

@@ -1,0 +1,286 @@
+"""moto's DynamoDB made correct under threads, flat at 300,000 items and quick.
+
+As it comes, moto loses updates under threads, sorts the whole table for every query and copies whole tables for every
+transaction; and a call through botocore is signed, serialised, parsed and dispatched over six layers of HTTP that is
+not there. `install` changes this in three places:
+
+* every table keeps its rows in `infra.local.dynamo_rows.Rows`: packed, immutable, in key order;
+* clients of this process are short-circuited at `BaseClient._make_api_call`: the parameters go straight to
+  `infra.local.dynamo_calls` and `dynamo_reads`, under one lock, and the answer straight back. boto3 resources and
+  pynamodb pass there too. Events that handlers may listen to (`provide-client-params`, `before-parameter-build`,
+  `after-call`) are still sent;
+* whatever those do not know, and every call that comes over HTTP, goes moto's own way, under the same lock, on the
+  same rows.
+
+A test runs random operations through this and through stock moto and compares (`tests/infra`). It differs on purpose:
+AWS's limits on batches, 38-digit numbers and `ClientRequestToken` are honoured, a failing update changes nothing,
+`UPDATED_NEW` shows what was updated even if it stayed equal, and consumed capacity is what AWS would bill.
+"""
+
+from __future__ import annotations
+
+import copy
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from botocore.client import BaseClient
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.core.models import botocore_stubber
+from moto.dynamodb import responses as moto_responses
+from moto.dynamodb.exceptions import MockValidationException
+from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
+from moto.dynamodb.models.table import Table
+from moto.dynamodb.responses import DynamoHandler
+
+from infra.local import dynamo_calls, dynamo_reads, metering
+from infra.local.dynamo_calls import Answer, Params, Refused
+from infra.local.dynamo_expressions import Unusual
+from infra.local.dynamo_rows import LOCK, Rows, transaction
+
+
+DIRECT: dict[str, Callable[[DynamoDBBackend, Params], Answer]] = {
+    "GetItem": dynamo_reads.get_item,
+    "PutItem": dynamo_calls.put_item,
+    "UpdateItem": dynamo_calls.update_item,
+    "DeleteItem": dynamo_calls.delete_item,
+    "Query": dynamo_reads.query,
+    "Scan": dynamo_reads.scan,
+    "BatchGetItem": dynamo_reads.batch_get_item,
+    "BatchWriteItem": dynamo_calls.batch_write_item,
+    "TransactGetItems": dynamo_reads.transact_get_items,
+    "TransactWriteItems": dynamo_calls.transact_write_items,
+}
+ORDINARY_MISTAKES = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError)
+"""What malformed parameters raise in a direct call, always before anything is changed."""
+
+fallbacks: Counter[str] = Counter()
+"""How many calls of each operation went moto's own way: a test of speed wants none."""
+
+_originals: list[tuple[Any, str, Any]] = []
+_in_moto_transaction = False
+
+
+def installed() -> bool:
+    """Whether the changes are in place."""
+    return bool(_originals)
+
+
+def install() -> None:
+    """Change moto and botocore. Tables made before keep moto's own structures, so call this before `mock_aws` starts."""
+    if installed():
+        return
+    _replace(BaseClient, "_make_api_call", _make_api_call(BaseClient._make_api_call))  # noqa: SLF001
+    _replace(DynamoHandler, "call_action", _locked(DynamoHandler.call_action))
+    _replace(Table, "__init__", _with_rows(Table.__init__))
+    _replace(Table, "__len__", _length(Table.__len__))
+    _replace(Table, "__deepcopy__", _copied, new=True)
+    _replace(Table, "query", _query(Table.query))
+    _replace(DynamoDBBackend, "update_item", _written_back(DynamoDBBackend.update_item))
+    _replace(DynamoDBBackend, "transact_write_items", _undoable(DynamoDBBackend.transact_write_items))
+    _replace(moto_responses, "TRANSACTION_MAX_ITEMS", dynamo_calls.TRANSACTION_ITEMS)
+
+
+def uninstall() -> None:
+    """Put moto and botocore back as they were."""
+    while _originals:
+        target, name, original = _originals.pop()
+        if original is None:
+            delattr(target, name)
+        else:
+            setattr(target, name, original)
+
+
+def _replace(target: Any, name: str, replacement: Any, *, new: bool = False) -> None:
+    _originals.append((target, name, None if new else getattr(target, name)))
+    setattr(target, name, replacement)
+
+
+# ------------------------------------------------------------------------------------------- the way in for clients
+
+
+def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
+    def call(self: Any, operation_name: str, api_params: Params) -> Answer:
+        direct = DIRECT.get(operation_name)
+        if direct is None or not botocore_stubber.enabled:
+            return original(self, operation_name, api_params)
+        region = self.__dict__.get("_limn_region")
+        if region is None:
+            region = self.__dict__["_limn_region"] = _region_of(self)
+        if not region:
+            return original(self, operation_name, api_params)
+        model = self.meta.service_model.operation_model(operation_name)
+        context: dict[str, Any] = {}
+        params = self._emit_api_params(api_params=api_params, operation_model=model, context=context)
+        answer: Answer
+        status = 200
+        try:
+            with LOCK:
+                backend = dynamodb_backends[DEFAULT_ACCOUNT_ID][region]
+                if params.get("ReturnConsumedCapacity", "NONE") not in ("NONE", "TOTAL", "INDEXES"):
+                    raise Unusual
+                answer = direct(backend, params)
+        except Refused as refused:
+            status = 400
+            metering.record(operation_name)
+            error = {"Code": refused.code, "Message": refused.message}
+            answer = {"Error": error, "message": refused.message, **refused.more}
+        except (Unusual, *ORDINARY_MISTAKES):
+            fallbacks[operation_name] += 1
+            metering.record(operation_name)
+            return original(self, operation_name, api_params)
+        answer["ResponseMetadata"] = {
+            "RequestId": str(uuid.uuid4()), "HTTPStatusCode": status, "HTTPHeaders": {}, "RetryAttempts": 0,
+        }  # fmt: skip
+        self.meta.events.emit(
+            f"after-call.dynamodb.{operation_name}",
+            http_response=_Status(status), parsed=answer, model=model, context=context,
+        )  # fmt: skip
+        if status != 200:  # noqa: PLR2004
+            _raise(self, operation_name, answer)
+        return answer
+
+    return call
+
+
+class _Status:
+    """As much of an HTTP response as `after-call` handlers look at."""
+
+    __slots__ = ("headers", "status_code")
+
+    def __init__(self, status_code: int) -> None:
+        self.status_code = status_code
+        self.headers: dict[str, str] = {}
+
+
+def _raise(client: Any, operation_name: str, answer: Answer) -> NoReturn:
+    raise client.exceptions.from_code(answer["Error"]["Code"])(answer, operation_name)
+
+
+def _region_of(client: Any) -> str:
+    """The region of a DynamoDB client that talks to AWS's own address; empty for any other client."""
+    meta = client.meta
+    if meta.service_model.service_name != "dynamodb":
+        return ""
+    host = meta.endpoint_url.partition("://")[2].partition("/")[0]
+    return str(meta.region_name) if host.endswith(".amazonaws.com") else ""
+
+
+# ---------------------------------------------------------------------------------------------- inside moto
+
+
+def _locked(original: Callable[..., Any]) -> Callable[..., Any]:
+    def call_action(self: DynamoHandler) -> Any:
+        with LOCK:
+            return original(self)
+
+    return call_action
+
+
+def _with_rows(original: Callable[..., None]) -> Callable[..., None]:
+    def init(self: Table, *args: Any, **options: Any) -> None:
+        original(self, *args, **options)
+        range_type = self.range_key_type or ""
+        self.items = Rows(self.name, self.hash_key_attr, self.hash_key_type, self.range_key_attr, range_type)
+
+    return init
+
+
+def _length(original: Callable[..., int]) -> Callable[..., int]:
+    def length(self: Table) -> int:
+        return self.items.count if isinstance(self.items, Rows) else original(self)
+
+    return length
+
+
+def _copied(self: Table, memo: dict[int, Any]) -> Table:
+    """Transactions copy whole tables to be able to go back; here they need not (`_undoable`)."""
+    if _in_moto_transaction:
+        return self
+    twin = Table.__new__(type(self))
+    memo[id(self)] = twin
+    twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return twin
+
+
+def _query(original: Callable[..., Any]) -> Callable[..., Any]:
+    """moto's query looks at all items of the table: show it those of the partition only."""
+
+    def query(self: Table, hash_key: Any, *args: Any, **options: Any) -> Any:
+        index = options.get("index_name", args[6] if len(args) > 6 else None)  # noqa: PLR2004
+        if index is not None or not isinstance(self.items, Rows):
+            return original(self, hash_key, *args, **options)
+        rows = self.items
+        partition = rows.native(hash_key)
+        found = rows.partitions.values.get(partition)
+        if found is None:
+            items = []
+        elif rows.range_name is None:
+            items = [rows.item(found)]
+        else:
+            items = [rows.item(found.values[sort]) for sort in found.ordered()]
+        self.all_items = lambda: items
+        try:
+            return original(self, hash_key, *args, **options)
+        finally:
+            del self.all_items
+
+    return query
+
+
+def _written_back(original: Callable[..., Any]) -> Callable[..., Any]:
+    """moto changes the item in place, and makes a missing one before it knows that the update is valid."""
+
+    def update_item(self: DynamoDBBackend, table_name: str, key: Any, *args: Any, **options: Any) -> Any:
+        rows = self.get_table(table_name).items
+        if not isinstance(rows, Rows):
+            return original(self, table_name, key, *args, **options)
+        outer = transaction.changes is not None
+        if not outer:
+            transaction.begin()
+        assert transaction.changes is not None  # noqa: S101 -- for mypy
+        before = len(transaction.changes)
+        try:
+            item = original(self, table_name, key, *args, **options)
+            rows.put_item(item)
+        except BaseException:
+            if outer:
+                _undo(transaction.changes, before)
+            else:
+                transaction.roll_back()
+            raise
+        if not outer:
+            transaction.commit()
+        return item
+
+    return update_item
+
+
+def _undo(changes: list[Any], length: int) -> None:
+    """Take the latest changes of a running transaction back, down to a number of them."""
+    while len(changes) > length:
+        rows, partition, sort, old, _ = changes.pop()
+        rows.store(partition, sort, old)
+
+
+def _undoable(original: Callable[..., None]) -> Callable[..., None]:
+    """Undo a failed transaction row by row: moto would bring back whole tables, with what others wrote since."""
+
+    def transact_write_items(self: DynamoDBBackend, transact_items: list[dict[str, Any]]) -> None:
+        global _in_moto_transaction  # noqa: PLW0603 -- guarded by the lock
+        if not transact_items:
+            raise MockValidationException("Member must have length greater than or equal to 1")
+        with LOCK:
+            transaction.begin()
+            _in_moto_transaction = True
+            try:
+                original(self, transact_items)
+            except BaseException:
+                transaction.roll_back()
+                raise
+            finally:
+                _in_moto_transaction = False
+            transaction.commit()
+
+    return transact_write_items
