@@ -38,6 +38,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     email_sender: str = "limn@localhost"
     email_enabled: bool = True
     anonymous_registration: bool = False
+    confirm_registration: bool = False
+    """Whether an anonymous registration is active only once its address was confirmed."""
     anyone_may_create_organizations: bool = False
     allowed_origins: list[str] = []
     """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""

@@ -13,6 +13,10 @@ from collections.abc import Mapping
 from chalicelib.api import site
 from chalicelib.operations import (
     accounts,
+    affiliations,
+    bookmarks,
+    favorites,
+    invitations,
     memberships,
     organizations,
     projects,
@@ -22,8 +26,12 @@ from chalicelib.operations.operation import Operation
 OPERATIONS: tuple[Operation, ...] = (
     *accounts.OPERATIONS,
     *organizations.OPERATIONS,
+    *affiliations.OPERATIONS,
+    *invitations.OPERATIONS,
     *projects.OPERATIONS,
     *memberships.OPERATIONS,
+    *bookmarks.OPERATIONS,
+    *favorites.OPERATIONS,
 )
 """What the interface offers: all that the schema document describes."""
 

@@ -96,5 +96,3 @@ def within_limit(answer: HttpAnswer) -> HttpAnswer:
     encoding = answer.headers.get("Content-Encoding")
     url = objects.put_answer(answer.body, answer.headers["Content-Type"], encoding)
     return HttpAnswer(status=303, headers={"Location": url}, body=b"")
-
-

@@ -102,6 +102,7 @@ class User(Resource, kw_only=True):
     last_failed_login: float = 0.0
     """Seconds since the epoch."""
     confirmation_token: str | None = None
+    """The hash of the word in the confirmation link that was mailed."""
     tokens: list[str] = []
     """The hashes of the user's tokens, oldest first."""
     created_datetime: Timestamp
@@ -258,7 +259,11 @@ USER = RecordKind(
     name="user",
     struct=User,
     title="User",
-    claims=lambda user: {"username": user.username.casefold(), "elemental_id": user.elemental_id},
+    claims=lambda user: {
+        "username": user.username.casefold(),
+        "elemental_id": user.elemental_id,
+        **({"confirmation": user.confirmation_token} if user.confirmation_token else {}),
+    },
     links={"email_key": "email"},
 )
 TOKEN = RecordKind(name="token", struct=StoredToken, title="Token")

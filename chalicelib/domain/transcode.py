@@ -18,7 +18,7 @@ from chalicelib.domain.frames import FrameTable, Keyframe
 from chalicelib.errors import BadInput
 
 MAX_SIDE = 16_384
-# 8192 × 8192; a decoder holds up to 17 such pictures.
+# 8192 x 8192; a decoder holds up to 17 such pictures.
 MAX_PIXELS = 67_108_864
 # Players seek to keyframes: one every 25 frames, each starting a fragment.
 GOP = 25
@@ -151,12 +151,10 @@ class TranscodePlan(Struct, frozen=True):
 def check_size(width: int, height: int) -> None:
     """Raise BadInput for a picture that nobody could have meant or that would not fit a function's memory."""
     if width < 1 or height < 1:
-        message = f"The picture is {width} × {height} pixels, which cannot be shown."
+        message = f"The picture is {width} x {height} pixels, which cannot be shown."
         raise BadInput(message)
     if max(width, height) > MAX_SIDE or width * height > MAX_PIXELS:
-        message = (
-            f"The picture is {width} × {height} pixels; at most {MAX_SIDE} on a side and {MAX_PIXELS} in all are allowed."
-        )
+        message = f"The picture is {width} x {height} pixels; at most {MAX_SIDE} on a side and {MAX_PIXELS} in all are allowed."
         raise BadInput(message)
 
 

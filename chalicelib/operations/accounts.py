@@ -6,15 +6,15 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from chalicelib.domain.accounts import MEMBERSHIP, USER, Credentials, Token, User, UserSpec
+from chalicelib.domain.accounts import MEMBERSHIP, USER, Credentials, Token, User, UserSpec, UserUpdate
+from chalicelib.domain.invitations import PasswordResetSpec
 from chalicelib.domain.permissions import Permission
-from chalicelib.domain.resource import Resource, Uuid
-from chalicelib.domain.responses import CreateResponse
-from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.domain.resource import Resource, Uuid, given
+from chalicelib.domain.responses import CreateResponse, MessageResponse
+from chalicelib.errors import BadInput, Forbidden, NotFound, NotSignedIn
 from chalicelib.operations.addresses import plain
 from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.services import passwords, users
-from chalicelib.settings import settings
+from chalicelib.services import passwords, profiles, registration, users
 from chalicelib.storage import records
 
 TAG = "Accounts"
@@ -44,18 +44,15 @@ def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
 
 
 def create_user(call: Call[None, NoQuery, UserSpec]) -> CreateResponse:
-    """Register: open only where the deployment allows anonymous registration."""
-    spec = call.body
-    if not settings().anonymous_registration and not call.caller.is_staff:
-        raise BadInput("A registration token is required: anonymous registration is not enabled.")
-    user = users.register(spec)
+    """Register, with an invitation or where the deployment lets anybody."""
+    user = registration.register(call.body, call.caller)
     return CreateResponse(message=f"User {user.username} created!", id=user.id)
 
 
 def list_users(call: Call[None, UserQuery, None]) -> list[User]:
     """Look users up; none found is an empty list."""
     found = find_user(call.query)
-    return [found] if found else []
+    return [profiles.with_avatar_url(found, call.query.presigned)] if found else []
 
 
 def user_exists(call: Call[None, UserQuery, None]) -> bool:
@@ -70,23 +67,26 @@ def find_user(query: UserQuery) -> User | None:
     if query.username:
         return records.claimed(USER, "username", query.username.strip().casefold())
     if query.email:
-        sharing = records.linked(USER, "email", query.email.casefold())
-        return next((user for user in sharing if user.email == query.email), None)
+        return next((user for user in users.with_address(query.email) if user.email == query.email), None)
     raise BadInput("One of username or email or elemental_id must be supplied!")
 
 
 def whoami(call: Call[None, PresignedQuery, None]) -> User:
     """The caller."""
-    return records.get(USER, call.caller.id)
+    return profiles.with_avatar_url(records.get(USER, call.caller.id), call.query.presigned)
 
 
 def get_user(call: Call[User, PresignedQuery, None]) -> User:
     """A user: oneself, anybody for staff, and those one shares a project with."""
     if not call.target:
         raise NotFound.of("User", call.path["id"]) if call.caller.is_staff else Forbidden()
-    if call.caller.id != call.target.id and not call.caller.is_staff and not _share_project(call.caller.id, call.target.id):
+    if (
+        call.caller.id != call.target.id
+        and not call.caller.is_staff
+        and not _share_project(call.caller.id, call.target.id)
+    ):
         raise Forbidden
-    return call.target
+    return profiles.with_avatar_url(call.target, call.query.presigned)
 
 
 def _share_project(one: int, other: int) -> bool:
@@ -99,6 +99,35 @@ def _maybe_user(path: dict[str, int]) -> User | None:
         return records.get(USER, path["id"])
     except NotFound:
         return None
+
+
+def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse:
+    """Change a user: by itself, by staff, or — the password alone — by whoever has the word of a reset."""
+    user, body = call.target, call.body
+    if user is None:
+        raise NotFound.of("User", call.path["id"]) if call.caller.is_staff else Forbidden()
+    change = given(body)
+    by_reset = change.keys() == {"password", "reset_token"}
+    if not by_reset and not call.caller.signed_in:
+        raise NotSignedIn
+    if not by_reset and call.caller.id != user.id and not call.caller.is_staff:
+        raise Forbidden
+    if body.password is not None:
+        registration.reset_password(user, body.reset_token or "", body.password)
+    profiles.change_user(user, body)
+    return MessageResponse(message=f"Updated user {user.id} successfully!")
+
+
+def reset_password(call: Call[None, NoQuery, PasswordResetSpec]) -> MessageResponse:
+    """Mail a link to set a new password with."""
+    registration.ask_reset(call.body.email)
+    return MessageResponse(message="Password reset email sent!")
+
+
+def confirm_address(call: Call[None, NoQuery, None]) -> MessageResponse:
+    """Activate the account whose confirmation link was opened."""
+    user = registration.confirm(call.path["word"])
+    return MessageResponse(message=f"The account {user.username} is active.")
 
 
 OPERATIONS = (
@@ -171,4 +200,42 @@ OPERATIONS = (
         handler=get_user,
         tag=TAG,
     ),
+    Operation(
+        id="UpdateUser",
+        method="PATCH",
+        path="/rest/User/{id}",
+        summary="Change a user.",
+        details="By the user or staff; a new password only with the token of a password reset, and then by anybody who "
+        "has it.",
+        needs=Permission.ANYONE,
+        addresses=plain(_maybe_user, id=int),
+        query=PresignedQuery,
+        body=UserUpdate,
+        returns=MessageResponse,
+        handler=update_user,
+        tag=TAG,
+    ),
+    Operation(
+        id="CreatePasswordReset",
+        method="POST",
+        path="/rest/PasswordReset",
+        summary="Mail a link to set a new password with.",
+        needs=Permission.ANYONE,
+        body=PasswordResetSpec,
+        returns=MessageResponse,
+        handler=reset_password,
+        tag=TAG,
+    ),
+)
+
+CONFIRMATION = Operation(
+    id="ConfirmAddress",
+    method="GET",
+    path="/email-confirmation/{word}",
+    summary="Activate the account whose confirmation link was opened.",
+    needs=Permission.ANYONE,
+    addresses=plain(lambda _: None, word=str),
+    returns=MessageResponse,
+    handler=confirm_address,
+    tag=TAG,
 )

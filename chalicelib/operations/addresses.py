@@ -1,7 +1,8 @@
 """How the variables of a path lead to what they address.
 
 A path addresses a project, an organization, a record by its id, an entity by its id, or nothing. The address also
-tells how far a caller may go there: the dispatcher asks it once, before the handler.
+tells how far a caller may go there: the dispatcher asks it once, before the handler. `what` is the word of the kind of
+thing, as in keys.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from chalicelib.storage import entities, records
 class _InProject:
     """Something of a project: the caller's membership decides."""
 
+    what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
 
@@ -40,6 +42,7 @@ class _InProject:
 class _InOrganization:
     """Something of an organization: the caller's affiliation decides."""
 
+    what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
 
@@ -56,6 +59,7 @@ class _InOrganization:
 class _Plain:
     """Something that no membership guards; the handler decides, or the operation is for anyone."""
 
+    what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type]
 
@@ -68,6 +72,26 @@ class _Plain:
         return Level.NONE
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Own:
+    """Something of one user in a project: to everybody else it is not there."""
+
+    what: str
+    kind: RecordKind[Any]
+    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+
+    def find(self, path: dict[str, Any]) -> Found[Any]:
+        """The thing, or NotFound."""
+        record = records.get(self.kind, path["id"])
+        return Found(thing=record, project=record.project)
+
+    def level(self, caller: Caller, found: Found[Any]) -> Level:
+        """The caller's level in the project, if the thing is the caller's."""
+        if found.thing.user != caller.id:
+            return Level.NONE
+        return access.project_level(caller, found.project or 0)
+
+
 def _project(path: dict[str, Any], variable: str) -> Found[Project]:
     project = access.project_of(path[variable])
     return Found(thing=project, project=project.id, organization=project.organization)
@@ -78,15 +102,15 @@ def _organization(path: dict[str, Any], variable: str) -> Found[Organization]:
     return Found(thing=organization, organization=organization.id)
 
 
-PROJECT = _InProject(locate=lambda path: _project(path, "project"), variables={"project": int})
+PROJECT = _InProject(what="project", locate=lambda path: _project(path, "project"), variables={"project": int})
 """`/rest/…/{project}`."""
-PROJECT_BY_ID = _InProject(locate=lambda path: _project(path, "id"))
+PROJECT_BY_ID = _InProject(what="project", locate=lambda path: _project(path, "id"))
 """`/rest/Project/{id}`."""
 ORGANIZATION_ADDRESS = _InOrganization(
-    locate=lambda path: _organization(path, "organization"), variables={"organization": int}
+    what="organization", locate=lambda path: _organization(path, "organization"), variables={"organization": int}
 )
 """`/rest/…/{organization}`."""
-ORGANIZATION_BY_ID = _InOrganization(locate=lambda path: _organization(path, "id"))
+ORGANIZATION_BY_ID = _InOrganization(what="organization", locate=lambda path: _organization(path, "id"))
 """`/rest/Organization/{id}`."""
 
 
@@ -97,7 +121,12 @@ def record_of_project(kind: RecordKind[Any], variable: str = "id") -> _InProject
         record = records.get(kind, path[variable])
         return Found(thing=record, project=record.project)
 
-    return _InProject(locate=locate, variables={variable: int if kind.identity == "id" else str})
+    return _InProject(what=kind.name, locate=locate, variables={variable: int if kind.identity == "id" else str})
+
+
+def own_record_of_project(kind: RecordKind[Any]) -> _Own:
+    """`/rest/Bookmark/{id}`: a record of a project that only its own user may know of."""
+    return _Own(what=kind.name, kind=kind)
 
 
 def record_of_organization(kind: RecordKind[Any]) -> _InOrganization:
@@ -107,7 +136,7 @@ def record_of_organization(kind: RecordKind[Any]) -> _InOrganization:
         record = records.get(kind, path["id"])
         return Found(thing=record, organization=record.organization)
 
-    return _InOrganization(locate=locate)
+    return _InOrganization(what=kind.name, locate=locate)
 
 
 def entity(kind: Kind) -> _InProject:
@@ -117,9 +146,9 @@ def entity(kind: Kind) -> _InProject:
         found = entities.get(kind, path["id"])
         return Found(thing=found, project=found.project)
 
-    return _InProject(locate=locate)
+    return _InProject(what=kind.value, locate=locate)
 
 
 def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> _Plain:
     """Something that no membership guards."""
-    return _Plain(locate=lambda path: Found(thing=locate(path)), variables=variables)
+    return _Plain(what="", locate=lambda path: Found(thing=locate(path)), variables=variables)

@@ -47,6 +47,10 @@ class Address(Protocol[T]):
     """How a path's variables lead to the thing they address, and how far a caller may go there."""
 
     @property
+    def what(self) -> str:
+        """The word of what is addressed; empty where no membership guards it."""
+
+    @property
     def variables(self) -> dict[str, type]:
         """The path's variables: name → int or str."""
 

@@ -13,7 +13,7 @@ from chalicelib.domain.accounts import (
     OrganizationSpec,
     OrganizationUpdate,
 )
-from chalicelib.domain.permissions import Level, Permission
+from chalicelib.domain.permissions import LEVEL_OF, Level, Permission
 from chalicelib.domain.resource import given
 from chalicelib.domain.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, Forbidden
@@ -93,7 +93,7 @@ def _organizations_of(caller: Caller) -> list[Organization]:
     for affiliation in records.linked(AFFILIATION, "user", caller.id):
         if affiliation.organization not in found:
             organization = records.get(ORGANIZATION, affiliation.organization)
-            found[organization.id] = _seen(organization, access.LEVEL_OF[affiliation.permission])
+            found[organization.id] = _seen(organization, LEVEL_OF[affiliation.permission])
     return list(found.values())
 
 

@@ -6,10 +6,9 @@ import msgspec
 
 from chalicelib.domain.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate
 from chalicelib.domain.accounts import PROJECT as PROJECT_RECORD
-from chalicelib.domain.permissions import Level, Permission
-from chalicelib.domain.resource import Id, Resource, Uuid, given
+from chalicelib.domain.permissions import LEVEL_OF, Level, Permission
+from chalicelib.domain.resource import Id, Resource, Uuid, answer, given
 from chalicelib.domain.responses import CreateResponse, MessageResponse
-from chalicelib.domain.resource import answer
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.operations.addresses import PROJECT_BY_ID
 from chalicelib.operations.operation import Call, NoQuery, Operation
@@ -100,7 +99,7 @@ def delete_project(call: Call[Project, NoQuery, None]) -> MessageResponse:
 
 
 def _level_name(level: Level) -> str:
-    return next(name for name, value in access.LEVEL_OF.items() if value == level and value > Level.NONE)
+    return next(name for name, value in LEVEL_OF.items() if value == level and value > Level.NONE)
 
 
 def _seen(project: Project, caller: Caller, permission: str) -> Project:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ def check_strength(password: str, *about: str) -> None:
 
 def hash_password(password: str) -> str:
     """The argon2id hash of a password, its salt and parameters included."""
-    return _hasher().hash(password)
+    return str(_hasher().hash(password))
 
 
 def verify(username: str, password: str) -> User:
@@ -81,11 +82,16 @@ def issue_token(user: User, *, refresh: bool) -> str:
 
     def exchange(change: Transaction, before: User, after: User) -> None:
         records.add(change, TOKEN, stored)
-        for gone in set(before.tokens) - set(after.tokens):
-            change.delete(RecordRow(f"{TOKEN.name}#{gone}", records.ALONE))
+        revoke(change, set(before.tokens) - set(after.tokens))
 
     records.edit(USER, user.id, hold, also=exchange)
     return token
+
+
+def revoke(change: Transaction, hashes: Iterable[str]) -> None:
+    """Make the end of tokens part of a transaction."""
+    for gone in hashes:
+        change.delete(RecordRow(f"{TOKEN.name}#{gone}", records.ALONE))
 
 
 def _failed(user: User) -> User:
@@ -103,7 +109,7 @@ def _matches(stored: str, password: str) -> bool:
     from argon2.exceptions import Argon2Error, InvalidHashError  # noqa: PLC0415 only signing in needs it
 
     try:
-        return _hasher().verify(stored, password)
+        return bool(_hasher().verify(stored, password))
     except (Argon2Error, InvalidHashError):
         return False
 

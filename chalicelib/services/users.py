@@ -3,40 +3,61 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
-from chalicelib.domain.accounts import USER, User, UserSpec
-from chalicelib.domain.addresses import is_address
+import msgspec
+
+from chalicelib.domain import addresses
+from chalicelib.domain.accounts import USER, Affiliation, Membership, User, UserSpec
 from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.services import passwords
 from chalicelib.storage import ids, records
 
+P = TypeVar("P", Membership, Affiliation)
 
-def register(spec: UserSpec, *, is_staff: bool = False) -> User:
-    """Make a user.
+
+def register(spec: UserSpec, *, is_staff: bool = False, confirmation: str | None = None) -> User:
+    """Store a new user; see `build`."""
+    return records.create(USER, build(spec, is_staff=is_staff, confirmation=confirmation), taken=name_taken())
+
+
+def build(spec: UserSpec, *, is_staff: bool = False, confirmation: str | None = None) -> User:
+    """A new user, not stored yet; inactive until confirmed where a confirmation word's hash is given.
 
     Raises:
-        BadInput: the name is taken, the address is none, or the password is weak; the message names the field.
+        BadInput: the name or address is none, or the password is weak; the message names the field.
     """
     username = spec.username.strip()
     if not username or not username.isprintable():
         raise BadInput("username: it must have printable characters only, and at least one that is not blank.")
-    if not is_address(spec.email):
-        raise BadInput(f"email: {spec.email!r} is not an email address.")
+    if addresses.parse(spec.email).name:
+        raise BadInput("email: give the address alone, without a name.")
     passwords.check_strength(spec.password, username, spec.email)
-    user = User(
+    return User(
         id=ids.reserve(USER.name)[0],
         username=username,
         first_name=spec.first_name,
         last_name=spec.last_name,
-        email=spec.email,
+        email=spec.email.strip(),
         is_staff=is_staff,
+        is_active=confirmation is None,
+        confirmation_token=confirmation,
         elemental_id=(spec.elemental_id or str(uuid.uuid4())).lower(),
         password_hash=passwords.hash_password(spec.password),
         created_datetime=now(),
     )
-    return records.create(USER, user, taken=BadInput("username: this user name is taken."))
+
+
+def name_taken() -> BadInput:
+    """What a second user of a name meets."""
+    return BadInput("username: this user name is taken.")
+
+
+def with_address(email: str) -> list[User]:
+    """All users with an address, in any case."""
+    return records.linked(USER, "email", email.strip().casefold())
 
 
 def by_id(numbers: Iterable[int]) -> dict[int, User]:
@@ -48,3 +69,16 @@ def by_id(numbers: Iterable[int]) -> dict[int, User]:
         except NotFound:
             continue
     return found
+
+
+def named(places: Sequence[P]) -> list[P]:
+    """Memberships or affiliations with the names and address of their users."""
+    found = by_id(place.user for place in places)
+    return [
+        msgspec.structs.replace(
+            place, username=user.username, first_name=user.first_name, last_name=user.last_name, email=user.email
+        )
+        if (user := found.get(place.user))
+        else place
+        for place in places
+    ]

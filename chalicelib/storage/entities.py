@@ -65,7 +65,7 @@ def stored(kind: Kind, number: int) -> Stored[Any]:
         row = EntityRow.get(_key(kind, number), consistent_read=True)
     except EntityRow.DoesNotExist:
         raise NotFound.of(kind.capitalize(), number) from None
-    if row.deleted is not None or not _committed(kind, {row.batch}):
+    if row.deleted or not _committed(kind, {row.batch}):
         raise NotFound.of(kind.capitalize(), number)
     return Stored(_decode(kind, row), int(row.n))
 
@@ -81,10 +81,25 @@ def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
     return {entity.id: Stored(entity, int(row.n)) for row, entity in found}
 
 
-def create(kind: Kind, created: Sequence[Entity], *, user: int | None, edits: list[Edit] | None = None) -> None:
+def create(
+    kind: Kind,
+    created: Sequence[Entity],
+    *,
+    user: int | None,
+    edits: list[Edit] | None = None,
+    also: Callable[[Transaction], list[Change]] | None = None,
+) -> None:
     """Store new entities of one project; all become visible at once or none does.
 
     Their ids must be fresh ones from `ids.reserve`, in one block.
+
+    Args:
+        kind: the kind of entities.
+        created: the entities.
+        user: who creates them.
+        edits: entries of the change log.
+        also: adds to the transaction of the commit what must change with the creation, and tells the commit of it.
+            The transaction has room for 90 such rows.
     """
     if not created:
         return
@@ -108,6 +123,8 @@ def create(kind: Kind, created: Sequence[Entity], *, user: int | None, edits: li
         # A sweeper that took the batch for abandoned has removed the mark; then nothing may become visible.
         change.delete(pending, CounterRow.pk.exists(), Conflict("The creation took too long; nothing was created."))
         change.put(CounterRow(f"batch#{_key(kind, first)}", "@", n=len(created)))
+    if also:
+        changes += also(change)
     change.log(project, user, changes, edits)
     change.run()
     if len(created) > SMALL:
@@ -170,21 +187,44 @@ def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity)
     return moved
 
 
+def insert(change: Transaction, kind: Kind, created: Entity) -> None:
+    """Make a new row part of a transaction, visible with it; its id must be a fresh one from `ids.reserve`."""
+    row = EntityRow(_key(kind, created.id), project=created.project, doc=_encoder.encode(created), n=1)
+    change.put(row, EntityRow.pk.does_not_exist())
+
+
+def bury(change: Transaction, kind: Kind, before: Stored[Any]) -> None:
+    """Make a row's deletion part of a transaction: readers no longer see it, a purge removes it later."""
+    entity = before.entity
+    moved = Conflict(f"The {kind} {entity.id} was changed by somebody else at the same time.")
+    doc = _encoder.encode(entity)
+    row = EntityRow(_key(kind, entity.id), project=entity.project, doc=doc, n=before.n + 1, deleted=now())
+    change.put(row, EntityRow.n == before.n, moved)
+
+
 def edit_many(
     kind: Kind,
     numbers: Sequence[int],
     how: Callable[[Any], Entity | None],
     *,
     user: int | None,
+    describe: Callable[[list[int]], list[Edit]] | None = None,
 ) -> int:
     """Apply an edit to each of many entities; each is changed whole, in commits of up to 99.
 
     Entities that vanished meanwhile are left out. Stopped half-way, the rest is unchanged and the call may be repeated.
 
+    Args:
+        kind: the kind of entities.
+        numbers: their ids.
+        how: from an entity to the changed entity, a copy; None to leave it.
+        user: who does it.
+        describe: from the ids that one commit changes to its entries of the change log.
+
     Returns:
         how many were changed.
     """
-    return _chunked(kind, numbers, lambda part: _edit_chunk(kind, part, how, user))
+    return _chunked(kind, numbers, lambda part: _edit_chunk(kind, part, how, user, describe))
 
 
 def delete_many(kind: Kind, numbers: Sequence[int], *, user: int | None, edits: list[Edit] | None = None) -> int:
@@ -211,7 +251,13 @@ def _chunked(kind: Kind, numbers: Sequence[int], do: Callable[[Sequence[int]], i
     return done
 
 
-def _edit_chunk(kind: Kind, part: Sequence[int], how: Callable[[Any], Entity | None], user: int | None) -> int:
+def _edit_chunk(
+    kind: Kind,
+    part: Sequence[int],
+    how: Callable[[Any], Entity | None],
+    user: int | None,
+    describe: Callable[[list[int]], list[Edit]] | None,
+) -> int:
     change = Transaction()
     changes: list[Change] = []
     project = 0
@@ -223,7 +269,7 @@ def _edit_chunk(kind: Kind, part: Sequence[int], how: Callable[[Any], Entity | N
         rewrite(change, kind, before, after)
         changes.append(Change(kind, number, msgspec.Raw(_encoder.encode(after))))
     if changes:
-        change.log(project, user, changes)
+        change.log(project, user, changes, describe([told.id for told in changes]) if describe else None)
         change.run()
     return len(changes)
 
@@ -231,14 +277,10 @@ def _edit_chunk(kind: Kind, part: Sequence[int], how: Callable[[Any], Entity | N
 def _delete_chunk(kind: Kind, part: Sequence[int], user: int | None, edits: list[Edit] | None) -> int:
     change = Transaction()
     changes: list[Change] = []
-    project, moment = 0, now()
+    project = 0
     for number, before in many(kind, part).items():
         project = before.entity.project
-        moved = Conflict(f"The {kind} {number} was changed by somebody else at the same time.")
-        row = EntityRow(
-            _key(kind, number), project=project, doc=_encoder.encode(before.entity), n=before.n + 1, deleted=moment
-        )
-        change.put(row, EntityRow.n == before.n, moved)
+        bury(change, kind, before)
         changes.append(Change(kind, number, GONE))
     if changes:
         change.log(project, user, changes, edits)

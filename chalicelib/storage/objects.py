@@ -15,7 +15,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.errors import BadInput, NotFound, Unavailable
+from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
 from chalicelib.settings import settings
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 UPLOADS = "_uploads/"
 _MISSING = ("404", "NoSuchKey", "NoSuchBucket", "NotFound")
+_CHANGED = ("412", "PreconditionFailed")
 
 
 @lru_cache(maxsize=1)
@@ -84,7 +85,10 @@ def complete(key: str, upload: str, parts: list[dict[str, Any]]) -> None:
     """
     try:
         client().complete_multipart_upload(
-            Bucket=bucket_of(key), Key=key, UploadId=upload, MultipartUpload={"Parts": parts}  # type: ignore[typeddict-item]
+            Bucket=bucket_of(key),
+            Key=key,
+            UploadId=upload,
+            MultipartUpload={"Parts": parts},  # type: ignore[typeddict-item]
         )
     except ClientError as failure:
         code = failure.response["Error"]["Code"]
@@ -118,11 +122,25 @@ def read(key: str, *, bucket: str | None = None) -> bytes:
         return client().get_object(Bucket=bucket or bucket_of(key), Key=key)["Body"].read()
 
 
-def read_range(key: str, offset: int, length: int) -> bytes:
-    """`length` bytes from `offset`, fewer at the end of the object."""
+def read_range(key: str, offset: int, length: int, *, bucket: str | None = None, etag: str | None = None) -> bytes:
+    """`length` bytes from `offset`, fewer at the end of the object.
+
+    Raises:
+        NotFound: there is none.
+        Conflict: an ETag is given and the object has another by now.
+    """
+    given: Any = {"IfMatch": f'"{etag}"'} if etag else {}
     span = f"bytes={offset}-{offset + length - 1}"
     with _translated(key):
-        return client().get_object(Bucket=bucket_of(key), Key=key, Range=span)["Body"].read()
+        return client().get_object(Bucket=bucket or bucket_of(key), Key=key, Range=span, **given)["Body"].read()
+
+
+def copy(source: str, key: str, content_type: str) -> None:
+    """Copy an object inside S3, in parts where it is large. Raises NotFound where there is none."""
+    place: Any = {"Bucket": bucket_of(source), "Key": source}
+    more = {"ContentType": content_type, "MetadataDirective": "REPLACE"}
+    with _translated(source):
+        client().copy(place, bucket_of(key), key, ExtraArgs=more)
 
 
 def write(key: str, body: bytes | BinaryIO, content_type: str = "application/octet-stream", bucket: str = "") -> None:
@@ -217,5 +235,7 @@ class _translated:  # noqa: N801 reads as a word in `with`
     def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
         if isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _MISSING:
             raise NotFound.of("object", self.key) from failure
+        if isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _CHANGED:
+            raise Conflict(f"The object {self.key} was replaced meanwhile.") from failure
         if isinstance(failure, ClientError | BotoCoreError):
             raise Unavailable("The object store does not answer.", str(failure)) from failure

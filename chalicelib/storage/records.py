@@ -69,11 +69,11 @@ def claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
         return None
 
 
-def listed(kind: RecordKind[R], parent: int | str) -> list[R]:
-    """All records of a kind under a parent, in the order of their keys."""
+def listed(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
+    """All records of a kind under a parent whose keys begin so, in the order of their keys."""
     if kind.parent is None:
         raise AssertionError(f"{kind.name} has no parent")
-    prefix = _home_key(kind, "")
+    prefix = _home_key(kind, begins)
     rows = RecordRow.query(f"{kind.parent[1]}#{parent}", RecordRow.sk.startswith(prefix), consistent_read=True)
     return [_decode(kind, row) for row in rows]
 
@@ -146,28 +146,8 @@ def edit(
             return before
         moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
         change = Transaction()
-        home, old_home = _home(kind, after), (row.pk, row.sk)
-        doc = _encoder.encode(after)
-        if home == old_home:
-            change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.n == row.n, moved)
-        else:
-            change.delete(RecordRow(*old_home), RecordRow.n == row.n, moved)
-            change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.pk.does_not_exist(), taken)
-        old_pointers, pointers = _pointers(kind, before), _pointers(kind, after)
-        for key in pointers:
-            if key not in old_pointers or home != old_home:
-                change.put(RecordRow(*key, home_pk=home[0], home_sk=home[1]))
-        for key in old_pointers:
-            if key not in pointers:
-                change.delete(RecordRow(*key))
-        old_claims, claims = dict(kind.claims(before)), dict(kind.claims(after))
-        for claim, word in claims.items():
-            if old_claims.get(claim) != word:
-                _claim(change, kind, after, claim, word, taken)
-        for claim, word in old_claims.items():
-            if claims.get(claim) != word:
-                change.delete(RecordRow(*_claim_key(kind, claim, word)))
-        _commit(change, kind, after, doc, user)
+        _rewrite(change, kind, before, after, row, moved=moved, taken=taken)
+        _commit(change, kind, after, _encoder.encode(after), user)
         if also:
             also(change, before, after)
         try:
@@ -178,6 +158,36 @@ def edit(
         else:
             return after
     raise Conflict(f"The {kind.title.lower()} {number} is being changed by too many at once; nothing was changed.")
+
+
+def _rewrite(
+    change: Transaction,
+    kind: RecordKind[R],
+    before: R,
+    after: R,
+    row: RecordRow,
+    *,
+    moved: Conflict,
+    taken: LimnError | None,
+) -> None:
+    """Make the changed rows of a record part of a transaction: its home, and what of pointers and claims differs."""
+    home, old_home = _home(kind, after), (row.pk, row.sk)
+    doc = _encoder.encode(after)
+    if home == old_home:
+        change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.n == row.n, moved)
+    else:
+        change.delete(RecordRow(*old_home), RecordRow.n == row.n, moved)
+        change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.pk.does_not_exist(), taken)
+    old_pointers, pointers = set(_pointers(kind, before)), set(_pointers(kind, after))
+    for key in pointers if home != old_home else pointers - old_pointers:
+        change.put(RecordRow(*key, home_pk=home[0], home_sk=home[1]))
+    for key in old_pointers - pointers:
+        change.delete(RecordRow(*key))
+    old_claims, claims = set(kind.claims(before).items()), set(kind.claims(after).items())
+    for claim, word in claims - old_claims:
+        _claim(change, kind, after, claim, word, taken)
+    for claim, word in old_claims - claims:
+        change.delete(RecordRow(*_claim_key(kind, claim, word)))
 
 
 def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -> R:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import threading
 from typing import Any
+
 from botocore.config import Config
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.connection import Connection, TableConnection
@@ -40,10 +41,10 @@ class Row(Model):
                     table.connection = _connection
         return table
 
-    def key(self) -> tuple[Any, ...]:
-        """The row's key: its partition key and, where the table has one, its sort key."""
-        names = (self._hash_keyname, self._range_keyname)
-        return tuple(getattr(self, name) for name in names if name)
+    def key(self) -> tuple[Any, Any]:
+        """The row's partition key and its sort key, None where the table has none."""
+        hash_name, range_name = self._hash_keyname, self._range_keyname
+        return getattr(self, hash_name or ""), getattr(self, range_name) if range_name else None
 
 
 class RecordRow(Row):

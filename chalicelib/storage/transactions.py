@@ -1,9 +1,9 @@
 """Writes that happen together or not at all, with the commit that tells of them.
 
-    change = Transaction()
-    change.put(row, RecordRow.pk.does_not_exist(), otherwise=BadInput("The name is taken."))
-    change.log(project, caller.id, [Change(...)])
-    change.run()
+change = Transaction()
+change.put(row, RecordRow.pk.does_not_exist(), otherwise=BadInput("The name is taken."))
+change.log(project, caller.id, [Change(...)])
+change.run()
 """
 
 from __future__ import annotations
@@ -152,6 +152,7 @@ class Transaction:
                 elif step.verb == "delete":
                     write.delete(step.row, condition=step.condition)
                 else:
-                    write.condition_check(type(step.row), *step.row.key(), condition=step.condition)
+                    hash_key, range_key = step.row.key()
+                    write.condition_check(type(step.row), hash_key, range_key, condition=step.condition)
             if commit is not None:
                 write.save(commit, condition=LogRow.seq.does_not_exist())

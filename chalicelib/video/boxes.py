@@ -37,7 +37,7 @@ class Box(Struct, frozen=True):
         return self.offset + self.size
 
 
-def box_at(header: bytes, offset: int, end: int) -> Box:
+def box_at(header: bytes | bytearray, offset: int, end: int) -> Box:
     """The box whose first (up to 16) bytes are `header`; `end` is where its parent ends."""
     if len(header) < _PLAIN_HEADER:
         raise BadInput("The MP4 file ends inside a box.")
@@ -166,7 +166,7 @@ def renumber(moof: bytes, sequence: int, time: int) -> bytes:
 
 
 def with_duration(init: bytes, units: int) -> bytes:
-    """The `ftyp` and `moov` boxes with the whole length told in a `mehd` box, in the movie's timescale × `units`.
+    """The `ftyp` and `moov` boxes with the whole length told in a `mehd` box, in the movie's timescale x `units`.
 
     Without it a player of a fragmented file does not know how long it is before it has seen all of it. `units` counts
     the track's timescale and is converted.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.frames import FrameTable, Keyframe
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
     from av.container import InputContainer
 
 START = Keyframe(0)
+# Formats without an index are searched by guessing, which may land behind the keyframe: seconds to try before it.
+EARLIER = (0, 2, 15)
 # A function has two virtual processors.
 THREADS = 2
 
 
 class KeyframeMissedError(Exception):
-    """Seeking did not find the keyframe; decode from the start instead."""
+    """Seeking did not lead to the frames wanted; start decoding earlier instead."""
 
 
 def frames_of(
@@ -40,40 +43,52 @@ def frames_of(
     """
     key = key or table.keyframe_for(first)
     file = source if isinstance(source, SourceFile) else SourceFile(source)
+    for seconds in EARLIER:
+        try:
+            yield from _decoded(file, table, first, count, key, seconds)
+        except KeyframeMissedError:
+            continue
+        return
     try:
-        yield from _decoded(file, table, first, count, key)
-    except KeyframeMissedError:
-        yield from _decoded(file, table, first, count, START)
+        yield from _decoded(file, table, first, count, START, 0)
+    except KeyframeMissedError as error:
+        message = f"None of the frames {first} to {first + count - 1} can be decoded."
+        raise BadInput(message) from error
 
 
 def _decoded(
-    file: SourceFile, table: FrameTable, first: int, count: int, key: Keyframe
+    file: SourceFile, table: FrameTable, first: int, count: int, key: Keyframe, earlier: int
 ) -> Iterator[tuple[int, VideoFrame]]:
-    """`frames_of` from one keyframe; raises KeyframeMissedError, before yielding anything, if it is not found."""
+    """`frames_of` from one keyframe; raises KeyframeMissedError, before yielding anything, if that finds no frame."""
     with opened(file) as (container, _):
         stream = video_stream(container)
-        pictures = decode(packets_from(container, stream, table, key), stream)
+        pictures = decode(packets_from(container, stream, table, key, earlier), stream)
         numbered = _counted(pictures, key) if table.counted else _looked_up(pictures, table)
         yield from _without_gaps(numbered, first, count)
 
 
 def packets_from(
-    container: InputContainer, stream: VideoStream, table: FrameTable | None, key: Keyframe
+    container: InputContainer, stream: VideoStream, table: FrameTable | None, key: Keyframe, earlier: int = 0
 ) -> Iterator[Packet[VideoStream]]:
-    """The packets from a keyframe on, the flushing empty one at the end included."""
+    """The packets from a keyframe on, the flushing empty one at the end included.
+
+    Seeks `earlier` seconds before it and reads on to it. Raises KeyframeMissedError if it does not come by.
+    """
     if table is None or (key.stamp is None and key.position is None):
         yield from container.demux(stream)
         return
     by_position = table.by_position and key.position is not None
     target = key.position if by_position else key.stamp
+    sooner = 0 if by_position else int(earlier / Fraction(*table.base))
     with refusing("The video cannot be read"):
-        container.seek(target or 0, stream=stream, unsupported_byte_offset=by_position)
+        container.seek((target or 0) - sooner, stream=stream, unsupported_byte_offset=by_position)
     found = False
     for packet in container.demux(stream):
         if not found:
             places = (packet.pos,) if by_position else (packet.pts, packet.dts)
             found = packet.is_keyframe and target in places
-            late = packet.dts is not None and key.stamp is not None and packet.dts > key.stamp
+            at, limit = (packet.pos, key.position) if by_position else (packet.dts, key.stamp)
+            late = at is not None and limit is not None and at > limit
             if not found and (late or not packet.size):
                 raise KeyframeMissedError
         if found:
@@ -84,7 +99,7 @@ def decode(packets: Iterator[Packet[VideoStream]], stream: VideoStream) -> Itera
     """The pictures of packets in presentation order; damaged packets and a missing end are passed over."""
     import av  # noqa: PLC0415 - see video.opening
 
-    stream.codec_context.thread_type = "AUTO"  # type: ignore[assignment]  # the setter takes names too
+    stream.codec_context.thread_type = "AUTO"
     stream.codec_context.thread_count = THREADS
     while True:
         try:
@@ -125,7 +140,10 @@ def _counted(pictures: Iterator[VideoFrame], key: Keyframe) -> Iterator[tuple[in
 def _without_gaps(
     numbered: Iterator[tuple[int, VideoFrame]], first: int, count: int
 ) -> Iterator[tuple[int, VideoFrame]]:
-    """Exactly the frames asked for, a missing one replaced by the one before it (or, at the start, behind it)."""
+    """Exactly the frames asked for, a missing one replaced by the one before it (or, at the start, behind it).
+
+    Raises KeyframeMissedError when there is none at all.
+    """
     expected, end = first, first + count
     shown: VideoFrame | None = None
     for number, picture in numbered:
@@ -142,7 +160,6 @@ def _without_gaps(
         if expected >= end:
             return
     if shown is None:
-        message = f"None of the frames {first} to {end - 1} can be decoded."
-        raise BadInput(message)
+        raise KeyframeMissedError
     for number in range(expected, end):
         yield number, shown

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
@@ -29,12 +31,15 @@ from chalicelib.video.source import Source, SourceFile
 from chalicelib.video.upright import Upright
 
 if TYPE_CHECKING:
-    from av import VideoFrame
+    from av import VideoFrame, VideoStream
 
 _ENCODERS = {"h264": "libx264", "hevc": "libx265", "av1": "libsvtav1"}
 _TAGS = {"hevc": "hvc1"}
 _THREADED_HEIGHT = 480
+_FRAMES_WAITING = 3
 _FINEST_CLOCK = 10_000
+# FFmpeg's numbers.
+_BICUBIC = 4
 _FULL_RANGE = 2
 _LIMITED_RANGE = 1
 _BT709 = 1
@@ -166,6 +171,7 @@ class _Encoder:
 
     def __init__(self, rendition: Rendition, plan: TranscodePlan, piece: Piece, folder: Path) -> None:
         import av  # noqa: PLC0415 - see video.opening
+        from av.video.reformatter import VideoReformatter  # noqa: PLC0415
 
         # SVT-AV1 prints its settings on every start otherwise.
         os.environ.setdefault("SVT_LOG", "1")
@@ -186,7 +192,8 @@ class _Encoder:
                 "fflags": "+bitexact",
             },
         )
-        stream = self._container.add_stream(_ENCODERS[rendition.vcodec], rate=fps, options=encoder_options(rendition))
+        added = self._container.add_stream(_ENCODERS[rendition.vcodec], rate=fps, options=encoder_options(rendition))
+        stream = cast("VideoStream", added)
         self._stream = stream
         stream.width, stream.height, stream.pix_fmt = rendition.width, rendition.height, rendition.pixel_format
         context = stream.codec_context
@@ -198,15 +205,21 @@ class _Encoder:
         context.color_range = self._range
         context.color_primaries, context.color_trc, context.colorspace = output_color(plan.probe.video)
         self._matrix = context.colorspace if is_rgb(plan.probe.video) else None
+        # One scaler for all frames: a frame's own would be set up anew for each.
+        self._scaler = VideoReformatter()
+        # Encoding goes on in a thread of its own while the next frames are decoded and scaled; FFmpeg frees the GIL.
+        self._lane = ThreadPoolExecutor(max_workers=1)
+        self._waiting: deque[Future[None]] = deque()
         self._encoded = 0
 
     def encode(self, number: int, picture: VideoFrame) -> None:
         """Scale and encode the frame of that number."""
-        scaled = picture.reformat(
+        scaled = self._scaler.reformat(
+            picture,
             width=self._rendition.width,
             height=self._rendition.height,
             format=self._rendition.pixel_format,
-            interpolation="BICUBIC",
+            interpolation=_BICUBIC,
             dst_colorspace=self._matrix,
             dst_color_range=self._range,
             threads=1,
@@ -214,12 +227,14 @@ class _Encoder:
         scaled.pts, scaled.time_base = number - self._piece.first_frame, self._time_base
         # The encoder alone decides where keyframes are, or groups of pictures would follow the source's.
         scaled.pict_type = 0
-        self._container.mux(self._stream.encode(scaled))
         self._encoded += 1
+        self._wait(_FRAMES_WAITING)
+        self._waiting.append(self._lane.submit(self._mux, scaled))
 
     def finish(self) -> Output:
         """Flush the encoder and tell what was made."""
-        self._container.mux(self._stream.encode(None))
+        self._wait(0)
+        self._mux(None)
         self._container.close()
         made = sum(fragment.samples for fragment in self._out.fragments)
         if not made == self._encoded == self._piece.frame_count:
@@ -236,7 +251,17 @@ class _Encoder:
 
     def close(self) -> None:
         """Close the files, whatever happened."""
+        self._lane.shutdown(cancel_futures=True)
         self._out.close()
+
+    def _mux(self, picture: VideoFrame | None) -> None:
+        """Encode a picture, None to flush, and write what comes out."""
+        self._container.mux(self._stream.encode(picture))
+
+    def _wait(self, most: int) -> None:
+        """Wait until no more than `most` pictures lie before the encoder; raises what it raised."""
+        while len(self._waiting) > most:
+            self._waiting.popleft().result()
 
 
 def is_rgb(video: VideoInfo) -> bool:

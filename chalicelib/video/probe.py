@@ -40,7 +40,7 @@ _HEAD_FRAMES = 32
 _LONGEST_TAIL = 3000
 _MOST_BOXES = 64
 _STREAMED = frozenset({"mpegts", "mpeg"})
-_BY_DECODING_TIME = frozenset({"mov", "avi"})
+_BY_DECODING_TIME = frozenset({"mov", "avi", "mpeg"})
 _WIDEST_PIXEL = 16
 
 
@@ -78,22 +78,23 @@ def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, F
     return Probe(name, source.size, video, table.rate, table.count, audio), table
 
 
-def _demuxed(
-    container: InputContainer, stream: VideoStream, file: SourceFile, name: str, deadline: float
-) -> _Packets:
+def _demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, name: str, deadline: float) -> _Packets:
     """The timestamps and keyframes of all packets."""
     if name == "mov":
         file.hollow = _payload(file)
     times = array("q")
     keys: list[tuple[int, int, int | None]] = []
     usable = True
+    before: int | None = None
     try:
         for packet in _patiently(container.demux(stream), deadline):
             if not packet.size:
                 continue
-            if packet.pts is None:
+            # Recordings joined end to end start their clock again, and sorting by it would mix them.
+            if packet.pts is None or (before is not None and packet.dts is not None and packet.dts < before):
                 usable = False
                 continue
+            before = packet.dts
             if packet.is_keyframe:
                 stamp = packet.dts if name in _BY_DECODING_TIME and packet.dts is not None else packet.pts
                 keys.append((packet.pts, stamp, packet.pos))
@@ -220,13 +221,12 @@ def _decoded_table(
     file: SourceFile, base: Fraction, nominal: Fraction | None, name: str, deadline: float
 ) -> FrameTable:
     """The frame table of a source that has to be decoded to be counted."""
-    keys: list[tuple[int, int | None]] = []
+    keys: list[tuple[int | None, int | None]] = []
 
     def noting_keys(packets: Iterator[Packet[VideoStream]]) -> Iterator[Packet[VideoStream]]:
         for packet in _patiently(packets, deadline):
             if packet.size and packet.is_keyframe and not packet.is_discard:
-                stamp = packet.dts if packet.dts is not None else packet.pts
-                keys.append((stamp, packet.pos) if stamp is not None else (-1, None))
+                keys.append((packet.dts if packet.dts is not None else packet.pts, packet.pos))
             yield packet
 
     times = array("q")
@@ -248,7 +248,7 @@ def _decoded_table(
         keyframes = [
             Keyframe(frame, stamp, position)
             for frame, (stamp, position) in zip(shown_keys, keys, strict=True)
-            if stamp >= 0
+            if stamp is not None
         ]
     return build_table(times, keyframes, base, nominal, counted=True, by_position=name in _STREAMED)
 

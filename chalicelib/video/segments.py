@@ -98,7 +98,7 @@ def parse_segment_info(document: Any) -> SegmentInfo:
         message = f"The segment file is damaged: {error}."
         raise BadInput(message) from error
     names = [segment.name for segment in info.segments]
-    for segment, following in zip(info.segments, [*names[1:], ""], strict=True):
+    for segment, following in zip(info.segments, (*names[1:], ""), strict=False):
         counted = segment.frame_start is not UNSET and segment.frame_samples is not UNSET
         if segment.name == "moof" and (following != "mdat" or not counted):
             raise BadInput("The segment file is damaged: a moof without frames or without an mdat behind it.")
@@ -147,7 +147,7 @@ def spans(info: SegmentInfo) -> list[Span]:
 
 
 def spans_of(info: SegmentInfo, first_frame: int, last_frame: int) -> list[Span]:
-    """The fragments that hold any of the frames `first_frame` … `last_frame`; BadInput if one of them does not exist."""
+    """The fragments that hold any of the frames `first_frame` … `last_frame`; BadInput if there is no such frame."""
     every = spans(info)
     end = every[-1].last_frame
     if not 0 <= first_frame <= last_frame <= end:

@@ -1,14 +1,14 @@
 """AWS inside this process: moto with every local change applied.
 
-`start()` gives the process made-up credentials and has all of its boto3 and pynamodb clients served in memory. Nothing is
-created: `infra.local.deploy` makes the stack's resources from its CloudFormation template, tests make their own.
+`start()` gives the process made-up credentials and has all of its boto3 and pynamodb clients served in memory. Nothing
+is created: `infra.local.deploy` makes the stack's resources from its CloudFormation template, tests make their own.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from moto import mock_aws
 from moto.core import DEFAULT_ACCOUNT_ID
@@ -18,7 +18,7 @@ from moto.s3.models import S3Backend, s3_backends
 from moto.ses.models import ses_backends
 from moto.sqs.models import sqs_backends
 
-from infra.local import dynamo_calls, dynamodb, s3_objects, sqs
+from infra.local import dynamo_transactions, dynamodb, s3_objects, sqs
 from infra.local.dynamo_rows import LOCK, Rows
 
 ACCESS_KEY = "AKIALIMNLOCALSTACK00"
@@ -36,6 +36,8 @@ _SETTINGS = {
     "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
     "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",
 }
+_CHANGES = (dynamodb, s3_objects, sqs)
+_depth = 0
 _REMOVED = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL")
 
 
@@ -53,21 +55,25 @@ class Aws:
 
     def stop(self) -> None:
         """End the mock, drop what it holds and put the environment back. A second call does nothing."""
+        global _depth  # noqa: PLW0603 -- as moto counts its own nesting
         if not self._running:
             return
         self._running = False
-        clear()
+        _depth -= 1
+        if _depth == 0:
+            clear()
         self._mock.stop()
-        reset_model_data()
-        for change in (sqs, s3_objects, dynamodb):
-            change.uninstall()
+        if _depth == 0:
+            reset_model_data()
+            for change in _CHANGES:
+                change.uninstall()
         for name, value in self._environment.items():
             if value is None:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
 
-    def __enter__(self) -> Aws:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -75,20 +81,22 @@ class Aws:
 
 
 def start(*, region: str = REGION) -> Aws:
-    """Start AWS in this process, empty.
+    """Start AWS in this process, empty, or share the one that runs: it ends when the last one stops.
 
     Clients made before are not intercepted unless moto was already imported; make them after.
     """
+    global _depth  # noqa: PLW0603 -- as above
     changed = {**_SETTINGS, "AWS_DEFAULT_REGION": region, "AWS_REGION": region}
     before = {name: os.environ.get(name) for name in (*changed, *_REMOVED)}
     for name in _REMOVED:
         os.environ.pop(name, None)
     os.environ.update(changed)
-    for change in (dynamodb, s3_objects, sqs):
+    for change in _CHANGES:
         change.install()
     # our own credentials stay: presigned URLs are checked against them
     mock = mock_aws(config={"core": {"mock_credentials": False, "reset_boto3_session": True}})
     mock.start()
+    _depth += 1
     return Aws(mock, before)
 
 
@@ -99,7 +107,7 @@ def clear() -> None:
             for table in tables.tables.values():
                 if isinstance(table.items, Rows):
                     table.items.clear()
-        dynamo_calls.recent.clear()
+        dynamo_transactions.recent.clear()
     for store in _backends(s3_backends):
         _empty(store)
     for queues in _backends(sqs_backends):

@@ -8,245 +8,39 @@ functions only need to be right about what they accept.
 
 from __future__ import annotations
 
-import json
-import re
-import time
-from decimal import Decimal
-from typing import Any, NamedTuple
-
 from moto.dynamodb.models import DynamoDBBackend
-from moto.dynamodb.models.table import Table
 
 from infra.local import dynamo_expressions as expressions
 from infra.local import metering
-from infra.local.dynamo_expressions import Condition, Names, Unusual, Values, key_value
+from infra.local.dynamo_checks import (
+    WRITE,
+    Answer,
+    Asked,
+    Params,
+    Refused,
+    asked,
+    charge,
+    counts,
+    demand,
+    exact_key,
+    key_in,
+    measured_item,
+    names_in,
+    only,
+    rows_of,
+    size_of,
+    values_in,
+)
+from infra.local.dynamo_expressions import Unusual, Values
 from infra.local.dynamo_rows import Key, Native, Rows, pack, transaction, unpack
 
-Params = dict[str, Any]
-Answer = dict[str, Any]
-
-NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?")
-NUMBER_DIGITS = 38
-SURE_SIZE = 390_000
-"""Items above this many bytes are left to moto, which knows the limit (400 KB) to the byte."""
-HASH_SIZE, RANGE_SIZE = 2048, 1024
-BATCH_WRITES, BATCH_READS, TRANSACTION_ITEMS = 25, 100, 100
-BATCH_BYTES, TRANSACTION_BYTES = 16 * 1024 * 1024, 4 * 1024 * 1024
-TOKEN_SECONDS = 600.0
-NO_VALUES: Values = {}
-
-
-class Refused(Exception):  # noqa: N818 -- becomes botocore's ClientError
-    """DynamoDB's answer is an error: its code, its message and what else the answer holds."""
-
-    def __init__(self, code: str, message: str, **more: Any) -> None:
-        super().__init__(message)
-        self.code, self.message, self.more = code, message, more
-
-
-class Asked(NamedTuple):
-    """The expressions common to the calls that write one item."""
-
-    condition: Condition | None
-    values: Values
-    return_old: bool
-
-
-# ---------------------------------------------------------------------------------------------------- checking
-
-
-def measured(value: Any) -> int:
-    """The size of an attribute value that is certainly valid, in DynamoDB's bytes."""
-    if type(value) is not dict or len(value) != 1:
-        raise Unusual
-    ((kind, inner),) = value.items()
-    if kind == "S":
-        if type(inner) is not str:
-            raise Unusual
-        return len(inner) if inner.isascii() else len(inner.encode())
-    if kind == "N":
-        return _measured_number(inner)
-    if kind == "BOOL" or kind == "NULL":  # noqa: PLR1714 -- twice as fast
-        if inner is True or (inner is False and kind == "BOOL"):
-            return 1
-    elif kind == "M":
-        if type(inner) is dict:
-            return 3 + sum(1 + metering.text_size(_text(name)) + measured(each) for name, each in inner.items())
-    elif kind == "L":
-        if type(inner) is list:
-            return 3 + sum(1 + measured(each) for each in inner)
-    elif kind == "B" and type(inner) is bytes:
-        return len(inner)
-    raise Unusual
-
-
-def _measured_number(text: Any) -> int:
-    if type(text) is not str or not NUMBER.fullmatch(text):
-        raise Unusual
-    if len(text) > NUMBER_DIGITS or "e" in text or "E" in text:
-        digits = text.lower().partition("e")[0].lstrip("-").replace(".", "").strip("0")
-        if len(digits) > NUMBER_DIGITS:
-            raise Refused("ValidationException", "Attempting to store more than 38 significant digits in a Number")
-        exact = Decimal(text)
-        if exact and not -130 <= exact.adjusted() <= 125:  # noqa: PLR2004 -- DynamoDB's range
-            raise Unusual
-    return metering.number_size(text)
-
-
-def _text(name: Any) -> str:
-    if type(name) is not str:
-        raise Unusual
-    return name
-
-
-def measured_item(item: Any) -> int:
-    """The size of an item that is certainly valid."""
-    if type(item) is not dict:
-        raise Unusual
-    size = 0
-    for name, value in item.items():
-        if type(name) is not str:
-            raise Unusual
-        size += (len(name) if name.isascii() else len(name.encode())) + measured(value)
-    if size > SURE_SIZE:
-        raise Unusual
-    return size
-
-
-def rows_of(backend: DynamoDBBackend, name: Any) -> Rows:
-    """The rows of an ordinary table: no secondary index, no stream."""
-    table: Table = backend.tables.get(name)
-    if table is None or table.global_indexes or table.indexes or table.stream_shard is not None:
-        raise Unusual
-    rows = table.items
-    if type(rows) is not Rows:
-        raise Unusual
-    return rows
-
-
-def key_in(rows: Rows, item: Native) -> tuple[Key, Key]:
-    """The key of an item, checked against the table's."""
-    value = item[rows.hash_name]
-    partition = key_value(value, rows.hash_type)
-    if len(value[rows.hash_type]) * 4 > HASH_SIZE and measured(value) > HASH_SIZE:
-        raise Unusual
-    if rows.range_name is None:
-        return partition, None
-    value = item[rows.range_name]
-    sort = key_value(value, rows.range_type)
-    if len(value[rows.range_type]) * 4 > RANGE_SIZE and measured(value) > RANGE_SIZE:
-        raise Unusual
-    return partition, sort
-
-
-def exact_key(rows: Rows, key: Any) -> tuple[Key, Key]:
-    """A key given alone: its attributes and no others."""
-    if type(key) is not dict or len(key) != (1 if rows.range_name is None else 2):
-        raise Unusual
-    return key_in(rows, key)
-
-
-def only(params: Params, *known: str) -> None:
-    """Leave a call with any other parameter to moto."""
-    for name in params:
-        if name not in known and name not in ("TableName", "ReturnConsumedCapacity"):
-            raise Unusual
-
-
-def names_in(params: Params) -> Names:
-    """The attribute name placeholders, hashable."""
-    names = params.get("ExpressionAttributeNames")
-    if names is None:
-        return ()
-    if not names:
-        raise Unusual
-    return tuple(names.items())
-
-
-def values_in(params: Params) -> Values:
-    """The attribute value placeholders, each certainly valid."""
-    values: Values | None = params.get("ExpressionAttributeValues")
-    if values is None:
-        return NO_VALUES
-    if not values:
-        raise Unusual
-    for name, value in values.items():
-        if not name.startswith(":"):
-            raise Unusual
-        measured(value)
-    return values
-
-
-def asked(params: Params, names: Names, values: Values, *, also_names: frozenset[str] = frozenset()) -> Asked:
-    """The condition of a write, with every name given used somewhere."""
-    text = params.get("ConditionExpression")
-    compiled = None
-    if text is not None:
-        compiled = expressions.condition(text, names) if text else None
-        if compiled is None:
-            raise Unusual
-    used = also_names if compiled is None else also_names | compiled.names_used
-    if any(name not in used for name, _ in names):
-        raise Unusual
-    on_failure = params.get("ReturnValuesOnConditionCheckFailure", "NONE")
-    if on_failure not in ("NONE", "ALL_OLD"):
-        raise Unusual
-    return Asked(compiled, values, on_failure == "ALL_OLD")
-
-
-def failed(row: bytes | None, wanted: Asked) -> Answer | None:
-    """None if the condition holds; else what a refusal shows of the item."""
-    if wanted.condition is None:
-        return None
-    native = None if row is None else unpack(row)
-    if wanted.condition.holds(native, wanted.values):
-        return None
-    return {"Item": native} if wanted.return_old and native else {}
-
-
-def demand(row: bytes | None, wanted: Asked) -> None:
-    """Refuse the call if its condition does not hold."""
-    more = failed(row, wanted)
-    if more is not None:
-        raise Refused("ConditionalCheckFailedException", "The conditional request failed", **more)
-
-
-def size_of(row: bytes | None) -> int:
-    """The size of a stored row in DynamoDB's bytes; 0 where there is none."""
-    return 0 if row is None else metering.item_size(unpack(row))
-
-
-def charge(operation: str, params: Params, answer: Answer, *, read: float = 0.0, write: float = 0.0) -> Answer:
-    """Count a call, and state its units in the answer if the caller wants to know."""
-    if metering.meters:
-        metering.record(operation, read, write)
-    wanted = params.get("ReturnConsumedCapacity", "NONE")
-    if wanted != "NONE":
-        if wanted not in ("TOTAL", "INDEXES"):
-            raise Unusual
-        table = params.get("TableName")
-        units = read + write
-        if table is not None:
-            answer["ConsumedCapacity"] = {"TableName": table, "CapacityUnits": units}
-            if wanted == "INDEXES":
-                answer["ConsumedCapacity"]["Table"] = {"CapacityUnits": units}
-    return answer
-
-
-def counts(params: Params) -> bool:
-    """Whether anyone wants to know the units, which need an item's size."""
-    return bool(metering.meters) or params.get("ReturnConsumedCapacity", "NONE") != "NONE"
-
-
-# ----------------------------------------------------------------------------------------------- single writes
-
-WRITE = ("ConditionExpression", "ExpressionAttributeNames", "ExpressionAttributeValues", "ReturnValues",
-         "ReturnValuesOnConditionCheckFailure")  # fmt: skip
+BATCH_WRITES = 25
+BATCH_BYTES = 16 * 1024 * 1024
 
 
 def put_item(backend: DynamoDBBackend, params: Params) -> Answer:
     """PutItem."""
-    only(params, "Item", *WRITE)
+    only(params, "Item", "ReturnValues", *WRITE)
     rows, item = rows_of(backend, params["TableName"]), params["Item"]
     size = measured_item(item)
     partition, sort = key_in(rows, item)
@@ -265,7 +59,7 @@ def put_item(backend: DynamoDBBackend, params: Params) -> Answer:
 
 def delete_item(backend: DynamoDBBackend, params: Params) -> Answer:
     """DeleteItem."""
-    only(params, "Key", *WRITE)
+    only(params, "Key", "ReturnValues", *WRITE)
     rows = rows_of(backend, params["TableName"])
     partition, sort = exact_key(rows, params["Key"])
     wanted = asked(params, names_in(params), values_in(params))
@@ -301,7 +95,7 @@ def after_update(old: bytes | None, key: Native, change: expressions.Update, val
 
 def update_item(backend: DynamoDBBackend, params: Params) -> Answer:
     """UpdateItem with an update expression on whole attributes."""
-    only(params, "Key", "UpdateExpression", *WRITE)
+    only(params, "Key", "UpdateExpression", "ReturnValues", *WRITE)
     rows = rows_of(backend, params["TableName"])
     key = params["Key"]
     partition, sort = exact_key(rows, key)
@@ -327,7 +121,7 @@ def update_item(backend: DynamoDBBackend, params: Params) -> Answer:
 # ------------------------------------------------------------------------------------------------ many writes
 
 
-def batch_write_item(backend: DynamoDBBackend, params: Params) -> Answer:
+def batch_write_item(backend: DynamoDBBackend, params: Params) -> Answer:  # noqa: C901 -- one list of checks
     """BatchWriteItem, with AWS's limits, which moto does not know."""
     only(params, "RequestItems")
     requests = params["RequestItems"]
@@ -364,125 +158,3 @@ def batch_write_item(backend: DynamoDBBackend, params: Params) -> Answer:
             units += max(metering.write_units(size), metering.write_units(size_of(old)))
     transaction.commit()
     return charge("BatchWriteItem", params, {"UnprocessedItems": {}}, write=units)
-
-
-def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:
-    """TransactWriteItems: all conditions are judged on the state before, then all is written."""
-    only(params, "TransactItems", "ClientRequestToken")
-    actions = params["TransactItems"]
-    if not 0 < len(actions) <= TRANSACTION_ITEMS:
-        raise Unusual
-    token, print_ = remembered(backend, params)
-    if token is not None and token in recent and recent[token][0] == print_:
-        return charge("TransactWriteItems", params, {})
-    writes: list[tuple[Rows, Key, Key, bytes | None, int]] = []
-    reasons: list[Answer] = []
-    seen, total = set(), 0
-    for action in actions:
-        ((kind, inner),) = action.items()
-        rows = rows_of(backend, inner["TableName"])
-        step = _STEPS[kind](rows, inner)
-        seen.add((inner["TableName"], step.partition, step.sort))
-        reason: Answer = {"Code": "None"}
-        if step.refused is not None:
-            message = "The conditional request failed"
-            reason = {"Code": "ConditionalCheckFailed", "Message": message, **step.refused}
-        reasons.append(reason)
-        total += step.size
-        if kind != "ConditionCheck":
-            writes.append((rows, step.partition, step.sort, step.row, step.size))
-    if len(seen) < len(actions):
-        raise Unusual
-    if total > TRANSACTION_BYTES:
-        raise Refused("ValidationException", "Transaction request cannot be larger than 4 MB")
-    codes = [reason["Code"] for reason in reasons]
-    if any(code != "None" for code in codes):
-        message = "Transaction cancelled, please refer cancellation reasons for specific reasons"
-        raise Refused(
-            "TransactionCanceledException", f"{message} [{', '.join(codes)}]", CancellationReasons=reasons
-        )
-    counted, units = counts(params), 2.0 * (len(actions) - len(writes))
-    transaction.begin()
-    for rows, partition, sort, row, size in writes:
-        old = rows.put(partition, sort, row)
-        if counted:
-            units += 2 * max(metering.write_units(size), metering.write_units(size_of(old)))
-    transaction.commit()
-    if token is not None:
-        recent[token] = (print_, time.monotonic())
-    return charge("TransactWriteItems", params, {}, write=units)
-
-
-recent: dict[tuple[str, str], tuple[str, float]] = {}
-"""(region, ClientRequestToken) → what was asked and when; DynamoDB remembers a token for ten minutes."""
-
-
-def remembered(backend: DynamoDBBackend, params: Params) -> tuple[tuple[str, str] | None, str]:
-    """A transaction's token and what it stands for.
-
-    Raises:
-        Refused: the token was used for something else.
-    """
-    given = params.get("ClientRequestToken")
-    if given is None:
-        return None, ""
-    now = time.monotonic()
-    while recent and (eldest := next(iter(recent))) and now - recent[eldest][1] > TOKEN_SECONDS:
-        del recent[eldest]
-    token = (f"{backend.account_id}/{backend.region_name}", given)
-    print_ = json.dumps(params["TransactItems"], sort_keys=True, default=repr)
-    if token in recent and recent[token][0] != print_:
-        message = "A client request token was used with other parameters"
-        raise Refused("IdempotentParameterMismatchException", message, Message=message)
-    return token, print_
-
-
-class Step(NamedTuple):
-    """One action of a transaction, judged: its key, what it writes, and its refusal if its condition failed."""
-
-    partition: Key
-    sort: Key
-    row: bytes | None
-    size: int
-    refused: Answer | None
-
-
-ACTION = ("ConditionExpression", "ExpressionAttributeNames", "ExpressionAttributeValues",
-          "ReturnValuesOnConditionCheckFailure")  # fmt: skip
-
-
-def _put(rows: Rows, params: Params) -> Step:
-    only(params, "Item", *ACTION)
-    item = params["Item"]
-    size = measured_item(item)
-    partition, sort = key_in(rows, item)
-    wanted = asked(params, names_in(params), values_in(params))
-    return Step(partition, sort, pack(item), size, failed(rows.get(partition, sort), wanted))
-
-
-def _delete(rows: Rows, params: Params) -> Step:
-    only(params, "Key", *ACTION)
-    partition, sort = exact_key(rows, params["Key"])
-    wanted = asked(params, names_in(params), values_in(params))
-    return Step(partition, sort, None, 0, failed(rows.get(partition, sort), wanted))
-
-
-def _check(rows: Rows, params: Params) -> Step:
-    if "ConditionExpression" not in params:
-        raise Unusual
-    return _delete(rows, params)
-
-
-def _update(rows: Rows, params: Params) -> Step:
-    only(params, "Key", "UpdateExpression", *ACTION)
-    partition, sort = exact_key(rows, params["Key"])
-    wanted, change, values, _ = updated(rows, params)
-    old = rows.get(partition, sort)
-    refused = failed(old, wanted)
-    if refused is not None:
-        return Step(partition, sort, None, 0, refused)
-    after, size = after_update(old, params["Key"], change, values)
-    return Step(partition, sort, pack(after), size, None)
-
-
-_STEPS = {"Put": _put, "Delete": _delete, "ConditionCheck": _check, "Update": _update}

@@ -4,6 +4,7 @@ moto parses every expression of every call anew, twice. A compiled expression ta
 these compilers do not know they refuse with `Unusual`: the call then goes to moto, which does it or says what is wrong.
 """
 
+# ruff: noqa: BLE001 -- whatever moto's parsers raise they raise again when moto takes the call
 from __future__ import annotations
 
 import re
@@ -29,7 +30,7 @@ Values = Mapping[str, dict[str, Any]]
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
-class Unusual(Exception):  # noqa: N818 -- not an error: moto's own way takes over
+class Unusual(Exception):
     """This call is one the direct way does not know; nothing has been changed yet."""
 
 
@@ -103,7 +104,7 @@ def condition(text: str, names: Names) -> Condition | None:
     """Compile a condition; None where moto has to say what is wrong with it."""
     try:
         return Condition(text, names)
-    except Exception:  # noqa: BLE001 -- whatever moto's parser raises it raises again on its own way
+    except Exception:
         return None
 
 
@@ -164,7 +165,7 @@ def key_condition(text: str, names: Names, hash_name: str, range_name: str | Non
         )
         partition = hashes[0][1]["?"]
         operator, bounds = (ranges[-1][1], tuple(each["?"] for each in ranges[-1][2])) if ranges else ("", ())
-    except Exception:  # noqa: BLE001 -- as in `condition`
+    except Exception:
         return None
     if operator not in _ARITY or len(bounds) != _ARITY[operator]:
         return None
@@ -216,7 +217,9 @@ class Update:
         self.names_used = frozenset(
             each.get_attribute_name_placeholder() for each in tree.find_clauses([ast.ExpressionAttributeName])
         )
-        self.values_used = frozenset(each.get_value_name() for each in tree.find_clauses([ast.ExpressionAttributeValue]))
+        self.values_used = frozenset(
+            each.get_value_name() for each in tree.find_clauses([ast.ExpressionAttributeValue])
+        )
         for kind in (ast.UpdateExpressionSetClause, ast.UpdateExpressionAddClause, ast.UpdateExpressionRemoveClause):
             if len(tree.find_clauses([kind])) > 1:
                 raise Unusual
@@ -297,5 +300,5 @@ def update(text: str, names: Names) -> Update | None:
     """Compile an update expression; None for what only moto knows (nested paths, sets, list_append) or refuses."""
     try:
         return Update(text, names)
-    except Exception:  # noqa: BLE001 -- as in `condition`
+    except Exception:
         return None

@@ -1,4 +1,4 @@
-"""DynamoDB's reads, done straight on moto's tables: the other half of `infra.local.dynamo_calls`."""
+"""DynamoDB's reads, done straight on moto's tables: with `infra.local.dynamo_calls`, the other half."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 
 from moto.dynamodb.models import DynamoDBBackend
 
-from infra.local import dynamo_calls, dynamo_expressions, metering
-from infra.local.dynamo_calls import Answer, Params, charge, counts, exact_key, names_in, only, rows_of, values_in
+from infra.local import dynamo_expressions, metering
+from infra.local.dynamo_checks import Answer, Params, charge, counts, exact_key, names_in, only, rows_of, values_in
 from infra.local.dynamo_expressions import Condition, Unusual
 from infra.local.dynamo_rows import Key, Native, Ordered, Rows, unpack
 
+BATCH_READS = TRANSACTION_ITEMS = 100
+BATCH_BYTES = 16 * 1024 * 1024
 PAGE_BYTES = 1_000_000
 """moto's page: a little less than DynamoDB's megabyte."""
 
@@ -65,7 +67,7 @@ def batch_get_item(backend: DynamoDBBackend, params: Params) -> Answer:
     """BatchGetItem: what does not fit into 16 MB comes back as unprocessed keys."""
     only(params, "RequestItems")
     requests = params["RequestItems"]
-    if not 0 < sum(len(request["Keys"]) for request in requests.values()) <= dynamo_calls.BATCH_READS:
+    if not 0 < sum(len(request["Keys"]) for request in requests.values()) <= BATCH_READS:
         raise Unusual
     wanted = []
     for table, request in requests.items():
@@ -87,7 +89,7 @@ def batch_get_item(backend: DynamoDBBackend, params: Params) -> Answer:
             native = None if row is None else unpack(row)
             # a packed row is never smaller than its item, so the exact size matters only near the limit
             total += 0 if row is None else len(row)
-            if native is not None and total > dynamo_calls.BATCH_BYTES:
+            if native is not None and total > BATCH_BYTES:
                 left = answer["UnprocessedKeys"].setdefault(table, {**request, "Keys": []})
                 left["Keys"].append(given)
                 continue
@@ -102,7 +104,7 @@ def transact_get_items(backend: DynamoDBBackend, params: Params) -> Answer:
     """TransactGetItems."""
     only(params, "TransactItems")
     actions = params["TransactItems"]
-    if not 0 < len(actions) <= dynamo_calls.TRANSACTION_ITEMS:
+    if not 0 < len(actions) <= TRANSACTION_ITEMS:
         raise Unusual
     responses: list[Answer] = []
     read, counted = 0.0, counts(params)
@@ -215,12 +217,14 @@ def filter_of(params: Params, names: tuple[tuple[str, str], ...]) -> Condition |
     if text is None:
         return None
     compiled = dynamo_expressions.condition(text, names) if text else None
-    if compiled is None:
+    if compiled is None or not compiled.values_used <= params.get("ExpressionAttributeValues", {}).keys():
         raise Unusual
     return compiled
 
 
-def finish(operation: str, params: Params, rows: Rows, taken: list[Found], used: frozenset[str], *, full: bool) -> Answer:
+def finish(
+    operation: str, params: Params, rows: Rows, taken: list[Found], used: frozenset[str], *, full: bool
+) -> Answer:
     """Filter, project and count a page of rows, and say where the next one starts."""
     names, values = names_in(params), values_in(params)
     projection, also_used = chosen(params, names)

@@ -129,7 +129,7 @@ def as_item(native: Native, hash_name: str, range_name: str | None) -> Item:
     """A row as moto's `Item`, for moto's own code. Changes to it are not seen by the table until it is stored again."""
     attributes = LimitedSizeDict()
     for name, value in native.items():
-        dict.__setitem__(attributes, name, DynamoType(to_wire(value)))
+        dict.__setitem__(attributes, name, DynamoType(value))
     item: Item = object.__new__(Item)  # not `Item.__new__`, which keeps every instance for ever
     item.hash_key = attributes[hash_name]
     item.range_key = attributes[range_name] if range_name is not None else None
@@ -137,22 +137,8 @@ def as_item(native: Native, hash_name: str, range_name: str | None) -> Item:
     return item
 
 
-def to_wire(value: dict[str, Any]) -> dict[str, Any]:
-    """An attribute value as moto's parser leaves it: binary as base64 text."""
-    ((kind, inner),) = value.items()
-    if kind == "B":
-        return {"B": base64.b64encode(inner).decode()}
-    if kind == "BS":
-        return {"BS": [base64.b64encode(each).decode() for each in inner]}
-    if kind == "M":
-        return {"M": {name: to_wire(each) for name, each in inner.items()}}
-    if kind == "L":
-        return {"L": [to_wire(each) for each in inner]}
-    return value
-
-
 def from_moto(value: DynamoType) -> dict[str, Any]:
-    """moto's attribute value in botocore's form."""
+    """An attribute value of moto in botocore's form."""
     kind, inner = value.type, value.value
     if kind == "B":
         return {"B": _binary(inner)}
@@ -264,7 +250,7 @@ class Rows:
         self.put(partition, sort, pack(native))
 
     def native(self, key: DynamoType | None) -> Key:
-        """moto's key value in native form."""
+        """A key value of moto in native form."""
         if key is None:
             return None
         value = from_moto(key)

@@ -6,7 +6,7 @@ not there. `install` changes this in three places:
 
 * every table keeps its rows in `infra.local.dynamo_rows.Rows`: packed, immutable, in key order;
 * clients of this process are short-circuited at `BaseClient._make_api_call`: the parameters go straight to
-  `infra.local.dynamo_calls` and `dynamo_reads`, under one lock, and the answer straight back. boto3 resources and
+  `infra.local.dynamo_calls`, `dynamo_reads` and `dynamo_transactions`, under one lock, and the answer straight back. boto3 resources and
   pynamodb pass there too. Events that handlers may listen to (`provide-client-params`, `before-parameter-build`,
   `after-call`) are still sent;
 * whatever those do not know, and every call that comes over HTTP, goes moto's own way, under the same lock, on the
@@ -34,11 +34,10 @@ from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 
-from infra.local import dynamo_calls, dynamo_reads, metering
-from infra.local.dynamo_calls import Answer, Params, Refused
+from infra.local import dynamo_calls, dynamo_reads, dynamo_transactions, metering
+from infra.local.dynamo_checks import Answer, Params, Refused
 from infra.local.dynamo_expressions import Unusual
 from infra.local.dynamo_rows import LOCK, Rows, transaction
-
 
 DIRECT: dict[str, Callable[[DynamoDBBackend, Params], Answer]] = {
     "GetItem": dynamo_reads.get_item,
@@ -50,7 +49,7 @@ DIRECT: dict[str, Callable[[DynamoDBBackend, Params], Answer]] = {
     "BatchGetItem": dynamo_reads.batch_get_item,
     "BatchWriteItem": dynamo_calls.batch_write_item,
     "TransactGetItems": dynamo_reads.transact_get_items,
-    "TransactWriteItems": dynamo_calls.transact_write_items,
+    "TransactWriteItems": dynamo_transactions.transact_write_items,
 }
 ORDINARY_MISTAKES = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError)
 """What malformed parameters raise in a direct call, always before anything is changed."""
@@ -71,7 +70,7 @@ def install() -> None:
     """Change moto and botocore. Tables made before keep moto's own structures, so call this before `mock_aws` starts."""
     if installed():
         return
-    _replace(BaseClient, "_make_api_call", _make_api_call(BaseClient._make_api_call))  # noqa: SLF001
+    _replace(BaseClient, "_make_api_call", _make_api_call(BaseClient._make_api_call))  # type: ignore[attr-defined]
     _replace(DynamoHandler, "call_action", _locked(DynamoHandler.call_action))
     _replace(Table, "__init__", _with_rows(Table.__init__))
     _replace(Table, "__len__", _length(Table.__len__))
@@ -79,7 +78,7 @@ def install() -> None:
     _replace(Table, "query", _query(Table.query))
     _replace(DynamoDBBackend, "update_item", _written_back(DynamoDBBackend.update_item))
     _replace(DynamoDBBackend, "transact_write_items", _undoable(DynamoDBBackend.transact_write_items))
-    _replace(moto_responses, "TRANSACTION_MAX_ITEMS", dynamo_calls.TRANSACTION_ITEMS)
+    _replace(moto_responses, "TRANSACTION_MAX_ITEMS", dynamo_transactions.TRANSACTION_ITEMS)
 
 
 def uninstall() -> None:
@@ -137,7 +136,7 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
             f"after-call.dynamodb.{operation_name}",
             http_response=_Status(status), parsed=answer, model=model, context=context,
         )  # fmt: skip
-        if status != 200:  # noqa: PLR2004
+        if status != 200:
             _raise(self, operation_name, answer)
         return answer
 
@@ -205,10 +204,10 @@ def _copied(self: Table, memo: dict[int, Any]) -> Table:
 
 
 def _query(original: Callable[..., Any]) -> Callable[..., Any]:
-    """moto's query looks at all items of the table: show it those of the partition only."""
+    """Stock query looks at all items of the table: show it those of the partition only."""
 
     def query(self: Table, hash_key: Any, *args: Any, **options: Any) -> Any:
-        index = options.get("index_name", args[6] if len(args) > 6 else None)  # noqa: PLR2004
+        index = options.get("index_name", args[6] if len(args) > 6 else None)
         if index is not None or not isinstance(self.items, Rows):
             return original(self, hash_key, *args, **options)
         rows = self.items
@@ -230,7 +229,7 @@ def _query(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _written_back(original: Callable[..., Any]) -> Callable[..., Any]:
-    """moto changes the item in place, and makes a missing one before it knows that the update is valid."""
+    """Stock update changes the item in place, and makes a missing one before it knows that the update is valid."""
 
     def update_item(self: DynamoDBBackend, table_name: str, key: Any, *args: Any, **options: Any) -> Any:
         rows = self.get_table(table_name).items
@@ -239,7 +238,7 @@ def _written_back(original: Callable[..., Any]) -> Callable[..., Any]:
         outer = transaction.changes is not None
         if not outer:
             transaction.begin()
-        assert transaction.changes is not None  # noqa: S101 -- for mypy
+        assert transaction.changes is not None
         before = len(transaction.changes)
         try:
             item = original(self, table_name, key, *args, **options)
@@ -268,7 +267,7 @@ def _undoable(original: Callable[..., None]) -> Callable[..., None]:
     """Undo a failed transaction row by row: moto would bring back whole tables, with what others wrote since."""
 
     def transact_write_items(self: DynamoDBBackend, transact_items: list[dict[str, Any]]) -> None:
-        global _in_moto_transaction  # noqa: PLW0603 -- guarded by the lock
+        global _in_moto_transaction
         if not transact_items:
             raise MockValidationException("Member must have length greater than or equal to 1")
         with LOCK:

@@ -5,6 +5,7 @@ written to a file become an object (or a part) without being read again, complet
 and `opened` lets a reader have its own handle that outlives the object's replacement.
 """
 
+# ruff: noqa: SLF001 -- what is kept here has no public name in moto
 from __future__ import annotations
 
 import hashlib
@@ -13,6 +14,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from moto.core.common_models import BaseModel
@@ -31,7 +33,7 @@ class Body:
     """The content of an object while it arrives: written block by block, then handed to moto as a value."""
 
     def __init__(self) -> None:
-        self.file: Any = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 -- the object closes it
+        self.file: Any = tempfile.SpooledTemporaryFile(IN_MEMORY)
         self.size = 0
         self._md5 = hashlib.md5(usedforsecurity=False)
 
@@ -49,6 +51,34 @@ class Body:
     def close(self) -> None:
         """Throw the content away, unless an object has it."""
         self.file.close()
+
+
+class Kept:
+    """The content of an object that has been put into a file for good (`infra.local.state`), opened when it is read.
+
+    Stands where moto has a temporary file: thousands of those would be thousands of open files.
+    """
+
+    _rolled = True
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._position = 0
+
+    def seek(self, position: int) -> None:
+        """Read from here next time."""
+        self._position = position
+
+    def read(self, size: int = -1) -> bytes:
+        """As from a file."""
+        with self.path.open("rb") as file:
+            file.seek(self._position)
+            content = file.read(size)
+        self._position += len(content)
+        return content
+
+    def close(self) -> None:
+        """Nothing is open; the file is its keeper's to remove."""
 
 
 class _Descriptor(io.RawIOBase):
@@ -86,8 +116,10 @@ def opened(key: FakeKey) -> BinaryIO:
         ValueError: the object is gone already.
     """
     with key.lock:
-        buffer = key._value_buffer  # noqa: SLF001
-        if buffer._rolled:  # noqa: SLF001
+        buffer = key._value_buffer
+        if isinstance(buffer, Kept):
+            return buffer.path.open("rb")
+        if buffer._rolled:
             buffer.flush()
             return io.BufferedReader(_Descriptor(os.dup(buffer.fileno())), BLOCK)
         buffer.seek(0)
@@ -120,7 +152,7 @@ def _replace(target: Any, name: str, replacement: Any) -> None:
 
 
 def _untracked(cls: type, *_: Any, **__: Any) -> Any:
-    """moto appends every message, object and item it ever makes to a list: not in a server that runs for days."""
+    """Stock models append every message, object and item it ever makes to a list: not in a server that runs for days."""
     return object.__new__(cls)
 
 

@@ -5,6 +5,7 @@ queue's messages are a heap by the time they become visible, and a condition wak
 something to do. FIFO queues keep moto's own ways.
 """
 
+# ruff: noqa: SLF001 -- what is kept here has no public name in moto
 from __future__ import annotations
 
 import copy
@@ -89,7 +90,9 @@ class Shelf:
                     if moment >= deadline or stopped():
                         return []
                     due = self._peek()
-                    self.changed.wait(max(0.0, min(deadline, deadline if due is None else due) - moment) / 1000 + 0.0005)
+                    self.changed.wait(
+                        max(0.0, min(deadline, deadline if due is None else due) - moment) / 1000 + 0.0005
+                    )
             for message in dead:
                 queue.dead_letter_queue.add_message(message)
             if taken:
@@ -99,7 +102,8 @@ class Shelf:
         moment = now()
         most = queue.redrive_policy["maxReceiveCount"] if queue.dead_letter_queue is not None else None
         expired = moment - queue.message_retention_period * 1000
-        taken, dead = [], []
+        taken: list[Message] = []
+        dead: list[Message] = []
         while len(taken) < count and (due := self._peek()) is not None and due <= moment:
             message = self._messages[heapq.heappop(self._due)[2]]
             del self._entry[message.id]
@@ -182,7 +186,7 @@ class Shelf:
 
 def shelf_of(queue: Queue) -> Shelf:
     """The shelf of a standard queue made after `install`."""
-    shelf = queue._messages  # noqa: SLF001
+    shelf = queue._messages
     if not isinstance(shelf, Shelf):
         raise TypeError(f"{queue.name} is a FIFO queue, or older than the local stack")
     return shelf
@@ -190,11 +194,11 @@ def shelf_of(queue: Queue) -> Shelf:
 
 def clear(queue: Queue) -> None:
     """Delete every message of a queue."""
-    if isinstance(queue._messages, Shelf):  # noqa: SLF001
-        queue._messages.clear()  # noqa: SLF001
+    if isinstance(queue._messages, Shelf):
+        queue._messages.clear()
     else:
-        queue._messages = []  # noqa: SLF001
-    queue._pending_messages = set()  # noqa: SLF001
+        queue._messages = []
+    queue._pending_messages = set()
 
 
 def install() -> None:
@@ -260,7 +264,7 @@ def _on_shelf(own: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callabl
     def replace(original: Callable[..., Any]) -> Callable[..., Any]:
         def method(self: SQSBackend, queue_name: str, *args: Any, **options: Any) -> Any:
             queue = self.get_queue(queue_name)
-            if not isinstance(queue._messages, Shelf):  # noqa: SLF001
+            if not isinstance(queue._messages, Shelf):
                 return original(self, queue_name, *args, **options)
             return own(self, queue, *args, **options)
 

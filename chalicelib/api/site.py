@@ -1,0 +1,71 @@
+"""What is served beside the interface: its description, a browser for it, a front page."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from chalicelib.api import docs, openapi
+from chalicelib.domain.permissions import Permission
+from chalicelib.operations import accounts
+from chalicelib.operations.addresses import plain
+from chalicelib.operations.operation import Answer, Call, Operation
+
+TAG = "Pages"
+YAML = "application/vnd.oai.openapi"
+
+
+@lru_cache(maxsize=1)
+def _schema() -> tuple[bytes, str]:
+    from chalicelib.api.catalogue import OPERATIONS  # noqa: PLC0415 the catalogue lists these pages too
+
+    body = openapi.as_yaml(openapi.document(OPERATIONS))
+    return body, openapi.etag(body)
+
+
+def schema(call: Call[Any, Any, Any]) -> Answer:
+    """The OpenAPI document that the newest client builds itself from, made once per container."""
+    body, tag = _schema()
+    if call.headers.get("if-none-match") == tag:
+        return Answer(status=304, headers={"ETag": tag})
+    return Answer(content_type=YAML, body=body, headers={"ETag": tag, "Cache-Control": "no-cache"})
+
+
+def _nothing(_: dict[str, Any]) -> None:
+    return None
+
+
+PAGES = (
+    accounts.CONFIRMATION,
+    Operation(
+        id="GetSchema",
+        method="GET",
+        path="/schema",
+        summary="The OpenAPI document of this interface, as YAML.",
+        needs=Permission.ANYONE,
+        returns=YAML,
+        handler=schema,
+        tag=TAG,
+    ),
+    Operation(
+        id="BrowseDocs",
+        method="GET",
+        path="/docs",
+        summary="The interface in a browser.",
+        needs=Permission.ANYONE,
+        returns="text/html",
+        handler=docs.page,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetDocsAsset",
+        method="GET",
+        path="/docs/{asset}",
+        summary="A file that the browser page needs.",
+        needs=Permission.ANYONE,
+        addresses=plain(_nothing, asset=str),
+        returns="*/*",
+        handler=docs.asset,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,105 @@
+"""Keys of objects: where every file of a project lies, and whose a key is (`spec/4` §2.1).
+
+_uploads/{day}/{organization}/{project}/{user}/{name}    what was uploaded for the service to take in
+{organization}/{project}/{media}/{name}                  the files of a media
+{organization}/{project}/files/{file}/{name}             the object of a File
+{organization}/{project}/temporary/{name}                clips and temporary files
+_pieces/{project}/{job}/{name}                           what a transcode makes on the way; removed with it
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import secrets
+import string
+import uuid
+
+from chalicelib.errors import BadInput, Forbidden
+
+UPLOADS = "_uploads"
+PIECES = "_pieces"
+_LONGEST_NAME = 200
+_LONGEST_EXTENSION = 16
+_UNSAFE = re.compile(r"[^\w.()+=@,!' -]", re.ASCII)
+_NUMBER = re.compile(r"[1-9][0-9]{0,18}")
+_UPLOAD_PARTS = 6
+_MEDIA_PARTS = 4
+_FILE_PARTS = 5
+
+
+def name_for(filename: str | None) -> str:
+    """A name nobody has used: the caller's with ten random letters, or a uuid where none is given.
+
+    Folders are left out of it, and what is not a plain letter, digit or mark becomes `_`.
+    """
+    if not filename:
+        return str(uuid.uuid1())
+    base = _UNSAFE.sub("_", re.split(r"[/\\]", filename.partition("?")[0])[-1])
+    stem, extension = posixpath.splitext(base)
+    salt = "".join(secrets.choice(string.ascii_letters) for _ in range(10))
+    return f"{stem[:_LONGEST_NAME]}_{salt}{extension[:_LONGEST_EXTENSION]}"
+
+
+def upload_key(organization: int, project: int, user: int, name: str, day: str) -> str:
+    """Where an upload that belongs to nothing yet lies; `day` is `YYYY-MM-DD`."""
+    return f"{UPLOADS}/{day}/{organization}/{project}/{user}/{name}"
+
+
+def media_key(organization: int, project: int, media: int, name: str) -> str:
+    """Where a file of a media lies."""
+    return f"{organization}/{project}/{media}/{name}"
+
+
+def file_key(organization: int, project: int, file: int, name: str) -> str:
+    """Where the object of a File lies."""
+    return f"{organization}/{project}/files/{file}/{name}"
+
+
+def temporary_key(organization: int, project: int, name: str) -> str:
+    """Where a temporary file lies."""
+    return f"{organization}/{project}/temporary/{name}"
+
+
+def pieces_prefix(project: int, job: str) -> str:
+    """Where a transcode keeps what it makes on the way, a slash at the end."""
+    return f"{PIECES}/{project}/{job}/"
+
+
+def project_of(key: str) -> int:
+    """The project a key belongs to.
+
+    Raises:
+        BadInput: the key has not the form of any key.
+    """
+    parts = key.split("/")
+    if parts[0] == UPLOADS:
+        numbers = parts[2:5] if len(parts) == _UPLOAD_PARTS else []
+        place = 1
+    else:
+        numbers = parts[:2] if _MEDIA_PARTS <= len(parts) <= _FILE_PARTS else []
+        place = 1
+    if not numbers or not all(_NUMBER.fullmatch(number) for number in numbers) or not all(parts):
+        message = f"key: {key!r} is malformed; it is to be organization/project/media/name or begin with {UPLOADS}/."
+        raise BadInput(message)
+    return int(numbers[place])
+
+
+def check_project(key: str, project: int) -> None:
+    """Raise Forbidden unless a key belongs to a project, BadInput where it is malformed."""
+    if project_of(key) != project:
+        message = f"key: {key!r} does not belong to project {project}."
+        raise Forbidden(message)
+
+
+def check_media(key: str, organization: int, project: int, media: int) -> None:
+    """Raise Forbidden unless a key is one of a media's own: `organization/project/media/name` (`spec/4` §4.2)."""
+    parts = key.split("/")
+    if len(parts) != _MEDIA_PARTS or parts[:3] != [str(organization), str(project), str(media)] or not parts[3]:
+        message = f"path: {key!r} is not one of media {media}: {organization}/{project}/{media}/name."
+        raise Forbidden(message)
+
+
+def is_url(path: str) -> bool:
+    """Whether a path is a URL rather than a key of ours."""
+    return "://" in path

@@ -1,0 +1,96 @@
+"""Which URLs the service may fetch for a caller, and which addresses it may connect to (design §5).
+
+Everything here is pure: taking a URL apart, and judging an address that a name was resolved to.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
+
+from chalicelib.errors import Forbidden
+
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\]")
+_PORTS = {"http": 80, "https": 443}
+_LARGEST_PORT = 65_535
+_LONGEST = 4096
+# Addresses of IPv6 that carry one of IPv4 within them: whoever can name one can name any.
+_CARRIERS = tuple(IPv6Network(text) for text in ("::/96", "::ffff:0:0/96", "64:ff9b::/32", "2001::/32", "2002::/16"))
+
+
+class Address(Struct, frozen=True):
+    """A URL taken apart: nothing in it that two readers could read in two ways."""
+
+    scheme: str
+    host: str
+    port: int
+    target: str
+    """Path and query as they are sent, `/` at least."""
+
+    @property
+    def origin(self) -> str:
+        """`scheme://host:port`, the port always given."""
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The URL again, without a fragment."""
+        return f"{self.origin}{self.target}"
+
+    @property
+    def path(self) -> str:
+        """The path, unquoted."""
+        return unquote(self.target.partition("?")[0])
+
+
+def refusal(url: str) -> Forbidden:
+    """What a URL meets that may not be fetched."""
+    return Forbidden(f"The URL {url[:200]!r} is not from an allowed origin.")
+
+
+def take_apart(url: str) -> Address:
+    """A URL in its parts.
+
+    Raises:
+        Forbidden: it is not http or https, carries credentials, or holds characters that URLs have not.
+    """
+    plain = len(url) <= _LONGEST and url.isascii() and url.isprintable() and not set(url) & set(' \\<>"{}|^`')
+    if not plain:
+        raise refusal(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise refusal(url) from None
+    host = parts.netloc
+    if port is not None or host.endswith(":"):
+        host = host.rpartition(":")[0]
+    scheme = parts.scheme.lower()
+    if scheme not in _PORTS or "@" in parts.netloc or not _HOST.fullmatch(host):
+        raise refusal(url)
+    port = _PORTS[scheme] if port is None else port
+    if not 0 < port <= _LARGEST_PORT:
+        raise refusal(url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Address(scheme, host.lower().rstrip("."), port, target)
+
+
+def origin_of(text: str) -> str:
+    """A configured origin in the form of `Address.origin`; empty for an empty one."""
+    return take_apart(text).origin if text else ""
+
+
+def is_public(address: str) -> bool:
+    """Whether an address is one of the public Internet: not private, loopback, link-local, shared or reserved."""
+    found = ip_address(address.partition("%")[0])
+    if isinstance(found, IPv6Address) and any(found in carrier for carrier in _CARRIERS):
+        return False
+    return _is_global(found)
+
+
+def _is_global(address: IPv4Address | IPv6Address) -> bool:
+    reserved = address.is_reserved and isinstance(address, IPv4Address)
+    return address.is_global and not address.is_multicast and not reserved

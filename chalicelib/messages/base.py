@@ -1,0 +1,76 @@
+"""Messages: Structs with a versioned tag, and how they are written into the body of an SQS message."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Union
+
+import msgspec
+
+from chalicelib.errors import TooLarge
+
+LARGEST = 256 * 1024
+"""What a message may have in bytes, and what the messages of one batch may have together.
+
+SQS takes 1 MB by now, but bills each 64 KB as a request of its own; larger things belong into an object.
+"""
+
+
+class Unreadable(Exception):  # noqa: N818 it is what the message is
+    """A body that is no message of the expected kinds. Delivering it again will not help."""
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """Base of what a queue carries. A subclass gives its tag with a version: `class SendEmail(Message, tag="email.1")`.
+
+    A field that is added later has a default, so that messages under way during an upgrade can be read, and old code
+    skips it. What changes otherwise gets the next version, in a class beside the old one until no queue holds any.
+    """
+
+    def idempotency_key(self) -> str:
+        """What makes two messages the same piece of work: the tag and all fields, unless a kind has an id to go by.
+
+        The same work sent again within a day of its completion is not done again; where it should be, something in
+        the message must differ.
+        """
+        return f"{tag_of(type(self))}#{hashlib.sha256(_ENCODER.encode(self)).hexdigest()}"
+
+
+_ENCODER = msgspec.json.Encoder(order="sorted")
+
+
+def tag_of(kind: type[Message]) -> str:
+    """The tag of a kind of message: `email.1`."""
+    return str(kind.__struct_config__.tag)
+
+
+def encode(message: Message) -> str:
+    """The body for a queue.
+
+    Raises:
+        TooLarge: it has more than `LARGEST` bytes.
+    """
+    body = _ENCODER.encode(message)
+    if len(body) > LARGEST:
+        raise TooLarge(f"A {tag_of(type(message))} message may have at most {LARGEST} bytes; this one has {len(body)}.")
+    return body.decode()
+
+
+def decode(body: str | bytes, kinds: Iterable[type[Message]]) -> Message:
+    """The message in a body.
+
+    Raises:
+        Unreadable: it is not JSON, its tag is none of `kinds`, or a field is missing or of another type.
+    """
+    try:
+        message: Message = _decoder(tuple(kinds)).decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as failure:
+        raise Unreadable(str(failure)) from failure
+    return message
+
+
+@lru_cache(maxsize=32)
+def _decoder(kinds: tuple[type[Message], ...]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(Union[kinds])  # noqa: UP007 the kinds are known at run time only

@@ -1,0 +1,68 @@
+"""The messages of the three queues. A class says which queue its messages go to."""
+
+from __future__ import annotations
+
+import msgspec
+
+from chalicelib.messages.base import Message, tag_of
+
+
+class PlanTranscode(Message, frozen=True, kw_only=True, tag="transcode.plan.1"):
+    """Probe the source of a job and cut it into pieces. Queue: transcode."""
+
+    job: str
+
+
+class EncodePiece(Message, frozen=True, kw_only=True, tag="transcode.piece.1"):
+    """Decode one piece of a job's source and encode every rendition of it. Queue: transcode."""
+
+    job: str
+    index: int
+    """Which piece of the plan, from 0."""
+
+
+class AssembleTranscode(Message, frozen=True, kw_only=True, tag="transcode.assemble.1"):
+    """Join the pieces of a job, all done, into renditions. Queue: transcode."""
+
+    job: str
+
+
+class ImportImage(Message, frozen=True, kw_only=True, tag="image.import.1"):
+    """Fetch an image by URL and make it the picture of a media. Queue: transcode."""
+
+    media: int
+    url: str
+    thumbnail_url: str | None = None
+    """Made from the image where it is not given."""
+
+
+class CutClip(Message, frozen=True, kw_only=True, tag="clip.1"):
+    """Cut the clip that a File record describes. Queue: clip."""
+
+    file: int
+
+
+class Attachment(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a mail: the object it is read from, and its name in the mail."""
+
+    bucket: str
+    key: str
+    name: str
+
+
+class SendEmail(Message, frozen=True, kw_only=True, tag="email.1"):
+    """Send a mail, once. Queue: email."""
+
+    id: str
+    """Made by the sender, a uuid for instance: mail of the same id is sent once, of the same text as often as asked."""
+    sender: str
+    recipients: list[str]
+    """Each `Name <address>` or `address`."""
+    subject: str
+    text: str
+    html: str | None = None
+    attachments: list[Attachment] = msgspec.field(default_factory=list)
+
+    def idempotency_key(self) -> str:
+        """By its id alone."""
+        return f"{tag_of(type(self))}#{self.id}"

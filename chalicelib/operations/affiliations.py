@@ -1,0 +1,56 @@
+"""Affiliations: who belongs to an organization (`spec/3` §3.2)."""
+
+from __future__ import annotations
+
+from chalicelib.domain.accounts import (
+    AFFILIATION,
+    USER,
+    Affiliation,
+    AffiliationSpec,
+    AffiliationUpdate,
+    Organization,
+)
+from chalicelib.domain.permissions import Permission
+from chalicelib.operations.addresses import ORGANIZATION_ADDRESS, record_of_organization
+from chalicelib.operations.operation import Call, NoQuery
+from chalicelib.operations.record_operations import RecordResource, record_operations
+from chalicelib.services import users
+from chalicelib.storage import ids, records
+
+
+def list_affiliations(call: Call[Organization, NoQuery, None]) -> list[Affiliation]:
+    """Everybody in the organization, by last name, or user name where that is empty."""
+    named = users.named(records.listed(AFFILIATION, call.organization))
+    return sorted(named, key=lambda item: (item.last_name or item.username or "").casefold())
+
+
+def make_affiliation(call: Call[Organization, NoQuery, AffiliationSpec]) -> Affiliation:
+    """Take a user into the organization; one who is in it already may be taken in again (`spec/3` §16.3)."""
+    user = records.get(USER, call.body.user)
+    affiliation = Affiliation(
+        id=ids.reserve(AFFILIATION.name)[0],
+        organization=call.organization,
+        user=user.id,
+        permission=call.body.permission,
+    )
+    return records.create(AFFILIATION, affiliation)
+
+
+OPERATIONS = record_operations(
+    RecordResource(
+        word="Affiliation",
+        plural="Affiliations",
+        kind=AFFILIATION,
+        tag="Organizations",
+        parent=ORGANIZATION_ADDRESS,
+        variable="organization",
+        one=record_of_organization(AFFILIATION),
+        read=Permission.MEMBER,
+        write=Permission.ADMIN,
+        spec=AffiliationSpec,
+        update=AffiliationUpdate,
+        listed=list_affiliations,
+        made=make_affiliation,
+        shown=lambda affiliation: users.named([affiliation])[0] if affiliation.username is None else affiliation,
+    )
+)

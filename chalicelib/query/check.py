@@ -1,0 +1,257 @@
+"""The check of a query: names bound to types once, sections to what they hold, what may be seen added as a term.
+
+A checked query has no Compare, OnAnnotations, InSection, InSections or OfDtype left, and is what `meaning` and `sql`
+take. What may be seen, `scope`, can only narrow: it is ANDed to the search for each kind, in nested searches as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from chalicelib.domain.definitions import AnyType, Definitions, Section
+from chalicelib.domain.kinds import Kind
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.query import binding, object_search, search_string
+from chalicelib.query.columns import NAMES, SECTION_NAME
+from chalicelib.query.filters import on_annotations
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import (
+    AfterMedia,
+    And,
+    AttributeTest,
+    Coincident,
+    Compare,
+    Everything,
+    InSection,
+    InSections,
+    Nearest,
+    Not,
+    Nothing,
+    OfDtype,
+    OnAnnotations,
+    Or,
+    Query,
+    Related,
+    SortKey,
+    Test,
+    Tree,
+    both,
+    either,
+    negated,
+)
+from chalicelib.query.values import shown
+
+MOST_TERMS = 5_000
+DEEPEST_SECTIONS = 4
+"""How many saved searches may refer to each other in a row."""
+
+Scope = Mapping[Kind, Tree]
+"""What a caller may see of each kind; of kinds it does not name, everything."""
+
+
+def check(query: Query, definitions: Definitions, scope: Scope | None = None) -> Query:
+    """The query with its names bound to a project's definitions, ready to be evaluated.
+
+    Raises:
+        BadInput: it names what nothing has, or asks of a dtype what that has not; the message names both.
+        NotFound: it names an unknown section.
+    """
+    return _Check(definitions, scope or {}, query.type).query(query)
+
+
+VISIBLE = both(Test("latest", Op.EQ, value=True), Test("variant_deleted", Op.EQ, value=False))
+"""What ordinary lists of annotations show."""
+
+
+class _Check:
+    """One check; `type` restricts the names of the kind asked for, not those of related kinds."""
+
+    def __init__(self, definitions: Definitions, scope: Scope, type_: int | None) -> None:
+        self.definitions = definitions
+        self.scope = scope
+        self.type = type_
+        self.terms = 0
+        self.sections = 0
+        self.nested = 0
+
+    def query(self, query: Query) -> Query:
+        """The whole query, checked."""
+        kind = query.kind
+        where = both(self._scoped(kind), self.bind(kind, query.where))
+        if kind.is_annotation and not query.show_all_marks:
+            where = both(where, Test("latest", Op.EQ, value=True))
+        merges = kind.is_annotation and query.merge and query.versions > 1
+        return replace(
+            query,
+            where=where,
+            keys=self._keys(query),
+            nearest=tuple(self._nearest(kind, each) for each in query.nearest),
+            merge=merges,
+            exclude_parents=kind.is_annotation and query.exclude_parents,
+            derived=tuple(sorted(self._derived())) if merges else (),
+            incident=self.bind(kind, query.incident) if query.incident else None,
+        )
+
+    def bind(self, kind: Kind, tree: Tree) -> Tree:
+        """A tree over things of a kind, bound."""
+        self.terms += 1
+        if self.terms > MOST_TERMS:
+            raise BadInput(f"A query may have at most {MOST_TERMS} terms.")
+        return _BIND[type(tree)](self, kind, tree)
+
+    def types(self, kind: Kind) -> list[AnyType]:
+        """The types whose attributes names of a kind may mean."""
+        types = self.definitions.types(kind)
+        if self.type is not None and not self.nested:
+            return [types[self.type]] if self.type in types else []
+        return list(types.values())
+
+    def _scoped(self, kind: Kind) -> Tree:
+        return self._inside(kind, self.scope[kind]) if kind in self.scope else Everything()
+
+    def _inside(self, kind: Kind, tree: Tree) -> Tree:
+        """A tree over a related kind."""
+        self.nested += 1
+        try:
+            return self.bind(kind, tree)
+        finally:
+            self.nested -= 1
+
+    def compare(self, kind: Kind, tree: Compare) -> Tree:
+        """A comparison; that of an annotation's section is one of its media's."""
+        if tree.name == SECTION_NAME and kind.is_annotation:
+            return Related(Kind.MEDIA, binding.compare(Kind.MEDIA, (), tree))
+        types = self.types(kind)
+        if not types and self.type is None and tree.name not in NAMES[kind] and tree.word != "attribute_null":
+            raise binding.unknown(kind, tree.name, tree.word)
+        return binding.compare(kind, types, tree)
+
+    def linked(self, tree: Related | Coincident) -> Tree:
+        """A search over a linked kind: of what is visible there, unless the parser said otherwise."""
+        shown = VISIBLE if tree.to.is_annotation and not tree.hidden else Everything()
+        return replace(tree, where=both(self._scoped(tree.to), self._inside(tree.to, tree.where), shown))
+
+    def on_annotations(self, tree: OnAnnotations) -> Tree:
+        """A search over states and localizations; names that one of the kinds has not are looked up in the other."""
+        found: list[Tree] = []
+        refused: BadInput | None = None
+        for kind in (Kind.LOCALIZATION, Kind.STATE):
+            try:
+                found.append(self.linked(Related(kind, tree.where)))
+            except BadInput as error:
+                refused = refused or error
+        if refused and not found:
+            raise refused
+        return either(*found)
+
+    def in_section(self, kind: Kind, wanted: int | str) -> Tree:
+        """Membership in one section."""
+        section = self._section(wanted)
+        if section is None:
+            raise NotFound.of("Section", wanted)
+        return self._through_media(kind, self._members(section))
+
+    def in_sections(self, kind: Kind, wanted: tuple[int, ...]) -> Tree:
+        """Membership in any of several sections."""
+        found = [section for number in wanted if (section := self._section(number))]
+        return self._through_media(kind, either(*map(self._members, found)))
+
+    def _through_media(self, kind: Kind, members: Tree) -> Tree:
+        if kind is Kind.MEDIA:
+            return members
+        return Related(Kind.MEDIA, both(self._scoped(Kind.MEDIA), members))
+
+    def _section(self, wanted: int | str) -> Section | None:
+        sections = self.definitions.sections
+        if isinstance(wanted, int):
+            return sections.get(wanted)
+        return next((each for each in sections.values() if wanted and each.tator_user_sections == wanted), None)
+
+    def _members(self, section: Section) -> Tree:
+        if section.dtype == "folder":
+            return Test("section", Op.EQ, section.id)
+        if section.dtype == "playlist":
+            return Test("id", Op.IN, tuple(section.media))
+        place = f"The search of section {section.id}"
+        if self.sections >= DEEPEST_SECTIONS:
+            raise BadInput(f"{place} leads through more than {DEEPEST_SECTIONS} saved searches, or to itself.")
+        self.sections += 1
+        try:
+            return self._inside(Kind.MEDIA, _saved_search(section, place))
+        finally:
+            self.sections -= 1
+
+    def of_dtype(self, kind: Kind, dtype: str) -> Tree:
+        """The types of a dtype."""
+        numbers = [each.id for each in self.definitions.types(kind).values() if getattr(each, "dtype", None) == dtype]
+        return Test("type", Op.IN, tuple(numbers))
+
+    def _keys(self, query: Query) -> tuple[SortKey, ...]:
+        types = self.types(query.kind)
+        keys = (
+            binding.sort_key(query.kind, types, each.name, descending=each.descending)
+            for each in query.sort
+        )
+        found = tuple(key for key in keys if key)
+        # The order of media is that of their names unless one was asked for.
+        return found if found or query.sort or query.kind is not Kind.MEDIA else (SortKey(False, "name"),)
+
+    def _nearest(self, kind: Kind, nearest: Nearest) -> Nearest:
+        found = [(each.id, attribute) for each in self.types(kind) if (attribute := each.attribute(nearest.name))]
+        place = f"float_array of {shown(nearest.name)}"
+        if not found:
+            raise binding.unknown(kind, nearest.name, "float_array")
+        for _, attribute in found:
+            if attribute.dtype != "float_array":
+                raise BadInput(f"{place}: the attribute is of type {attribute.dtype}.")
+            if attribute.size and attribute.size != len(nearest.center):
+                raise BadInput(f"{place}: the center must have {attribute.size} numbers.")
+        return replace(nearest, types=tuple(number for number, _ in found))
+
+    def _derived(self) -> set[tuple[int, int]]:
+        """All pairs of a version and one it is derived from, over any number of steps."""
+        versions = self.definitions.versions
+        pairs: set[tuple[int, int]] = set()
+        for number, version in versions.items():
+            waiting = list(version.bases)
+            while waiting:
+                base = waiting.pop()
+                if base != number and (number, base) not in pairs:
+                    pairs.add((number, base))
+                    waiting.extend(versions[base].bases if base in versions else ())
+        return pairs
+
+
+def _saved_search(section: Section, place: str) -> Tree:
+    if section.object_search is not None:
+        return object_search.parse(Kind.MEDIA, section.object_search, place)
+    if section.related_search is not None:
+        return on_annotations(section.related_search, place)
+    if section.lucene_string:
+        return search_string.parse(Kind.MEDIA, section.lucene_string, place)
+    return Nothing()
+
+
+def _same(_: _Check, __: Kind, tree: Any) -> Tree:
+    return tree  # type: ignore[no-any-return]
+
+
+_BIND: dict[type, Callable[[_Check, Kind, Any], Tree]] = {
+    Everything: _same,
+    Nothing: _same,
+    Test: _same,
+    AttributeTest: _same,
+    AfterMedia: _same,
+    And: lambda check, kind, tree: both(*(check.bind(kind, term) for term in tree.terms)),
+    Or: lambda check, kind, tree: either(*(check.bind(kind, term) for term in tree.terms)),
+    Not: lambda check, kind, tree: negated(check.bind(kind, tree.term)),
+    Compare: lambda check, kind, tree: check.compare(kind, tree),
+    Related: lambda check, _, tree: check.linked(tree),
+    Coincident: lambda check, _, tree: check.linked(tree),
+    OnAnnotations: lambda check, _, tree: check.on_annotations(tree),
+    InSection: lambda check, kind, tree: check.in_section(kind, tree.section),
+    InSections: lambda check, kind, tree: check.in_sections(kind, tree.sections),
+    OfDtype: lambda check, kind, tree: check.of_dtype(kind, tree.dtype),
+}

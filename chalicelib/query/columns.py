@@ -1,0 +1,201 @@
+"""The built-in fields of entities that queries know: as columns, and by the names that callers use.
+
+One table for each kind. `Column.value` takes a column's value from an entity; the view fills its tables with it and the
+plain evaluation asks it, so both see the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.domain.entities import Media, MediaFiles
+from chalicelib.domain.kinds import Kind
+from chalicelib.query.values import instant, stored
+
+SECTION_TAG = "tator_user_sections"
+"""The attribute that media have without its being defined: the older way to say which section they are in."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A built-in column: its name, its dtype, and how to take it from an entity. `ints` is a list of integers."""
+
+    name: str
+    dtype: str
+    value: Callable[[Any], Any]
+
+
+def _member(name: str, dtype: str, member: str = "") -> Column:
+    member = member or name
+    if dtype == "datetime":
+        return Column(name, dtype, lambda entity: _moment(getattr(entity, member)))
+    if dtype in ("float", "int"):
+        return Column(name, dtype, lambda entity: stored(dtype, getattr(entity, member)))
+    return Column(name, dtype, lambda entity: getattr(entity, member))
+
+
+def _moment(text: str | None) -> Any:
+    return None if text is None else instant(text)
+
+
+def _sizes(files: MediaFiles | None) -> list[tuple[str, int]]:
+    if files is None:
+        return []
+    roles = ("archival", "streaming", "audio", "image", "thumbnail", "thumbnail_gif", "attachment")
+    return [(role, file.size) for role in roles for file in getattr(files, role) or () if file.size]
+
+
+def _total_size(media: Media) -> int | None:
+    return stored("int", sum(size for _, size in _sizes(media.media_files)))  # type: ignore[no-any-return]
+
+
+def _download_size(media: Media) -> int | None:
+    sizes = _sizes(media.media_files)
+    for role in ("archival", "streaming", "image"):
+        if of_role := [size for kind, size in sizes if kind == role]:
+            return stored("int", max(of_role))  # type: ignore[no-any-return]
+    return None
+
+
+def _duration(media: Media) -> float | None:
+    return stored("float", media.num_frames / media.fps) if media.num_frames and media.fps else None
+
+
+def _tag(media: Media) -> str | None:
+    return stored("string", media.attributes.get(SECTION_TAG))  # type: ignore[no-any-return]
+
+
+_COMMON = (
+    _member("id", "int"),
+    _member("type", "int"),
+    _member("created_by", "int"),
+    _member("created_datetime", "datetime"),
+    _member("modified_by", "int"),
+    _member("modified_datetime", "datetime"),
+)
+_GEOMETRY = tuple(_member(name, "float") for name in ("x", "y", "width", "height", "u", "v"))
+_ANNOTATION = (
+    _member("frame", "int"),
+    _member("version", "int"),
+    _member("parent", "int"),
+    _member("elemental_id", "string"),
+    _member("mark", "int"),
+    _member("latest", "bool"),
+    _member("variant_deleted", "bool"),
+)
+_NEVER_DELETED = Column("deleted", "bool", lambda _: False)
+"""Leaves and files that are deleted are gone; the name is there to be sorted by."""
+
+COLUMNS: dict[Kind, tuple[Column, ...]] = {
+    Kind.MEDIA: (
+        *_COMMON,
+        _member("name", "string"),
+        _member("elemental_id", "string"),
+        _member("md5", "string"),
+        _member("gid", "string"),
+        _member("uid", "string"),
+        _member("codec", "string"),
+        _member("archive_state", "string"),
+        _member("deleted", "bool"),
+        _member("section", "int", "primary_section"),
+        _member("num_frames", "int"),
+        _member("fps", "float"),
+        _member("width", "float"),
+        _member("height", "float"),
+        Column("tag", "string", _tag),
+        Column("total_size", "int", _total_size),
+        Column("download_size", "int", _download_size),
+        Column("duration", "float", _duration),
+    ),
+    Kind.LOCALIZATION: (*_COMMON, _member("media", "int"), *_ANNOTATION, *_GEOMETRY),
+    Kind.STATE: (*_COMMON, _member("media", "ints"), _member("localizations", "ints"), *_ANNOTATION),
+    Kind.LEAF: (
+        *_COMMON,
+        _member("name", "string"),
+        _member("parent", "int"),
+        _member("path", "string"),
+        _member("depth", "int"),
+        _NEVER_DELETED,
+    ),
+    Kind.FILE: (
+        *_COMMON,
+        _member("name", "string"),
+        _member("description", "string"),
+        _member("path", "string"),
+        _member("elemental_id", "string"),
+        _NEVER_DELETED,
+    ),
+}
+
+BY_NAME: dict[Kind, dict[str, Column]] = {
+    kind: {column.name: column for column in columns} for kind, columns in COLUMNS.items()
+}
+
+_HIDDEN = frozenset({"latest", "tag", "total_size", "download_size", "duration", "localizations"})
+_ALIASES = {"$user": "created_by", "$meta": "type", "$primary_section": "section"}
+
+
+def _names(kind: Kind) -> dict[str, Column]:
+    columns = BY_NAME[kind]
+    names = {f"${name}": column for name, column in columns.items() if name not in _HIDDEN and column.dtype != "ints"}
+    names |= {alias: columns[name] for alias, name in _ALIASES.items() if name in columns}
+    if kind is Kind.MEDIA:
+        names |= {SECTION_TAG: columns["tag"], "svc_user_sections": columns["tag"], "$incident": INCIDENT}
+    return names
+
+
+INCIDENT = Column("incident", "int", lambda _: None)
+"""How many annotations match the related search of a media list; null in any other list."""
+
+NAMES: dict[Kind, dict[str, Column]] = {kind: _names(kind) for kind in Kind}
+"""What callers may name, by kind. `$section` of an annotation is its media's and not here."""
+
+SECTION_NAME = "$section"
+
+UNDERSCORED: dict[Kind, dict[str, Column]] = {
+    Kind.MEDIA: {
+        "filename": BY_NAME[Kind.MEDIA]["name"],
+        "_exact_name": BY_NAME[Kind.MEDIA]["name"],
+        "_rows": BY_NAME[Kind.MEDIA]["height"],
+        "_columns": BY_NAME[Kind.MEDIA]["width"],
+        **{
+            f"_{name}": BY_NAME[Kind.MEDIA][name]
+            for name in (
+                "md5 gid uid archive_state fps num_frames codec total_size download_size duration section".split()
+            )
+        },
+    },
+    Kind.LOCALIZATION: {
+        f"_{name}": BY_NAME[Kind.LOCALIZATION][name] for name in "frame media x y width height u v".split()
+    },
+    Kind.STATE: {"_frame": BY_NAME[Kind.STATE]["frame"]},
+    Kind.LEAF: {
+        "_exact_treeleaf_name": BY_NAME[Kind.LEAF]["name"],
+        "_treeleaf_depth": BY_NAME[Kind.LEAF]["depth"],
+        "_treeleaf_path": BY_NAME[Kind.LEAF]["path"],
+    },
+    Kind.FILE: {"filename": BY_NAME[Kind.FILE]["name"], "_exact_name": BY_NAME[Kind.FILE]["name"]},
+}
+"""The names of built-in fields in search strings, by kind."""
+
+for _kind, _underscored in UNDERSCORED.items():
+    _own = BY_NAME[_kind]
+    _underscored |= {
+        "_meta": _own["type"],
+        "_type": _own["type"],
+        "_id": _own["id"],
+        "_postgres_id": _own["id"],
+        "_created_by": _own["created_by"],
+        "_created_datetime": _own["created_datetime"],
+        "_modified_by": _own["modified_by"],
+        "_modified_datetime": _own["modified_datetime"],
+    }
+    if _kind.is_annotation:
+        _underscored |= {
+            "_annotation_version": _own["version"],
+            "_user": _own["created_by"],
+            "_elemental_id": _own["elemental_id"],
+            "_mark": _own["mark"],
+        }

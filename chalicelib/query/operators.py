@@ -1,0 +1,99 @@
+"""The operators of the filter languages: rows of a table, each saying what it needs and what it comes to.
+
+A row's word is what the caller wrote, a query parameter or an operation of an object search; so an error names it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+
+class Op(StrEnum):
+    """What a test does with a stored value; a null satisfies none of them."""
+
+    EQ = "eq"
+    LT = "lt"
+    LTE = "lte"
+    GT = "gt"
+    GTE = "gte"
+    IN = "in"
+    """The value is one of a tuple."""
+    BETWEEN = "between"
+    """From the first to the second of a pair, inclusive."""
+    CONTAINS = "contains"
+    """This, STARTS, ENDS and SAME compare folded texts."""
+    STARTS = "starts"
+    ENDS = "ends"
+    SAME = "same"
+    MATCHES = "matches"
+    """A regular expression matches the whole folded text."""
+    UNDER = "under"
+    """A path is the given one or lies beneath it."""
+    OVERLAPS = "overlaps"
+    """A list shares an element with a tuple."""
+    WITHIN = "within"
+    """A place lies within (km, latitude, longitude)."""
+    PRESENT = "present"
+    """The value is not null."""
+
+
+Shape = Literal["value", "list", "pair", "text", "flag", "circle"]
+"""What an operator's value must look like: one value of the dtype, several, two; any text; true or false; a place."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One row: the caller's word, what it does, for which dtypes, with what shape of value."""
+
+    word: str
+    op: Op
+    dtypes: frozenset[str]
+    shape: Shape = "value"
+
+
+_ANY = frozenset({"bool", "int", "float", "enum", "string", "datetime", "geopos", "float_array", "blob"})
+_ORDERED = frozenset({"int", "float", "datetime"})
+_WORDS = frozenset({"enum", "string"})
+_TEXTS = _WORDS | {"blob"}
+_SIMPLE = _ANY - {"geopos", "float_array"}
+_TIME = frozenset({"datetime"})
+_PLACE = frozenset({"geopos"})
+
+FILTERS = (
+    Operator("attribute", Op.EQ, _SIMPLE - {"blob"}),
+    Operator("attribute_lt", Op.LT, _ORDERED),
+    Operator("attribute_lte", Op.LTE, _ORDERED),
+    Operator("attribute_gt", Op.GT, _ORDERED),
+    Operator("attribute_gte", Op.GTE, _ORDERED),
+    Operator("attribute_contains", Op.CONTAINS, _WORDS, "text"),
+    Operator("attribute_distance", Op.WITHIN, _PLACE, "circle"),
+    Operator("attribute_null", Op.PRESENT, _ANY, "flag"),
+)
+"""The eight attribute filters of `spec/4` §13.4; each also exists as `related_…`."""
+
+OPERATIONS = (
+    Operator("eq", Op.EQ, _SIMPLE),
+    Operator("lt", Op.LT, _ORDERED | _TEXTS),
+    Operator("lte", Op.LTE, _ORDERED | _TEXTS),
+    Operator("gt", Op.GT, _ORDERED | _TEXTS),
+    Operator("gte", Op.GTE, _ORDERED | _TEXTS),
+    Operator("in", Op.IN, _SIMPLE, "list"),
+    Operator("icontains", Op.CONTAINS, _TEXTS, "text"),
+    Operator("istartswith", Op.STARTS, _TEXTS, "text"),
+    Operator("iendswith", Op.ENDS, _TEXTS, "text"),
+    Operator("iendswidth", Op.ENDS, _TEXTS, "text"),  # the published schema's spelling
+    Operator("isnull", Op.PRESENT, _ANY, "flag"),
+    Operator("date_eq", Op.EQ, _TIME),
+    Operator("date_lt", Op.LT, _TIME),
+    Operator("date_lte", Op.LTE, _TIME),
+    Operator("date_gt", Op.GT, _TIME),
+    Operator("date_gte", Op.GTE, _TIME),
+    Operator("date_range", Op.BETWEEN, _TIME, "pair"),
+    Operator("range", Op.BETWEEN, _ORDERED | _TEXTS, "pair"),
+    Operator("distance_lte", Op.WITHIN, _PLACE, "circle"),
+)
+"""The operations of an object search, `spec/4` §13.6, beside `search`."""
+
+BY_WORD = {operator.word: operator for operator in FILTERS + OPERATIONS}

@@ -1,0 +1,271 @@
+"""The one tree that all four query languages parse into. It knows no backend and, as parsed, no types.
+
+    Everything, Nothing               the two constants
+    And, Or, Not                      over other trees; two-valued: what is null fails its test, and Not turns that over
+    Compare                           a field by its user-visible name, an operator by its word, a value as given
+    Test                              a built-in column, an operation, a value of the column's type
+    Related, Coincident               another kind of thing, linked by being on the same media or the same frame
+    OnAnnotations                     a search over a media's states or localizations
+    InSection, InSections, OfDtype    what definitions decide
+    AfterMedia                        the place behind a media in the order of media
+
+`check.check` resolves Compare, OnAnnotations, InSection, InSections and OfDtype; what remains beside them there is
+AttributeTest, a test of an attribute with its types known. A Query is a tree with what surrounds it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from chalicelib.domain.kinds import Kind
+from chalicelib.query.operators import Op
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """True of every thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """True of no thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """True where all terms are."""
+
+    terms: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """True where any term is."""
+
+    terms: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """True where the term is not."""
+
+    term: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A filter as written: `name` an attribute's or a built-in's with `$`, `word` of `operators.BY_WORD`."""
+
+    name: str
+    word: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A built-in column of the kind tested; `value` is of the column's type, or a tuple or pair of such."""
+
+    column: str
+    op: Op
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What an attribute's test is for some types: their ids, the dtype there, the value of that dtype."""
+
+    types: tuple[int, ...]
+    dtype: str
+    op: Op
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeTest:
+    """A test of an attribute, by the types that have it; false for things of all other types."""
+
+    name: str
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """True where a linked thing of kind `to` satisfies `where`.
+
+    Media and annotations are linked by the annotation lying on the media, localizations and states by the state's
+    containing the localization. Things that ordinary lists do not show count only where `hidden`.
+    """
+
+    to: Kind
+    where: Tree
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Coincident:
+    """True of an annotation on the same media and frame as one of kind `to` that satisfies `where`."""
+
+    to: Kind
+    where: Tree
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OnAnnotations:
+    """True of a media with a visible state or localization that satisfies `where` (names of either kind)."""
+
+    where: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class InSection:
+    """True of a media in a section, by the section's id or its `tator_user_sections`; of an annotation on such."""
+
+    section: int | str
+
+
+@dataclass(frozen=True, slots=True)
+class InSections:
+    """True of a media in any of several sections; unknown ones are ignored."""
+
+    sections: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OfDtype:
+    """True of things whose type has a dtype."""
+
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class AfterMedia:
+    """True of media behind the given one in the order of name and id; behind its id if there is none such."""
+
+    media: int
+
+
+Tree = (
+    Everything
+    | Nothing
+    | And
+    | Or
+    | Not
+    | Compare
+    | Test
+    | AttributeTest
+    | Related
+    | Coincident
+    | OnAnnotations
+    | InSection
+    | InSections
+    | OfDtype
+    | AfterMedia
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A sort key as written: a name with or without `$`."""
+
+    name: str
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """A float_array query: order by the distance of an attribute from a center, within bounds where given."""
+
+    name: str
+    center: tuple[float, ...]
+    metric: str = "l2norm"
+    descending: bool = False
+    lower: float | None = None
+    upper: float | None = None
+    types: tuple[int, ...] = ()
+    """The types whose attribute it is; filled in by the check."""
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """A checked sort key.
+
+    `column` is a built-in column, or `section` of annotations (their media's), or `incident`; otherwise `attribute` is an
+    attribute's name and `cases` are its dtypes by types; things without it come last in both directions.
+    """
+
+    descending: bool
+    column: str | None = None
+    attribute: str = ""
+    cases: tuple[Case, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A question about one kind of thing: which, in what order, from where to where.
+
+    Attributes:
+        kind: what is asked for.
+        where: which of them. As checked it also says what ordinary lists show and what the caller may see.
+        type: the type that names are looked up in; None for all types of the kind.
+        sort, keys: the order as written; as checked. Ties go by id.
+        nearest: orders before `sort`.
+        start, stop: the slice of the ordered list, exclusive of `stop`.
+        versions: how many versions were selected: from two on, `merge` applies.
+        merge: of variants of one element, only the most derived is in the list (`spec/4` §13.10).
+        exclude_parents: only the first half of that: parents of what is in the list are not.
+        show_deleted, show_all_marks: also tombstones; also earlier marks.
+        derived: pairs (version, version it is derived from), filled in by the check where `merge` applies.
+        incident: on media, the search over annotations whose matches are counted as `incident`; as checked, one
+            Related for each kind of annotation.
+    """
+
+    kind: Kind
+    where: Tree = field(default_factory=Everything)
+    type: int | None = None
+    sort: tuple[Sort, ...] = ()
+    keys: tuple[SortKey, ...] = ()
+    nearest: tuple[Nearest, ...] = ()
+    start: int = 0
+    stop: int | None = None
+    versions: int = 0
+    merge: bool = True
+    exclude_parents: bool = False
+    show_deleted: bool = False
+    show_all_marks: bool = False
+    derived: tuple[tuple[int, int], ...] = ()
+    incident: Tree | None = None
+
+
+def both(*terms: Tree) -> Tree:
+    """All of the terms, simplified."""
+    return _join(terms, And, Everything(), Nothing())
+
+
+def either(*terms: Tree) -> Tree:
+    """Any of the terms, simplified."""
+    return _join(terms, Or, Nothing(), Everything())
+
+
+def negated(term: Tree) -> Tree:
+    """The opposite of a term, simplified."""
+    match term:
+        case Everything():
+            return Nothing()
+        case Nothing():
+            return Everything()
+        case Not(inner):
+            return inner
+    return Not(term)
+
+
+def _join(terms: tuple[Tree, ...], join: type[And | Or], neutral: Tree, absorbing: Tree) -> Tree:
+    kept: list[Tree] = []
+    for term in terms:
+        if term == absorbing:
+            return absorbing
+        kept.extend(term.terms if isinstance(term, join) else () if term == neutral else (term,))
+    if not kept:
+        return neutral
+    return kept[0] if len(kept) == 1 else join(tuple(kept))

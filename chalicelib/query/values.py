@@ -1,0 +1,224 @@
+"""Values as queries compare them: what a stored attribute counts as, and what a filter's text means.
+
+Both evaluations of a query, the plain one and SQL, see stored values through `stored` and filter values through
+`wanted`, so a value has one meaning:
+
+- A value that its dtype cannot hold (left over from an earlier definition) counts as null, as an absent one does.
+- A string, enum or blob that holds something else than text counts as that thing's JSON text: 5 as `5`.
+- Instants are naive datetimes in UTC; a stored or given time without an offset is UTC.
+- Integers are 64 bit, floats are finite, the elements of a float_array are 32 bit floats.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from dateutil import parser as dates
+
+from chalicelib.errors import BadInput
+
+LARGEST_INT = 2**63 - 1
+LONGEST_TEXT = 10_000
+LONGEST_SHOWN = 80
+TEXT = frozenset({"string", "enum", "blob"})
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,30}\s*")
+
+
+def fold(text: str) -> str:
+    """The text with every character in lower case by itself, as DuckDB's `lower` does it."""
+    if text.isascii():
+        return text.lower()
+    return "".join(_fold_one(character) for character in text)
+
+
+def _fold_one(character: str) -> str:
+    lower = character.lower()
+    return lower if len(lower) == 1 else lower[0]
+
+
+def instant(text: str) -> datetime | None:
+    """The instant that a text names, as naive UTC; None if it names none.
+
+    Partial dates are filled with the first month, day and midnight.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        try:
+            moment, other = (dates.parse(text, default=datetime(year, 1, 1)) for year in (2000, 2004))  # noqa: DTZ001
+        except (ValueError, OverflowError, TypeError):
+            return None
+        if moment.year != other.year:
+            return None
+    if moment.tzinfo is None:
+        return moment
+    try:
+        return moment.astimezone(UTC).replace(tzinfo=None)
+    except OverflowError:
+        return None
+
+
+def shown(value: Any) -> str:
+    """The value as a message shows it: its JSON text, cut short."""
+    text = json_text(value)
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"
+
+
+def json_text(value: Any) -> str:
+    """A value's JSON text."""
+    return _encode(value).decode()
+
+
+# --- stored values -------------------------------------------------------------------------------------------------
+
+
+def _stored_bool(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else {"true": True, "false": False}.get(str(value).lower())
+
+
+def _stored_int(value: Any) -> int | None:
+    if isinstance(value, float):
+        value = int(value) if math.isfinite(value) else None
+    elif isinstance(value, str):
+        value = int(value) if _INTEGER.fullmatch(value) else None
+    if not isinstance(value, int):
+        return None
+    return int(value) if -LARGEST_INT - 1 <= value <= LARGEST_INT else None
+
+
+def _stored_float(value: Any) -> float | None:
+    if not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value) + 0.0  # makes -0.0 into 0.0: they are equal, but would sort apart
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _stored_text(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _stored_datetime(value: Any) -> datetime | None:
+    return instant(value) if isinstance(value, str) else None
+
+
+_PLACE = 2
+
+
+def _stored_geopos(value: Any) -> tuple[float, float] | None:
+    if not isinstance(value, list) or len(value) != _PLACE:
+        return None
+    lon, lat = _stored_float(value[0]), _stored_float(value[1])
+    return None if lon is None or lat is None else (lon, lat)
+
+
+def _stored_array(value: Any) -> tuple[float, ...] | None:
+    if not isinstance(value, list):
+        return None
+    try:
+        # Through 32 bits and back, as the view keeps them.
+        numbers = struct.unpack(f"{len(value)}f", struct.pack(f"{len(value)}f", *value))
+    except (struct.error, OverflowError):
+        return None
+    return numbers if all(map(math.isfinite, numbers)) else None
+
+
+STORED: dict[str, Callable[[Any], Any]] = {
+    "bool": _stored_bool,
+    "int": _stored_int,
+    "float": _stored_float,
+    "string": _stored_text,
+    "enum": _stored_text,
+    "blob": _stored_text,
+    "datetime": _stored_datetime,
+    "geopos": _stored_geopos,
+    "float_array": _stored_array,
+}
+"""By dtype: from a JSON value that is not null to what it counts as, or None. Ask `stored` rather."""
+
+
+def stored(dtype: str, value: Any) -> Any:
+    """What a stored JSON value of an attribute counts as in queries; None for null.
+
+    A bool, int or float; text; a naive UTC datetime; (longitude, latitude); a tuple of floats.
+    """
+    return None if value is None else STORED[dtype](value)
+
+
+# --- values that filters give --------------------------------------------------------------------------------------
+
+
+def _wanted_bool(value: Any) -> bool:
+    if isinstance(value, str):
+        if not value:
+            raise ValueError
+        return value.lower() != "false"
+    if isinstance(value, (bool, int)):
+        return bool(value)
+    raise ValueError
+
+
+def _wanted_int(value: Any) -> int:
+    if isinstance(value, float) and not value.is_integer():
+        raise ValueError
+    number = _stored_int(value)
+    if number is None:
+        raise ValueError
+    return number
+
+
+def _wanted_float(value: Any) -> float:
+    number = _stored_float(value)
+    if number is None:
+        raise ValueError
+    return number
+
+
+def _wanted_text(value: Any) -> str:
+    if value is None or isinstance(value, (list, dict)):
+        raise ValueError
+    text = _stored_text(value)
+    if len(text) > LONGEST_TEXT:
+        raise ValueError
+    return text
+
+
+def _wanted_datetime(value: Any) -> datetime:
+    moment = _stored_datetime(value)
+    if moment is None:
+        raise ValueError
+    return moment
+
+
+WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "bool": (_wanted_bool, "true or false"),
+    "int": (_wanted_int, "an integer of 64 bits"),
+    "float": (_wanted_float, "a finite number"),
+    "string": (_wanted_text, f"a text of at most {LONGEST_TEXT} characters"),
+    "enum": (_wanted_text, f"a text of at most {LONGEST_TEXT} characters"),
+    "blob": (_wanted_text, f"a text of at most {LONGEST_TEXT} characters"),
+    "datetime": (_wanted_datetime, "a date and time in ISO 8601"),
+}
+"""By dtype: from a filter's text or JSON value to a value to compare with, or ValueError; and what it must be."""
+
+
+def wanted(dtype: str, value: Any, place: str) -> Any:
+    """The value that a filter compares a dtype with, from its text or JSON.
+
+    Raises:
+        BadInput: it is none; the message names `place` and says what it must be.
+    """
+    convert, rule = WANTED[dtype]
+    try:
+        return convert(value)
+    except ValueError:
+        raise BadInput(f"{place}: {shown(value)} is not {rule}.") from None

@@ -1,0 +1,273 @@
+"""Changing and deleting many localizations or states, chosen by a query (`spec/4` §§10.5 and 11.3).
+
+What is asked for is checked before anything changes. Then it is done in commits of up to 98 rows, each element whole;
+a request that was stopped half-way may be repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from chalicelib.domain.attribute_values import converter
+from chalicelib.domain.changes import deleted, differences, tombstoned, unseen
+from chalicelib.domain.commits import Edit
+from chalicelib.domain.kinds import Kind
+from chalicelib.domain.marks import identity, next_mark
+from chalicelib.domain.resource import now
+from chalicelib.errors import BadInput
+from chalicelib.query import filters
+from chalicelib.query.annotation_bodies import (
+    LocalizationBulkDelete,
+    LocalizationBulkUpdate,
+    StateBulkDelete,
+    StateBulkUpdate,
+)
+from chalicelib.query.operators import Op
+from chalicelib.query.parameters import ListQuery
+from chalicelib.query.tree import Query, Test, negated
+from chalicelib.services import tracks
+from chalicelib.services.annotations import Writer, all_rows, author, hyphenated, rows_of, settling, type_of
+from chalicelib.storage import entities, ids, steps
+from chalicelib.storage.entities import Stored
+from chalicelib.storage.steps import Step
+from chalicelib.storage.view import View, views
+
+BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
+BulkDelete = LocalizationBulkDelete | StateBulkDelete
+Change = Callable[[Any], Any]
+
+
+def matched(view: View, query: Query, count: int | None) -> list[int]:
+    """The ids that a query finds.
+
+    Raises:
+        BadInput: they are not as many as the caller says there are.
+    """
+    found = list(view.ids(query))
+    if count is not None and len(found) != count:
+        raise BadInput(f"count: {count} were expected, {len(found)} match; nothing was changed.")
+    return found
+
+
+def refuse_mixed(kind: Kind, view: View, query: Query, numbers: Sequence[int], first: int) -> None:
+    """Raise BadInput unless all matches have the type of the first."""
+    if query.type is not None:
+        return
+    others = all_rows(kind, Test("id", Op.IN, tuple(numbers)), negated(Test("type", Op.EQ, first)))
+    if view.count(others):
+        raise BadInput("type: the matches are of several types; all that are changed together must be of one.")
+
+
+def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, count: int | None) -> int:
+    """Change all annotations that parameters and body choose.
+
+    In place unless `in_place` is 0, or not given for states that go to a new version: then each becomes a new row, and
+    the original stays where it was (`spec/4` §10.3).
+
+    Returns:
+        how many were found.
+
+    Raises:
+        BadInput, NotFound, Forbidden: before anything was changed.
+    """
+    query = filters.parse(kind, parameters, body)
+    if kind is Kind.LOCALIZATION and (body.ids or body.user_elemental_id):
+        query = replace(query, show_all_marks=True)
+    name = author(writer, body.user_elemental_id)
+    view = views.current(writer.project)
+    if body.new_version is not None and body.new_version not in view.definitions.versions:
+        raise BadInput(f"new_version: the project has no version {body.new_version}.")
+    numbers = matched(view, query, count)
+    first = next(iter(entities.many(kind, numbers[:100]).values()), None)
+    if first is None:
+        return 0
+    refuse_mixed(kind, view, query, numbers, first.entity.type)
+    change = _change(writer, type_of(kind, writer.project, first.entity.type), body, name)
+    old, new = differences(first.entity, change(first.entity))
+    in_place = bool(body.in_place) if body.in_place is not None else not (kind is Kind.STATE and body.new_version)
+    if in_place and body.new_version is None and body.new_elemental_id is None:
+        entities.edit_many(kind, numbers, change, user=writer.user, describe=lambda told: [Edit(kind, told, old, new)])
+        return len(numbers)
+    step = _move_some if in_place else _copy_some
+    for part in _parts(numbers, steps.LARGEST // 3 if in_place else steps.LARGEST // 2):
+        steps.again(lambda part=part: step(kind, writer, part, change, (old, new)))  # type: ignore[misc]
+    return len(numbers)
+
+
+def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete | None, count: int | None) -> int:
+    """Delete all annotations that parameters and body choose: they become tombstones in place, or `prune` lets them go.
+
+    Returns:
+        how many were found.
+    """
+    view = views.current(writer.project)
+    numbers = matched(view, filters.parse(kind, parameters, body), count)
+    stale = Test("latest", Op.EQ, value=False)
+    if body and body.pedantic and view.count(all_rows(kind, Test("id", Op.IN, tuple(numbers)), stale)):
+        raise BadInput("pedantic: some of the matches are earlier marks; only the latest may be addressed.")
+    prune = bool(body and body.prune)
+    if kind is Kind.STATE:
+        _delete_children(writer, view, numbers, prune=prune)
+    if prune:
+        _prune(kind, writer, view, sorted(numbers))
+        return len(numbers)
+    moment = now()
+
+    def bury(row: Any) -> Any:
+        if row.variant_deleted:
+            return None
+        return msgspec.structs.replace(row, variant_deleted=True, modified_by=writer.user, modified_datetime=moment)
+
+    entities.edit_many(kind, numbers, bury, user=writer.user, describe=lambda told: [tombstoned(kind, told)])
+    return len(numbers)
+
+
+# --- changes -------------------------------------------------------------------------------------------------------
+
+
+def _change(writer: Writer, of: Any, body: BulkUpdate, name: int | None) -> Change:
+    """What becomes of each row."""
+    fixed: dict[str, Any] = {"modified_by": writer.user, "modified_datetime": now()}
+    if name is not None:
+        fixed["created_by"] = name
+    if body.new_version is not None:
+        fixed["version"] = body.new_version
+    if body.new_elemental_id is not None:
+        fixed["elemental_id"] = hyphenated(body.new_elemental_id)
+    merge = converter(of.attribute_types).merge
+    attributes, reset, nulls = body.attributes, body.reset_attributes, body.null_attributes
+
+    def change(row: Any) -> Any:
+        if not (attributes or reset or nulls):
+            return msgspec.structs.replace(row, **fixed)
+        return msgspec.structs.replace(row, attributes=merge(row.attributes, attributes, reset, nulls), **fixed)
+
+    return change
+
+
+def _move_some(
+    kind: Kind, writer: Writer, part: Sequence[int], change: Change, told: tuple[dict[str, Any], dict[str, Any]]
+) -> None:
+    """Change rows in place that come into other elements, where each is the latest mark then."""
+    guard = steps.guard(writer.project)
+    before = list(entities.many(kind, part).values())
+    after = [change(row.entity) for row in before]
+    moved = {row.entity.id for row in before}
+    stay = [identity(row.entity) for row in before]
+    elements = rows_of(kind, writer.project, [*stay, *map(identity, after)])
+    done: list[Step] = []
+    for element, rows in elements.items():
+        others = [row for row in rows if row.entity.id not in moved]
+        joining = [row for row in after if identity(row) == element]
+        first = next_mark(row.entity for row in others)
+        made = {row.id: row for row in _numbered(joining, first, {row.entity.id: row.entity for row in rows})}
+        flips, rewritten = settling(kind, others, made.values())
+        made |= rewritten
+        done += flips
+        done += [Step(kind, row, made[row.entity.id]) for row in before if row.entity.id in made]
+    _commit(kind, writer, done, told, guard)
+
+
+def _numbered(rows: Sequence[Any], first: int, there: dict[int, Any]) -> list[Any]:
+    """The rows with the next marks of the element they come into; those that were there already keep theirs."""
+    marks = iter(range(first, first + len(rows)))
+    kept = [row for row in rows if row.id in there]
+    used = max((row.mark for row in kept), default=-1)
+    return [
+        row if row.id in there else msgspec.structs.replace(row, mark=max(next(marks), used + 1 + place))
+        for place, row in enumerate(rows)
+    ]
+
+
+def _copy_some(
+    kind: Kind, writer: Writer, part: Sequence[int], change: Change, told: tuple[dict[str, Any], dict[str, Any]]
+) -> None:
+    """Make changed copies of rows, each the latest mark of its element; the originals keep their content."""
+    guard = steps.guard(writer.project)
+    before = list(entities.many(kind, part).values())
+    numbers = ids.reserve(kind, len(before)) if before else range(0)
+    copies = [
+        msgspec.structs.replace(change(row.entity), id=number, latest=True)
+        for row, number in zip(before, numbers, strict=True)
+    ]
+    done: list[Step] = []
+    for element, rows in rows_of(kind, writer.project, map(identity, copies)).items():
+        first = next_mark(row.entity for row in rows)
+        joining = [row for row in copies if identity(row) == element]
+        made = {row.id: msgspec.structs.replace(row, mark=mark) for mark, row in enumerate(joining, first)}
+        flips, rewritten = settling(kind, rows, made.values())
+        made |= rewritten
+        done += flips
+        done += [Step(kind, None, row) for row in made.values()]
+    _commit(kind, writer, done, told, guard)
+
+
+def _commit(
+    kind: Kind,
+    writer: Writer,
+    done: Sequence[Step],
+    told: tuple[dict[str, Any], dict[str, Any]],
+    guard: steps.Guard,
+) -> None:
+    """Do steps, each with what it says in the change log: rows that readers see change, and the others."""
+    by_id = {step.before.entity.id: step for step in done if step.before and step.after}
+    seen = [number for number, step in by_id.items() if step.after.modified_datetime != step.before.entity.modified_datetime]  # type: ignore[union-attr]
+    hidden = [number for number in by_id if number not in set(seen)]
+    edits = [Edit(kind, seen, *told)] if seen else []
+    edits += [unseen(kind, hidden)] if hidden else []
+    steps.apply(writer.project, done, user=writer.user, edits=edits, guarded=guard)
+
+
+# --- deletions -----------------------------------------------------------------------------------------------------
+
+
+def _delete_children(writer: Writer, view: View, numbers: Sequence[int], *, prune: bool) -> None:
+    """Delete what only these states contain, of those whose type asks for it."""
+    parental = [
+        number
+        for number, of in view.definitions.types(Kind.STATE).items()
+        if of.delete_child_localizations  # type: ignore[union-attr]
+    ]
+    if not parental or not numbers:
+        return
+    query = all_rows(Kind.STATE, Test("id", Op.IN, tuple(numbers)), Test("type", Op.IN, tuple(parental)))
+    states = [row.entity for row in entities.many(Kind.STATE, view.ids(query)).values()]
+    tracks.delete_children(writer, states, prune=prune)
+
+
+def _prune(kind: Kind, writer: Writer, view: View, numbers: Sequence[int]) -> None:
+    """Let rows go, lower ids first, and make the marks before them visible again that stay."""
+    going = frozenset(numbers)
+    above = all_rows(kind, Test("id", Op.IN, tuple(numbers)), Test("mark", Op.GT, 0), Test("latest", Op.EQ, value=True))
+    restoring = bool(numbers) and view.count(above) > 0
+    for part in _parts(numbers, steps.LARGEST // 2 if restoring else steps.LARGEST):
+        steps.again(lambda part=part: _prune_some(kind, writer, part, going))  # type: ignore[misc]
+
+
+def _prune_some(kind: Kind, writer: Writer, part: Sequence[int], going: frozenset[int]) -> None:
+    rows = list(entities.many(kind, part).values())
+    if not rows:
+        return
+    above = [identity(row.entity) for row in rows if row.entity.latest and row.entity.mark]
+    flips: list[Step] = []
+    for others in rows_of(kind, writer.project, above).values():
+        flips += settling(kind, _left(others, going))[0]
+    edits = [deleted(kind, [row.entity.id for row in rows])]
+    if flips:
+        edits.append(unseen(kind, [step.after.id for step in flips]))
+    removals = [Step(kind, row, None) for row in rows]
+    steps.apply(writer.project, [*removals, *flips], user=writer.user, edits=edits)
+
+
+def _left(rows: Sequence[Stored[Any]], going: frozenset[int]) -> list[Stored[Any]]:
+    return [row for row in rows if row.entity.id not in going]
+
+
+def _parts(numbers: Sequence[int], size: int) -> list[list[int]]:
+    left = iter(numbers)
+    return list(iter(lambda: list(islice(left, size)), []))

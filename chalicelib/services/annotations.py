@@ -1,0 +1,184 @@
+"""What everything done to localizations and states needs: who does it, under what definitions, among which marks.
+
+    annotations            this: the writer, definitions, authors, the rows of elements
+    annotation_creation    making them, up to 500 at once
+    annotation_edits       changing and deleting one
+    annotation_bulk        changing and deleting many
+    tracks                 the members of states
+
+The rows of one element depend on each other, so whoever changes one of them reads all it needs, plans every row's step,
+and does them in one transaction (`storage/steps.py`); a plan that somebody overtook is made again.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.domain.accounts import USER
+from chalicelib.domain.definitions import TYPE_RECORD, VERSION, Definitions
+from chalicelib.domain.kinds import Kind
+from chalicelib.domain.marks import Identity, identity, settled
+from chalicelib.domain.permissions import Level
+from chalicelib.domain.records import padded
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Query, Test, Tree, both
+from chalicelib.storage import entities, records
+from chalicelib.storage.entities import Stored
+from chalicelib.storage.steps import Step
+from chalicelib.storage.view import View, views
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writer:
+    """Who writes in which project: the user's id, and how far they may go there."""
+
+    project: int
+    user: int
+    level: Level
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """A project's definitions, and its view where this container has it anyway."""
+
+    definitions: Definitions
+    view: View | None
+
+
+def ground(project: int) -> Ground:
+    """The definitions as they are now, in one call."""
+    if views.loaded(project):
+        view = views.current(project)
+        return Ground(definitions=view.definitions, view=view)
+    return Ground(definitions=records.definitions(project), view=None)
+
+
+def type_of(kind: Kind, project: int, number: int) -> Any:
+    """The type of an entity, in one call. Raises BadInput where it is of no use any more."""
+    found = records.find(TYPE_RECORD[kind], project, padded(number))
+    if found is None:
+        raise BadInput(f"type: the {kind} type {number} does not exist any more.")
+    return found
+
+
+def check_version(project: int, number: int) -> None:
+    """Raise NotFound unless the version is one of the project."""
+    if records.find(VERSION, project, padded(number)) is None:
+        raise NotFound.of("Version", number)
+
+
+def author(writer: Writer, elemental_id: str | None) -> int | None:
+    """The user that `user_elemental_id` names as the author; None where it was not given.
+
+    Raises:
+        Forbidden: the writer has no full control.
+        NotFound: there is no such user.
+    """
+    if elemental_id is None:
+        return None
+    if writer.level < Level.FULL:
+        raise Forbidden("user_elemental_id: only full control of the project lets you name another author.")
+    user = records.claimed(USER, "elemental_id", hyphenated(elemental_id))
+    if user is None:
+        raise NotFound.of("User", elemental_id)
+    return user.id
+
+
+def hyphenated(text: str) -> str:
+    """A UUID in the one form it is kept in."""
+    return str(uuid.UUID(text))
+
+
+def parent_of(kind: Kind, project: int, given: float) -> int:
+    """The id that a `parent` stands for. Raises BadInput or NotFound."""
+    if given != int(given):
+        raise BadInput(f"parent: {given} is not an id.")
+    if int(given) not in existing(kind, project, [int(given)]):
+        raise NotFound.of(kind.capitalize(), int(given))
+    return int(given)
+
+
+def existing(kind: Kind, project: int, numbers: Iterable[int]) -> dict[int, Any]:
+    """Those of the entities that exist in the project, by id."""
+    found = entities.many(kind, numbers)
+    return {number: each.entity for number, each in found.items() if each.entity.project == project}
+
+
+# --- elements ------------------------------------------------------------------------------------------------------
+
+
+def all_rows(kind: Kind, *where: Tree) -> Query:
+    """A query for every row that fits: earlier marks and tombstones too."""
+    return Query(kind=kind, where=both(*where), merge=False, show_deleted=True, show_all_marks=True)
+
+
+def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Identity, list[Stored[Any]]]:
+    """The rows of elements that were not deleted, by element, as they are now with their locks.
+
+    A row that came into an element after the view was read is missing; every step that could depend on it rewrites
+    the row that was the latest until then, and so meets a Conflict.
+    """
+    wanted = set(identities)
+    if not wanted:
+        return {}
+    versions = tuple({version for version, _ in wanted})
+    elements = tuple({element for _, element in wanted})
+    query = all_rows(kind, Test("elemental_id", Op.IN, elements), Test("version", Op.IN, versions))
+    found: dict[Identity, list[Stored[Any]]] = {each: [] for each in wanted}
+    for row in entities.many(kind, views.current(project).ids(query)).values():
+        if (element := identity(row.entity)) in found:
+            found[element].append(row)
+    return found
+
+
+def latest_of(kind: Kind, project: int, element: Identity) -> Stored[Any] | None:
+    """The row of an element that counts, a tombstone too; None where it has no rows."""
+    rows = rows_of(kind, project, [element])[element]
+    return max(rows, key=lambda row: (row.entity.mark, row.entity.id), default=None)
+
+
+def current_mark(kind: Kind, row: Stored[Any], *, pedantic: bool) -> Stored[Any]:
+    """The row itself if it is the latest of its element, else the one that is.
+
+    Raises:
+        BadInput: it is not, and `pedantic` asks for no other.
+    """
+    entity = row.entity
+    if entity.latest:
+        return row
+    refuse_stale(entity, pedantic=pedantic)
+    return latest_of(kind, entity.project, identity(entity)) or row
+
+
+def refuse_stale(entity: Any, *, pedantic: bool) -> None:
+    """Raise BadInput for an earlier mark where the caller is pedantic."""
+    if pedantic and not entity.latest:
+        raise BadInput(
+            f"pedantic: {entity.id} is mark {entity.mark} of its element, which has a later one; "
+            "only the latest may be addressed."
+        )
+
+
+def settling(kind: Kind, rows: Iterable[Stored[Any]], others: Iterable[Any] = ()) -> tuple[list[Step], dict[int, Any]]:
+    """What makes the `latest` of an element's rows right.
+
+    Args:
+        kind: their kind.
+        rows: the stored rows that stay as they are but for `latest`.
+        others: rows of the same element that are written anyway.
+
+    Returns:
+        the steps of the stored rows that change, and the others that change, by id.
+    """
+    by_id = {row.entity.id: row for row in rows}
+    steps, rewritten = [], {}
+    for row in settled([*(row.entity for row in by_id.values()), *others]):
+        if row.id in by_id:
+            steps.append(Step(kind, by_id[row.id], row))
+        else:
+            rewritten[row.id] = row
+    return steps, rewritten

@@ -1,0 +1,146 @@
+"""Changes of several rows that depend on each other: the marks of an element, a track and its members.
+
+Whoever makes one reads the rows, makes a `Step` of each, and has all of them done by `apply`, or none, with one commit;
+`again` repeats that from fresh reads where somebody was faster:
+
+    def attempt() -> Localization:
+        newest = entities.stored(kind, number)
+        ...
+        steps.apply(project, [Step(kind, newest, retired), Step(kind, None, made)], user=caller.id)
+        return made
+
+    return steps.again(attempt)
+
+    elements#<project>   in the counters: how many commits created elements whose name came from outside
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from chalicelib.domain.commits import GONE, Change, Edit
+from chalicelib.domain.entities import Entity
+from chalicelib.domain.kinds import Kind
+from chalicelib.errors import Conflict
+from chalicelib.storage import entities
+from chalicelib.storage.entities import Stored
+from chalicelib.storage.tables import CounterRow
+from chalicelib.storage.transactions import Transaction
+
+T = TypeVar("T")
+
+LARGEST = 98
+"""Steps of one `apply`: a transaction has place for the commit and a guard beside them."""
+MOST_REWRITTEN = 90
+"""Rewrites that go with one `create`."""
+ATTEMPTS = 12
+_encoder = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One row of a change: created where there is no `before`, deleted where there is no `after`, else rewritten."""
+
+    kind: Kind
+    before: Stored[Any] | None
+    after: Any
+
+
+@dataclass(frozen=True)
+class Guard:
+    """How often a project got elements named from outside when somebody looked; see `guard`."""
+
+    project: int
+    n: int
+
+
+def guard(project: int) -> Guard:
+    """Taken before looking whether an element exists, and given to `create` or `apply` where it does not.
+
+    Two that both saw nothing under a name and now both give it do not both succeed: the second meets a Conflict.
+    """
+    try:
+        return Guard(project, int(CounterRow.get(f"elements#{project}", "@", consistent_read=True).n))
+    except CounterRow.DoesNotExist:
+        return Guard(project, 0)
+
+
+def again(attempt: Callable[[], T]) -> T:
+    """What an attempt comes to, made again whenever somebody else was faster.
+
+    Raises:
+        Conflict: others were faster every time; nothing was changed.
+    """
+    for turn in range(ATTEMPTS - 1):
+        try:
+            return attempt()
+        except Conflict:
+            time.sleep(min(0.1, 0.002 * 2**turn) * random.random())  # noqa: S311
+    return attempt()
+
+
+def apply(
+    project: int, steps: Sequence[Step], *, user: int | None, edits: list[Edit], guarded: Guard | None = None
+) -> None:
+    """Do at most `LARGEST` steps, all or none, with one commit.
+
+    Raises:
+        Conflict: a row is no longer as it was read, or elements were created since the guard was taken.
+    """
+    if not steps:
+        return
+    change = Transaction()
+    changes = [_add(change, step) for step in steps]
+    _count(change, guarded)
+    change.log(project, user, changes, edits)
+    change.run()
+
+
+def create(
+    kind: Kind,
+    created: Sequence[Entity],
+    *,
+    user: int | None,
+    rewritten: Sequence[Step],
+    edits: list[Edit],
+    guarded: Guard | None = None,
+) -> None:
+    """Store new entities as `entities.create` does, with at most `MOST_REWRITTEN` other steps in the same commit.
+
+    Raises:
+        Conflict: as `apply`; nothing was created.
+    """
+
+    def also(change: Transaction) -> list[Change]:
+        _count(change, guarded)
+        return [_add(change, step) for step in rewritten]
+
+    entities.create(kind, created, user=user, edits=edits, also=also)
+
+
+def _add(change: Transaction, step: Step) -> Change:
+    if step.after is None:
+        if step.before is None:
+            raise AssertionError("A step is before or after.")
+        entities.bury(change, step.kind, step.before)
+        return Change(step.kind, step.before.entity.id, GONE)
+    if step.before is None:
+        entities.insert(change, step.kind, step.after)
+    else:
+        entities.rewrite(change, step.kind, step.before, step.after)
+    return Change(step.kind, step.after.id, msgspec.Raw(_encoder.encode(step.after)))
+
+
+def _count(change: Transaction, guarded: Guard | None) -> None:
+    """Let a transaction fail where elements were created since a guard was taken."""
+    if guarded is None:
+        return
+    row = CounterRow(f"elements#{guarded.project}", "@", n=guarded.n + 1)
+    unmoved = CounterRow.n == guarded.n if guarded.n else CounterRow.pk.does_not_exist()
+    change.put(row, unmoved, Conflict("The element was created by somebody else at the same time."))

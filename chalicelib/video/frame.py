@@ -1,0 +1,122 @@
+"""Single frames as pictures: from a rendition by byte range, or from an original by its frame table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+from chalicelib.domain.frames import FrameTable
+from chalicelib.domain.transcode import VideoInfo
+from chalicelib.errors import BadInput
+from chalicelib.video import segments
+from chalicelib.video.decode import START, decode, frames_of, packets_from
+from chalicelib.video.opening import opened, refusing, video_stream
+from chalicelib.video.segments import SegmentInfo, Span
+from chalicelib.video.source import BytesSource, Source, SourceFile
+from chalicelib.video.upright import Upright
+
+if TYPE_CHECKING:
+    from av import VideoFrame
+    from PIL.Image import Image
+
+_FULL_RANGE = 2
+
+
+def decode_frames(
+    rendition_source: Source,
+    segment_info: Any,
+    frames: Sequence[int],
+    each: Callable[[Image], Image] | None = None,
+) -> list[Image]:
+    """The pictures of `frames` (any order, repeats allowed), fetching only the header and the fragments they lie in.
+
+    `each` is applied to every picture as soon as it is decoded, so that of many frames only what is wanted stays in
+    memory. Raises BadInput for frames that do not exist and files that are not what their segment file says.
+    """
+    info = segments.parse_segment_info(segment_info)
+    wanted: dict[Span, set[int]] = {}
+    for frame in frames:
+        wanted.setdefault(segments.spans_of(info, frame, frame)[0], set()).add(frame)
+    found: dict[int, Image] = {}
+    header = rendition_source.read(0, segments.header_size(info)) if wanted else b""
+    for span, numbers in wanted.items():
+        data = header + rendition_source.read(span.start, span.stop - span.start)
+        for number, picture in _pictures(data, span, max(numbers)):
+            if number in numbers:
+                image = to_image(picture)
+                found[number] = each(image) if each else image
+    return [found[frame] for frame in frames]
+
+
+def pictures(
+    rendition_source: Source, info: SegmentInfo, first_frame: int, last_frame: int
+) -> Iterator[tuple[int, VideoFrame]]:
+    """The frames `first_frame` … `last_frame` of a rendition in order, one fragment in memory at a time."""
+    header = rendition_source.read(0, segments.header_size(info))
+    for span in segments.spans_of(info, first_frame, last_frame):
+        data = header + rendition_source.read(span.start, span.stop - span.start)
+        for number, picture in _pictures(data, span, last_frame):
+            if number >= first_frame:
+                yield number, picture
+
+
+def _pictures(data: bytes, span: Span, last_frame: int) -> Iterator[tuple[int, VideoFrame]]:
+    """The pictures of one fragment with its header, up to `last_frame`; a fragment decodes without its neighbours."""
+    last = min(last_frame, span.last_frame)
+    with opened(BytesSource(data)) as (container, file), refusing("The rendition cannot be decoded", file):
+        stream = video_stream(container)
+        shown = decode(packets_from(container, stream, None, START), stream)
+        number = span.first_frame - 1
+        for number, picture in enumerate(islice(shown, last + 1 - span.first_frame), span.first_frame):
+            yield number, picture
+    if number < last:
+        message = f"Frame {last} is missing from the rendition."
+        raise BadInput(message)
+
+
+def decode_original(
+    source: Source | SourceFile, table: FrameTable, video: VideoInfo, frames: Sequence[int]
+) -> list[Image]:
+    """The pictures of `frames` of an original, upright and with square pixels, decoding from the nearest keyframes."""
+    file = source if isinstance(source, SourceFile) else SourceFile(source)
+    found: dict[int, Image] = {}
+    for first, last in _runs(table, sorted(set(frames))):
+        upright = Upright(video)
+        with refusing("The video cannot be decoded", file):
+            number = first
+            for _, picture in frames_of(file, table, first, last + 1 - first):
+                for shown in upright.feed(picture):
+                    _keep(found, number, shown, video, frames)
+                    number += 1
+            for shown in upright.flush():
+                _keep(found, number, shown, video, frames)
+                number += 1
+    return [found[frame] for frame in frames]
+
+
+def _keep(found: dict[int, Image], number: int, picture: VideoFrame, video: VideoInfo, frames: Sequence[int]) -> None:
+    """Remember a picture if it is one of those asked for."""
+    if number in frames:
+        found[number] = to_image(picture, (video.width, video.height))
+
+
+def _runs(table: FrameTable, frames: Sequence[int]) -> list[tuple[int, int]]:
+    """Group sorted frames that are decoded from the same keyframe, as (first, last)."""
+    runs: list[tuple[int, int]] = []
+    for frame in frames:
+        table.time_of(frame)
+        if runs and table.keyframe_for(runs[-1][0]) == table.keyframe_for(frame):
+            runs[-1] = (runs[-1][0], frame)
+        else:
+            runs.append((frame, frame))
+    return runs
+
+
+def to_image(picture: VideoFrame, size: tuple[int, int] | None = None) -> Image:
+    """A decoded picture as an RGB image, of another size (width, height) if given."""
+    width, height = size or (picture.width, picture.height)
+    image = picture.to_image(  # type: ignore[no-untyped-call]  # in its stubs
+        width=width, height=height, interpolation="BICUBIC", dst_color_range=_FULL_RANGE
+    )
+    return cast("Image", image)

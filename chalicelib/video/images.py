@@ -1,0 +1,127 @@
+"""Importing still images (behaviour specification, section 3.2): upright, in a format browsers show, with limits."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from PIL import Image, ImageOps
+
+from chalicelib.errors import BadInput, TooLarge
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+MAX_BYTES = 512 * 1024 * 1024
+# Decoded, 400 MB of red, green and blue.
+MAX_IMAGE_PIXELS = 134_217_728
+LARGEST_SIDE = 65_500
+THUMBNAIL = (256, 256)
+
+# What Pillow's decoders raise on damaged files, which is most of what Python can; warnings where they are errors.
+_DAMAGE = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    AssertionError,
+    MemoryError,
+    Warning,
+    struct.error,
+    zlib.error,
+)
+# Formats that decode in the process; none that calls another program or is a document.
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "AVIF", "GIF", "BMP", "JPEG2000")
+_KEPT = {"PNG": ("image/png", "png"), "JPEG": ("image/jpeg", "jpeg"), "MPO": ("image/jpeg", "jpeg")}
+_PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
+_ORIENTATION = 0x0112
+_DEEP_MODES = frozenset({"I", "F", "I;16", "I;16L", "I;16B", "I;16N"})
+
+# Pillow's own guard against bombs, which raises before decoding, at our limit.
+Image.MAX_IMAGE_PIXELS = MAX_IMAGE_PIXELS
+
+
+class ImportedImage(Struct, frozen=True):
+    """An image to store: upright size in pixels, media type, file name extension, bytes, and its JPEG thumbnail."""
+
+    width: int
+    height: int
+    mime: str
+    extension: str
+    data: bytes
+    thumbnail: bytes
+    thumbnail_width: int
+    thumbnail_height: int
+
+
+def import_image(data: bytes) -> ImportedImage:
+    """Check and convert an uploaded image.
+
+    PNG and JPEG that need no turning stay as they are, byte for byte; anything else becomes PNG. Raises TooLarge for
+    more bytes or pixels than allowed, before decoding, and BadInput for what is not an image.
+    """
+    if len(data) > MAX_BYTES:
+        message = f"The image has {len(data)} bytes; at most {MAX_BYTES} are allowed."
+        raise TooLarge(message)
+    try:
+        with Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
+            _check_size(picture)
+            turned = picture.getexif().get(_ORIENTATION, 1) in range(2, 9)
+            form = picture.format or ""
+            picture.load()
+            upright = ImageOps.exif_transpose(picture) if turned else picture
+            thumbnail = _thumbnail(upright)
+            if form in _KEPT and not turned:
+                mime, extension = _KEPT[form]
+                content = data
+            else:
+                mime, extension = _KEPT["PNG"]
+                content = _png(upright)
+            size = upright.size
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
+        raise TooLarge(message) from error
+    except _DAMAGE as error:
+        raise BadInput("The file is not an image that can be read.", str(error)) from error
+    small = io.BytesIO()
+    thumbnail.save(small, "JPEG", quality=85)
+    return ImportedImage(*size, mime, extension, content, small.getvalue(), *thumbnail.size)
+
+
+def _check_size(picture: Picture) -> None:
+    """Raise TooLarge from what the file's header says."""
+    if max(picture.size) > LARGEST_SIDE or picture.width * picture.height > MAX_IMAGE_PIXELS:
+        message = (
+            f"The image is {picture.width} x {picture.height} pixels; "
+            f"at most {LARGEST_SIDE} on a side and {MAX_IMAGE_PIXELS} in all are allowed."
+        )
+        raise TooLarge(message)
+
+
+def _png(picture: Picture) -> bytes:
+    """The picture as PNG, its colours converted only where PNG has no such kind."""
+    out = io.BytesIO()
+    kept = picture if picture.mode in _PNG_MODES else picture.convert("RGBA" if "A" in picture.getbands() else "RGB")
+    kept.save(out, "PNG", compress_level=3)
+    return out.getvalue()
+
+
+def _thumbnail(picture: Picture) -> Picture:
+    """The picture within 256 x 256 pixels, shape kept, on black where it is transparent."""
+    small = picture.copy()
+    if small.mode in _DEEP_MODES:
+        # Scientific images use a small part of their range; show that part.
+        low, high = small.convert("F").getextrema()
+        span = (float(high) - float(low)) or 1.0  # type: ignore[arg-type]  # one band, so two numbers
+        small = small.convert("F").point(lambda value: value * (255 / span) - float(low) * (255 / span)).convert("L")  # type: ignore[arg-type]
+    small = small.convert("RGB") if small.mode != "RGB" else small
+    small.thumbnail(THUMBNAIL, Image.Resampling.LANCZOS, reducing_gap=2.0)
+    return small

@@ -1,0 +1,277 @@
+"""What every queue function does around its handlers: `handler = worker({SendEmail: send})`.
+
+    a message of no known kind     reported as failed at once, so that it moves to the dead letters; no handler sees it
+    a handler that returns         the message is done, and stays done for a day should SQS deliver it again
+    … raises `Retry(after=…)`      it comes back after that time
+    … raises `GiveUp`, or an error that blames what was asked (400, 403, 404, 413)
+                                   nothing gets better by waiting: `on_poison` records the reason and the message is
+                                   done; without an `on_poison` it moves to the dead letters
+    … raises anything else         it comes back after a pause that doubles with each delivery; at the last delivery
+                                   `on_poison` records the reason and the message moves to the dead letters
+    … dies (killed, out of time)   it comes back when its visibility time-out is over, and the handler runs again:
+                                   handlers are idempotent, this layer only stops what is done already. At the last
+                                   delivery it is not run again after it died: `on_poison` records that
+
+Messages of a batch fail each for itself (`ReportBatchItemFailures`).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from botocore.exceptions import BotoCoreError, ClientError
+
+from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
+from chalicelib.messages import Message, Unreadable, client, decode
+from chalicelib.messages.base import tag_of
+from chalicelib.settings import settings
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
+    from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+    from aws_lambda_powertools.utilities.idempotency import DynamoDBPersistenceLayer, IdempotencyConfig
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+RECEIVES = 5
+"""How often a message is delivered before it is moved to the dead letters; `maxReceiveCount` of its queue."""
+REMEMBERED = 24 * 3600
+"""Seconds for which a message that is done stays done."""
+FIRST_PAUSE = 2.0
+LONGEST_PAUSE = 900.0
+"""Seconds before a message that failed is delivered again: the first time, and at most."""
+HOPELESS = (BadInput, Forbidden, NotFound, TooLarge)
+
+KEY_PREFIX = "limn"
+
+logger = Logger(service="limn")
+
+
+class Retry(Exception):  # noqa: N818 it is a request
+    """Not yet: deliver the message again in `after` seconds. It counts as a delivery."""
+
+    def __init__(self, message: str = "not yet", *, after: float) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+class Busy(Retry):
+    """The same message is being handled somewhere else."""
+
+
+class GiveUp(Exception):  # noqa: N818 it is a decision
+    """It cannot be done, now or later; the message says why, in words for who asked for it."""
+
+
+class Died(Exception):  # noqa: N818 it is what happened
+    """Every run so far ended without a word: killed, out of memory, or out of time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """One delivery of a message to this function."""
+
+    message_id: str
+    queue_url: str
+    receipt: str
+    count: int
+    """Which delivery of this message it is, from 1."""
+    receives: int
+    """How many there are at most."""
+    context: LambdaContext
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the message moves to the dead letters unless it is done now."""
+        return self.count >= self.receives
+
+    def seconds_left(self) -> float:
+        """How long this invocation may go on."""
+        return self.context.get_remaining_time_in_millis() / 1000
+
+    def come_back(self, seconds: float) -> None:
+        """Have the message delivered again after a while instead of after its queue's visibility time-out."""
+        try:
+            client().change_message_visibility(
+                QueueUrl=self.queue_url, ReceiptHandle=self.receipt, VisibilityTimeout=max(0, round(seconds))
+            )
+        except (ClientError, BotoCoreError) as failure:
+            # the queue's own time-out holds then
+            logger.warning("could not change when a message comes back", extra={"error": str(failure)})
+
+
+Handler = Callable[[Any, Delivery], object]
+Poison = Callable[[Any, Exception], object]
+LambdaHandler = Callable[[dict[str, Any], Any], "PartialItemFailureResponse"]
+
+
+def worker(
+    handlers: Mapping[type[Message], Handler],
+    *,
+    on_poison: Poison | None = None,
+    receives: int = RECEIVES,
+    first_pause: float = FIRST_PAUSE,
+) -> LambdaHandler:
+    """A Lambda handler for an SQS queue.
+
+    Args:
+        handlers: what to do with each kind of message. They may be run again after they died midway.
+        on_poison: called with a message that will not be done and why, to record it where its sender looks. It may be
+            called more than once for a message.
+        receives: `maxReceiveCount` of the queue.
+        first_pause: seconds before the second delivery; each further pause is twice as long.
+    """
+
+    def handle(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+        def run(record: SQSRecord) -> None:
+            delivery = _delivery(record, receives, context)
+            _Attempt(handlers, on_poison, first_pause, delivery).run(record.body)
+
+        processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+        return process_partial_response(event=event, record_handler=run, processor=processor, context=context)
+
+    return handle
+
+
+def _delivery(record: SQSRecord, receives: int, context: LambdaContext) -> Delivery:
+    return Delivery(
+        message_id=record.message_id,
+        queue_url=_queue_url(record.event_source_arn),
+        receipt=record.receipt_handle,
+        count=int(record.attributes.approximate_receive_count or 1),
+        receives=receives,
+        context=context,
+    )
+
+
+def _queue_url(arn: str) -> str:
+    """The URL of a queue: one of ours by its name, so that no right to ask SQS for it is needed."""
+    name = arn.rpartition(":")[2]
+    ours = (settings().transcode_queue_url, settings().clip_queue_url, settings().email_queue_url)
+    return next((url for url in ours if url.rpartition("/")[2] == name), name)
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """One message of a batch. Raising from here is what reports it as failed."""
+
+    handlers: Mapping[type[Message], Handler]
+    on_poison: Poison | None
+    first_pause: float
+    delivery: Delivery
+
+    def run(self, body: str) -> None:
+        began = time.monotonic()
+        try:
+            message = decode(body, self.handlers)
+        except Unreadable as failure:
+            self._say("error", "unreadable message", error=str(failure), body=body[:1000])
+            self.delivery.come_back(0)
+            raise
+        tag = tag_of(type(message))
+        try:
+            self._handle(message)
+        except Retry as wish:
+            self._say("info", "not yet", kind=tag, error=str(wish), after=wish.after)
+            if self.delivery.is_last and not isinstance(wish, Busy):
+                self._give_up(message, wish)
+            self.delivery.come_back(wish.after)
+            raise
+        except (GiveUp, *HOPELESS) as reason:
+            self._say("warning", "given up", kind=tag, error=str(reason))
+            if self._give_up(message, reason):
+                return
+            self.delivery.come_back(0)
+            raise
+        except Exception as failure:
+            logger.exception("failed", extra=self._extra(kind=tag))
+            if self.delivery.is_last:
+                self._give_up(message, failure)
+            self.delivery.come_back(0 if self.delivery.is_last else self._pause())
+            raise
+        self._say("info", "done", kind=tag, seconds=round(time.monotonic() - began, 3))
+
+    def _handle(self, message: Message) -> None:
+        """Run the handler unless the message is done, or another run of it goes on.
+
+        Raises:
+            Busy: another run goes on; it ends with its invocation at the latest.
+            Died: the run before the last delivery did not end, and `on_poison` can say so.
+            Whatever the handler raises.
+        """
+        # 150 ms of imports that a cold start need not wait for
+        from aws_lambda_powertools.utilities.idempotency import IdempotencyConfig, idempotent_function
+        from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyAlreadyInProgressError
+
+        config = IdempotencyConfig(
+            expires_after_seconds=REMEMBERED, hash_function="sha256", lambda_context=self.delivery.context
+        )
+
+        def run(*, key: str) -> None:  # noqa: ARG001 powertools takes it from the call
+            self.handlers[type(message)](message, self.delivery)
+
+        once: Callable[..., None] = idempotent_function(
+            run, data_keyword_argument="key", persistence_store=_store(), config=config, key_prefix=KEY_PREFIX
+        )
+        key = message.idempotency_key()
+        if self.delivery.is_last and self.on_poison and _was_left_running(key, config):
+            raise Died("it was killed, or ran out of time or memory, each time it was tried")
+        try:
+            once(key=key)
+        except IdempotencyAlreadyInProgressError as failure:
+            raise Busy("another run goes on", after=self.delivery.seconds_left() + 1) from failure
+
+    def _give_up(self, message: Message, reason: Exception) -> bool:
+        """Record why; whether that worked."""
+        if self.on_poison is None:
+            return False
+        try:
+            self.on_poison(message, reason)
+        except Exception:
+            logger.exception("could not record a failure", extra=self._extra())
+            return False
+        return True
+
+    def _pause(self) -> float:
+        """Doubling, and spread so that what failed together does not come back together."""
+        whole = min(LONGEST_PAUSE, self.first_pause * 2 ** (self.delivery.count - 1))
+        return random.uniform(whole / 2, whole)  # noqa: S311 no secret
+
+    def _say(self, level: str, what: str, **more: Any) -> None:
+        getattr(logger, level)(what, extra=self._extra(**more))
+
+    def _extra(self, **more: Any) -> dict[str, Any]:
+        delivery = self.delivery
+        return {"sqs_message": delivery.message_id, "delivery": delivery.count, **more}
+
+
+@lru_cache(maxsize=1)
+def _store() -> DynamoDBPersistenceLayer:
+    import boto3
+    from aws_lambda_powertools.utilities.idempotency import DynamoDBPersistenceLayer
+    from botocore.config import Config
+
+    config = Config(connect_timeout=2, read_timeout=10, retries={"max_attempts": 5, "mode": "standard"})
+    table = boto3.client("dynamodb", endpoint_url=settings().aws_endpoint or None, config=config)
+    return DynamoDBPersistenceLayer(settings().idempotency_table, expiry_attr="expires", boto3_client=table)
+
+
+def _was_left_running(key: str, config: IdempotencyConfig) -> bool:
+    """Whether an earlier run neither returned nor raised, and its time is over."""
+    from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyItemNotFoundError
+
+    store = _store()
+    store.configure(config, key_prefix=KEY_PREFIX)
+    try:
+        found = store.get_record(data=key)  # type: ignore[arg-type]  # hashed as any data is
+    except IdempotencyItemNotFoundError:
+        return False
+    if found is None or found.status != "INPROGRESS":
+        return False
+    return (found.in_progress_expiry_timestamp or 0) < time.time() * 1000

@@ -1,0 +1,70 @@
+"""`make run`: the whole service in one process, on an AWS that lives in memory.
+
+It deploys the stack's own template, restores what the last run left in `.limn/data`, makes a first user, and serves
+the API on PORT (8000) and S3 on PORT + 1 until Ctrl-C, while pollers run the queue functions.
+
+    PORT=8000     where the API listens
+    FRESH=1       start empty
+    LIMN_HOME     where `.limn` lies; the current directory otherwise
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+import time
+from pathlib import Path
+
+from infra.local import aws
+
+HOST = os.environ.get("HOST", "127.0.0.1")
+
+
+def main() -> None:
+    """Start everything, say where it is, and stop it cleanly."""
+    began = time.monotonic()
+    port = int(os.environ.get("PORT", "8000"))
+    home = Path(os.environ.get("LIMN_HOME", ".")) / ".limn"
+    if os.environ.get("FRESH"):
+        shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True, exist_ok=True)
+
+    _say("starting AWS in memory")
+    cloud = aws.start()
+    public, s3_public = f"http://{HOST}:{port}", f"http://{HOST}:{port + 1}"
+    os.environ.update({"LIMN_PUBLIC_URL": public, "LIMN_S3_ENDPOINT": s3_public})
+    os.environ.setdefault("LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS", "true")
+    os.environ.setdefault("POWERTOOLS_TRACE_DISABLED", "true")
+
+    _say("deploying infra/stateful.yaml")
+    from infra.local.deploy import deploy
+
+    os.environ.update(deploy(aws.REGION))
+
+    # From here on the service's own modules may be imported: they read the environment.
+    from infra.local.service import Service
+
+    service = Service(home, HOST, port)
+    for step in service.start():
+        _say(step)
+    _say(f"ready after {time.monotonic() - began:.1f} s\n")
+    print(service.greeting(), flush=True)
+
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    stop.wait()
+    print(flush=True)
+    for step in service.stop():
+        _say(step)
+    cloud.stop()
+
+
+def _say(step: str) -> None:
+    print(f"limn: {step}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

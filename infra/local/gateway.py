@@ -1,0 +1,282 @@
+"""API Gateway on this machine: HTTP in, the event Lambda would get, `app.py`'s answer out.
+
+What it does as API Gateway does: routes before the function runs, hands over quoted path variables and every header
+and parameter with all its values, refuses bodies above 10 MB, gives up after 29 seconds, and refuses answers above
+Lambda's 6 MB. Unknown paths and methods are answered here, in our own error shape, as the deployed API's gateway
+responses do.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooSlow
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from chalice.local import LocalChalice
+
+from chalicelib.api.encoding import encode_error
+from chalicelib.errors import LimnError, NotFound, TooLarge, Unavailable, WrongMethod
+
+LARGEST_REQUEST = 10 * 1024 * 1024
+LARGEST_RESPONSE = 6 * 1024 * 1024
+SECONDS = 29.0
+CORS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET,POST,PUT,PATCH,DELETE,OPTIONS",
+    "Access-Control-Allow-Headers": "Authorization,Content-Type,If-None-Match,If-Modified-Since",
+    "Access-Control-Max-Age": "3600",
+}
+log = logging.getLogger("limn.local.gateway")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An HTTP answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+Page = Callable[[str, str, bytes], Reply]
+
+
+@dataclass
+class _Node:
+    static: dict[str, _Node] = field(default_factory=dict)
+    variable: tuple[str, _Node] | None = None
+    resource: str | None = None
+
+
+class LambdaContext:
+    """What Lambda hands a function beside its event."""
+
+    function_name = "limn-local-api"
+    function_version = "$LATEST"
+    memory_limit_in_mb = 2048
+    invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:limn-local-api"
+    log_group_name = "/aws/lambda/limn-local-api"
+    log_stream_name = "local"
+
+    def __init__(self) -> None:
+        self.aws_request_id = str(uuid.uuid4())
+        self._end = time.monotonic() + SECONDS
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds until the function would be killed."""
+        return max(0, int((self._end - time.monotonic()) * 1000))
+
+
+class Gateway:
+    """The routes of a Chalice app, and a way to ask it things as API Gateway would."""
+
+    def __init__(self, app: Any) -> None:
+        # Chalice keeps the current request on the app; with threads only its local variant keeps them apart.
+        app.__class__ = LocalChalice
+        self._app = app
+        self._root = _Node()
+        self._pages: dict[str, Page] = {}
+        for resource in app.routes:
+            node = self._root
+            for part in _parts(resource):
+                if part.startswith("{"):
+                    node.variable = node.variable or (part[1:-1], _Node())
+                    node = node.variable[1]
+                else:
+                    node = node.static.setdefault(part, _Node())
+            node.resource = resource
+        self._workers = ThreadPoolExecutor(max_workers=64, thread_name_prefix="api")
+
+    def page(self, path: str, serve: Page) -> None:
+        """Serve a path of the local stack's own: `serve` gets method, query and body."""
+        self._pages[path] = serve
+
+    def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> Reply:
+        """Serve one request.
+
+        Args:
+            method: such as GET.
+            target: path and query, quoted, as in the request line.
+            headers: names in any case.
+            body: at most 10 MB, or the answer is 413.
+        """
+        url = urlsplit(target)
+        try:
+            if len(body) > LARGEST_REQUEST:
+                raise TooLarge("The request's body is larger than 10 MB.")
+            if url.path in self._pages:
+                return self._pages[url.path](method, url.query, body)
+            resource, variables = self._route(url.path)
+            methods = self._app.routes[resource]
+            if method == "OPTIONS":
+                return Reply(200, CORS, b"")
+            if method not in methods:
+                raise WrongMethod(method, url.path, tuple(methods))
+            event = _event(method, url.path, url.query, resource, variables, headers, body)
+            return self._invoke(event)
+        except LimnError as error:
+            answer = encode_error(error)
+            more = {"Allow": ", ".join(error.allowed)} if isinstance(error, WrongMethod) else {}
+            return Reply(answer.status, {**answer.headers, **more, **CORS}, answer.body)
+
+    def close(self) -> None:
+        """Let running requests finish and take no more."""
+        self._workers.shutdown(wait=True)
+
+    def _invoke(self, event: dict[str, Any]) -> Reply:
+        context = LambdaContext()
+        try:
+            result = self._workers.submit(self._app, event, context).result(timeout=SECONDS)
+        except TooSlow:
+            raise _Timeout("Endpoint request timed out") from None
+        body = result["body"].encode() if isinstance(result["body"], str) else result["body"]
+        if len(body) > LARGEST_RESPONSE:
+            log.error("%s %s: answer of %d bytes", event["httpMethod"], event["path"], len(body))
+            raise _BadGateway("The function's answer is larger than Lambda allows.")
+        if result.get("isBase64Encoded"):
+            body = base64.b64decode(body)
+        headers = dict(result.get("headers") or {})
+        for name, values in (result.get("multiValueHeaders") or {}).items():
+            headers[name] = ", ".join(values)
+        return Reply(result["statusCode"], headers, body)
+
+    def _route(self, path: str) -> tuple[str, dict[str, str]]:
+        node, variables = self._root, {}
+        for part in _parts(path):
+            if part in node.static:
+                node = node.static[part]
+            elif node.variable is not None and part:
+                variables[node.variable[0]] = part
+                node = node.variable[1]
+            else:
+                raise NotFound(f"There is no {path} here.")
+        if node.resource is None:
+            raise NotFound(f"There is no {path} here.")
+        return node.resource, variables
+
+
+class _Timeout(Unavailable):
+    """The function took longer than API Gateway waits."""
+
+    status = 504
+
+
+class _BadGateway(LimnError):
+    """The function's answer cannot be handed on."""
+
+    status = 502
+
+
+def _parts(path: str) -> list[str]:
+    return path.strip("/").split("/") if path.strip("/") else []
+
+
+def _event(
+    method: str,
+    path: str,
+    query: str,
+    resource: str,
+    variables: dict[str, str],
+    headers: Mapping[str, str],
+    body: bytes,
+) -> dict[str, Any]:
+    parameters: dict[str, list[str]] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        parameters.setdefault(name, []).append(value)
+    return {
+        "resource": resource,
+        "path": path,
+        "httpMethod": method,
+        "headers": dict(headers),
+        "multiValueHeaders": {name: [value] for name, value in headers.items()},
+        "queryStringParameters": {name: values[-1] for name, values in parameters.items()} or None,
+        "multiValueQueryStringParameters": parameters or None,
+        "pathParameters": variables or None,
+        "stageVariables": None,
+        "requestContext": {
+            "resourcePath": resource,
+            "httpMethod": method,
+            "path": path,
+            "stage": "local",
+            "requestId": str(uuid.uuid4()),
+            "requestTimeEpoch": int(time.time() * 1000),
+            "identity": {"sourceIp": "127.0.0.1", "userAgent": headers.get("User-Agent", "")},
+            "accountId": "123456789012",
+            "apiId": "local",
+        },
+        "body": base64.b64encode(body).decode() if body else None,
+        "isBase64Encoded": bool(body),
+    }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or the last packet of an answer waits 40 ms for the client's acknowledgement
+    gateway: Gateway
+
+    def _serve(self) -> None:
+        try:
+            body = self._body()
+        except TooLarge as error:
+            answer = encode_error(error)
+            self.close_connection = True
+            self._send(Reply(answer.status, answer.headers, answer.body))
+            return
+        self._send(self.gateway.ask(self.command, self.path, dict(self.headers.items()), body))
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = _serve
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+            return self._chunked()
+        length = self.headers.get("Content-Length", "0")
+        size = int(length) if length.isdigit() else 0
+        if size > LARGEST_REQUEST:
+            raise TooLarge("The request's body is larger than 10 MB.")
+        return self.rfile.read(size) if size else b""
+
+    def _chunked(self) -> bytes:
+        whole = b""
+        while True:
+            size = int(self.rfile.readline().split(b";")[0].strip() or b"0", 16)
+            if len(whole) + size > LARGEST_REQUEST:
+                raise TooLarge("The request's body is larger than 10 MB.")
+            if size == 0:
+                while self.rfile.readline().strip():
+                    pass
+                return whole
+            whole += self.rfile.read(size)
+            self.rfile.readline()
+
+    def _send(self, reply: Reply) -> None:
+        self.send_response_only(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.send_header("Content-Length", str(len(reply.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the base class's name
+        log.debug(format, *args)
+
+
+class Server(ThreadingHTTPServer):
+    """The API's port."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, gateway: Gateway, host: str, port: int) -> None:
+        handler = type("Handler", (_Handler,), {"gateway": gateway, "wbufsize": -1})
+        super().__init__((host, port), handler)

@@ -1,0 +1,138 @@
+"""The running local stack: two ports, the queue pollers, the first user, and the data on disk.
+
+Imported after AWS runs and the environment is set, for it imports the service itself.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from app import app
+from chalicelib.domain.accounts import USER, UserSpec
+from chalicelib.services import access, passwords, users
+from chalicelib.settings import settings
+from chalicelib.storage import records
+from functions import clip, email, transcode
+from infra.local import aws, outbox, state
+from infra.local.gateway import Gateway, Reply, Server
+from infra.local.queues import Pollers, Source
+from infra.local.s3_front import S3Front
+
+FIRST_USER = "admin"
+SAVE_SECONDS = 30.0
+"""How often the data is written to disk while it changes; Ctrl-C writes it once more."""
+log = logging.getLogger("limn.local")
+
+
+class Service:
+    """Everything that `make run` starts and stops."""
+
+    def __init__(self, home: Path, host: str, port: int) -> None:
+        self._home, self._host, self._port = home, host, port
+        self._gateway = Gateway(app)
+        self._gateway.page("/outbox", self._outbox)
+        self._gateway.page("/", self._front_page)
+        self._api = Server(self._gateway, host, port)
+        self._s3 = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY}, host=host, port=port + 1)
+        self._pollers = Pollers(_sources(), region=aws.REGION)
+        self._state = state.State(home / "data")
+        self._stopping = threading.Event()
+        self._place: dict[str, str] = {}
+
+    def start(self) -> Iterator[str]:
+        """Start all of it, a word before each step."""
+        yield "restoring data"
+        self._state.load()
+        yield f"serving S3 on port {self._port + 1}"
+        self._s3.start()
+        yield f"serving the API on port {self._port}"
+        self._first_user()
+        threading.Thread(target=self._api.serve_forever, args=(0.05,), name="gateway", daemon=True).start()
+        yield "polling the queues"
+        self._pollers.start()
+        threading.Thread(target=self._keep_saving, name="saving", daemon=True).start()
+        (self._home / "local.json").write_text(json.dumps(self._place, indent=2) + "\n")
+
+    def greeting(self) -> str:
+        """Where everything is and how to get in."""
+        place = self._place
+        return (
+            f"  API       {place['url']}          (schema: /schema, browser: /docs, sent mail: /outbox)\n"
+            f"  S3        {place['s3_url']}\n"
+            f"  user      {place['username']}\n"
+            f"  password  {place['password']}\n"
+            f"  token     {place['token']}\n\n"
+            f"  The same is in {self._home / 'local.json'}; a first hour with it is in docs/first-hour.md.\n"
+        )
+
+    def stop(self) -> Iterator[str]:
+        """Stop taking requests, let queue functions finish, write the data."""
+        self._stopping.set()
+        yield "closing the ports"
+        self._api.shutdown()
+        self._api.server_close()
+        self._gateway.close()
+        yield "waiting for queue functions (again Ctrl-C does not wait; their messages come back at the next start)"
+        self._pollers.stop(timeout=10.0)
+        self._s3.stop()
+        yield "writing data"
+        self._state.save()
+
+    def _first_user(self) -> None:
+        """The first user, with the password of the last run where there was one, and a token."""
+        old = self._home / "local.json"
+        known: dict[str, str] = json.loads(old.read_text()) if old.exists() else {}
+        user = records.claimed(USER, "username", FIRST_USER)
+        password = known.get("password", "")
+        if user is None or not password:
+            password = secrets.token_urlsafe(9)
+        if user is None:
+            spec = UserSpec(
+                username=FIRST_USER, first_name="Local", last_name="Admin", email="admin@example.org", password=password
+            )
+            user = users.register(spec, is_staff=True)
+        token = known.get("token", "")
+        if not token or access.hash_of(token) not in user.tokens:
+            token = passwords.issue_token(user, refresh=False)
+        self._place = {
+            "url": settings().public_url,
+            "s3_url": settings().s3_endpoint,
+            "username": FIRST_USER,
+            "password": password,
+            "token": token,
+        }
+
+    def _keep_saving(self) -> None:
+        while not self._stopping.wait(SAVE_SECONDS):
+            try:
+                self._state.save()
+            except Exception:
+                log.exception("The data could not be written.")
+
+    def _outbox(self, _method: str, query: str, _body: bytes) -> Reply:
+        return outbox.page(aws.REGION, as_json="format=json" in query)
+
+    def _front_page(self, _method: str, _query: str, _body: bytes) -> Reply:
+        return Reply(302, {"Location": "/docs"}, b"")
+
+
+def _sources() -> list[Source]:
+    place = settings()
+    common: dict[str, Any] = {"batch_size": 1}
+    return [
+        Source(
+            queue_url=place.transcode_queue_url, handler=transcode.handler, name="transcode", concurrency=2, **common
+        ),
+        Source(
+            queue_url=place.clip_queue_url, handler=clip.handler, name="clip", concurrency=2, timeout=50.0, **common
+        ),
+        Source(
+            queue_url=place.email_queue_url, handler=email.handler, name="email", concurrency=1, timeout=30.0, **common
+        ),
+    ]

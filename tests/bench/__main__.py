@@ -1,0 +1,148 @@
+"""`make bench`: what the hot paths take, as rates, ratios and counts, on this machine's local stack.
+
+Everything goes through the same gateway events as over HTTP, without the socket. Figures of shared machines drift:
+compare ratios within one run, and calls and units, which do not drift.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from infra.local.metering import metering
+from tests.contract.world import build
+
+ROWS = 100_000
+_random = random.Random(1)
+ATTRIBUTES = [
+    {"name": "flag", "dtype": "bool", "default": False},
+    {"name": "count", "dtype": "int", "default": 0},
+    {"name": "score", "dtype": "float", "default": 0.0},
+    {"name": "letter", "dtype": "enum", "choices": list("abcd"), "default": "a"},
+    {"name": "word", "dtype": "string", "default": ""},
+    {"name": "label", "dtype": "string", "default": ""},
+    {"name": "seen", "dtype": "datetime"},
+    {"name": "place", "dtype": "geopos", "default": [0.0, 0.0]},
+]
+
+
+def main() -> None:
+    """Run all and print a line each."""
+    _title("import time of app.py, cold (aim under 0.6 s)")
+    _line("import app", f"{_cold_start():.2f} s")
+
+    world = build()
+    api, project = world.owner, world.things["project"]
+    kind = api.made(
+        f"LocalizationTypes/{project}",
+        {"name": "bench", "dtype": "box", "media_types": [world.things["media_type"]], "attribute_types": ATTRIBUTES},
+    )
+    media = [
+        api.made(f"Medias/{project}", {"type": world.things["media_type"], "name": f"{n}.mp4", "md5": ""})
+        for n in range(200)
+    ]
+
+    def box() -> dict[str, Any]:
+        return {
+            "type": kind,
+            "media_id": _random.choice(media),
+            "frame": _random.randrange(10_000),
+            "x": _random.random() * 0.8,
+            "y": _random.random() * 0.8,
+            "width": 0.1,
+            "height": 0.1,
+            "attributes": {
+                "flag": _random.random() < 0.5,
+                "count": _random.randrange(1000),
+                "score": _random.random(),
+                "letter": _random.choice("abcd"),
+                "word": f"w{_random.randrange(50)}",
+                "label": f"label {_random.randrange(2000)}",
+                "seen": "2026-01-02T03:04:05.000Z",
+                "place": [_random.random() * 300 - 150, _random.random() * 160 - 80],
+            },
+        }
+
+    _title(f"creating {ROWS:,} boxes with 8 attributes, 500 at a time")
+    ids: list[int] = []
+    began = time.perf_counter()
+    with metering() as meter:
+        while len(ids) < ROWS:
+            ids += api.made(f"Localizations/{project}", [box() for _ in range(500)])
+    took = time.perf_counter() - began
+    _line("created", f"{ROWS / took:,.0f} a second", f"{took / ROWS * 500 * 1e3:.0f} ms per 500")
+    _line(
+        "write units per box", f"{meter.total.write / ROWS:.2f}", f"calls per 500: {meter.total.calls * 500 / ROWS:.0f}"
+    )
+
+    _title(f"single requests at {ROWS:,} boxes")
+    one = f"Localization/{ids[0]}"
+    _time("create one", lambda: api.post(f"Localizations/{project}", [box()]), 201)
+    _time("patch one", lambda: api.patch(one, {"attributes": {"count": _random.randrange(1000)}}))
+    _time("get by id", lambda: api.get(f"Localization/{_random.choice(ids)}"))
+    _time("list of one media's", lambda: api.get(f"Localizations/{project}", media_id=_random.choice(media)))
+    _time("count all", lambda: api.get(f"LocalizationCount/{project}"))
+    _time("count, string equality", lambda: api.get(f"LocalizationCount/{project}", attribute="word::w7"))
+    _time(
+        "filter + sort, first 100",
+        lambda: api.get(f"Localizations/{project}", attribute_gt="score::0.5", sort_by="-score", stop=100),
+    )
+    _time("1,000 by start/stop", lambda: api.get(f"Localizations/{project}", start=0, stop=1000), times=10)
+    _time("5,000 by start/stop", lambda: api.get(f"Localizations/{project}", start=0, stop=5000), times=5)
+    _time("project list", lambda: api.get("Projects"))
+    spare = iter(media)
+    _time(
+        "patch all of one media's",
+        lambda: api.patch(f"Localizations/{project}", {"attributes": {"count": 7}}, media_id=next(spare)),
+        times=5,
+    )
+    _time(
+        "delete all of one media's", lambda: api.delete(f"Localizations/{project}", {}, media_id=next(spare)), times=5
+    )
+
+
+def _cold_start() -> float:
+    code = "import time; t = time.perf_counter(); import app; print(time.perf_counter() - t)"
+    runs = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)
+        for _ in range(5)
+    ]
+    return statistics.median(runs)
+
+
+def _time(what: str, ask: Callable[[], Any], status: int = 200, times: int = 30) -> None:
+    def once() -> float:
+        began = time.perf_counter()
+        said = ask()
+        took = time.perf_counter() - began
+        if said.status != status:
+            raise AssertionError((what, said.status, said.body[:500]))
+        return took
+
+    once()
+    with metering() as meter:
+        taken = [once() for _ in range(times)]
+    calls = "  ".join(f"{usage.calls / times:.3g} {name}" for name, usage in meter.operations.items())
+    units = f"{meter.total.read / times:.3g} read, {meter.total.write / times:.3g} write units"
+    median = statistics.median(taken)
+    _line(what, f"{median * 1e3:.2f} ms", f"{1 / median:,.0f}/s", units, calls)
+
+
+def _title(text: str) -> None:
+    print(f"\n{text}", flush=True)
+
+
+def _line(*parts: str) -> None:
+    print(
+        "  " + "   ".join(part.ljust(width) for part, width in zip(parts, (28, 16, 14, 34, 0), strict=False)),
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""The smallest valid body of every operation, made from its declaration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec.inspect as shapes
+
+from chalicelib.operations.operation import OneOf, Operation
+
+UUID = "00000000-0000-1000-8000-000000000000"
+
+
+def body_of(operation: Operation) -> Any:
+    """A body that passes validation and names nothing that exists."""
+    if operation.body is None:
+        return None
+    kind = operation.body.options[0] if isinstance(operation.body, OneOf) else operation.body
+    return _example(shapes.type_info(kind))
+
+
+def query_of(operation: Operation) -> dict[str, Any]:
+    """The required query parameters."""
+    return _fields(shapes.type_info(operation.query))
+
+
+def _example(shape: Any) -> Any:  # noqa: PLR0911 one line per shape
+    match shape:
+        case shapes.StructType():
+            return _fields(shape)
+        case shapes.IntType():
+            return max(shape.ge or 0, 1)
+        case shapes.FloatType():
+            return shape.ge or 0.0
+        case shapes.StrType():
+            return UUID if shape.pattern and "fA-F" in shape.pattern else "x" * max(shape.min_length or 0, 5)
+        case shapes.BoolType():
+            return False
+        case shapes.LiteralType():
+            return min(shape.values)
+        case shapes.ListType() | shapes.CollectionType():
+            return [_example(shape.item_type)] * max(shape.min_length or 0, 1)
+        case shapes.DictType():
+            return {}
+        case shapes.UnionType():
+            return _example(next(kind for kind in shape.types if not isinstance(kind, shapes.NoneType)))
+        case _:
+            return "x"
+
+
+def _fields(shape: Any) -> dict[str, Any]:
+    return {item.encode_name: _example(item.type) for item in shape.fields if item.required}

@@ -1,0 +1,110 @@
+"""Every operation of the catalogue, as everybody: refused before the work to whoever may not, and only to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chalicelib.api.catalogue import OPERATIONS
+from chalicelib.domain.permissions import LEVEL_OF, Level, Permission
+from tests.conftest import Api, Said, join, new_user
+from tests.contract.examples import body_of, query_of
+from tests.contract.world import World, build
+
+PROJECT_LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
+ALL = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+GUARDED = [operation for operation in OPERATIONS if operation.needs is not Permission.ANYONE]
+LEVELLED = [operation for operation in GUARDED if operation.needs.level > Level.NONE]
+IN_PROJECT = [operation for operation in LEVELLED if operation.needs.value in PROJECT_LEVELS]
+IN_ORGANIZATION = [operation for operation in LEVELLED if operation.needs.value not in PROJECT_LEVELS]
+
+
+def by_id(operation):
+    return operation.id
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return build()
+
+
+def ask(who: Api, operation: Any, world: World) -> Said:
+    path = operation.path
+    for name, value in world.variables(operation).items():
+        path = path.replace("{" + name + "}", str(value))
+    return who.ask(operation.method, path, body_of(operation), **query_of(operation))
+
+
+@pytest.mark.parametrize("operation", GUARDED, ids=by_id)
+def test_nobody_is_asked_for_credentials_first(operation, world):
+    before = world.fingerprint()
+    assert ask(Api(None), operation, world).status == 401
+    assert ask(Api(None, token="0" * 40), operation, world).status == 401
+    assert world.fingerprint() == before
+
+
+@ALL
+def test_a_token_that_is_nobodys_is_refused_even_where_none_is_needed(operation, world):
+    assert ask(Api(None, token="f" * 40), operation, world).status == 401
+
+
+@pytest.mark.parametrize("operation", LEVELLED, ids=by_id)
+def test_a_stranger_is_told_that_nothing_is_there(operation, world):
+    before = world.fingerprint()
+    assert ask(world.stranger, operation, world).status == 404
+    assert ask(world.neighbour, operation, world).status == 404
+    assert world.fingerprint() == before
+
+
+@pytest.mark.parametrize("operation", IN_PROJECT, ids=by_id)
+def test_every_level_below_the_needed_one_is_forbidden(operation, world):
+    before = world.fingerprint()
+    for level in PROJECT_LEVELS:
+        if LEVEL_OF[level] < operation.needs.level:
+            assert ask(world.members[level], operation, world).status == 403, level
+    assert world.fingerprint() == before
+
+
+@pytest.mark.parametrize("operation", IN_ORGANIZATION, ids=by_id)
+def test_a_plain_member_of_an_organization_administers_nothing(operation, world):
+    status = ask(world.organization_member, operation, world).status
+    if operation.needs is Permission.ADMIN:
+        assert status == 403
+    else:
+        assert status not in (401, 403)
+
+
+@pytest.mark.parametrize("operation", [o for o in IN_PROJECT if o.method == "GET"], ids=by_id)
+def test_the_needed_level_is_let_through(operation, world):
+    assert ask(world.members[operation.needs.value], operation, world).status not in (401, 403)
+
+
+def test_the_matrix_notices_an_operation_that_was_loosened(world):
+    from app import app
+    from chalicelib.api.catalogue import route_of
+
+    operation = next(operation for operation in IN_PROJECT if operation.needs is Permission.FULL)
+    loosened = replace(operation, needs=Permission.VIEW)
+    view = app.routes[route_of(operation.path)][operation.method].view_function
+    operations = view.__closure__[0].cell_contents
+    operations[operation.method] = loosened
+    try:
+        with pytest.raises(AssertionError):
+            test_every_level_below_the_needed_one_is_forbidden(operation, world)
+    finally:
+        operations[operation.method] = operation
+
+
+def test_every_operation_has_its_own_name_and_its_own_route():
+    assert len({operation.id for operation in OPERATIONS}) == len(OPERATIONS)
+    assert len({(operation.method, operation.path) for operation in OPERATIONS}) == len(OPERATIONS)
+
+
+def test_a_member_of_the_project_below_keeps_out_of_the_one_above(project):
+    outsider = new_user()
+    inside = new_user()
+    join(inside, project, "View Only")
+    assert outsider.get(f"Project/{project}").status == 404
+    assert inside.get(f"Project/{project}").status == 200

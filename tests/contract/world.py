@@ -1,0 +1,94 @@
+"""One of everything an operation may address, and somebody at every distance from it."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+
+from chalicelib.settings import settings
+from tests.conftest import Api, join, new_user
+
+LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
+_names = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class World:
+    """A project in an organization, what is in them, and who is where."""
+
+    owner: Api
+    members: dict[str, Api]
+    stranger: Api
+    neighbour: Api
+    """A member, with full control, of another project of another organization."""
+    organization_member: Api
+    things: dict[str, Any]
+    """What addresses call a thing → its id."""
+
+    def variables(self, operation: Any) -> dict[str, Any]:
+        """The path variables with which an operation addresses the thing of this world."""
+        if operation.addresses is None:
+            return {}
+        names = operation.addresses.variables
+        if "elemental_id" in names:
+            return {"version": self.things["version"], "elemental_id": self.things["elemental_id"]}
+        known = self.things.get(operation.addresses.what)
+        return {name: self.things.get(name, known if known is not None else 1) for name in names}
+
+    def fingerprint(self) -> dict[str, int]:
+        """How many rows each table has: what a refused request must not change."""
+        client = boto3.client("dynamodb")
+        tables = (settings().records_table, settings().entities_table, settings().log_table)
+        return {table: client.scan(TableName=table, Select="COUNT")["Count"] for table in tables}
+
+
+def build() -> World:
+    """Make it, through the API where that is the shorter way."""
+    owner = new_user(is_staff=True)
+    assert owner.user
+    things: dict[str, Any] = {}
+    organization = owner.made("Organizations", {"name": f"world {next(_names)} {uuid.uuid4().hex[:6]}"})
+    project = owner.made("Projects", {"name": "world", "organization": organization})
+    things |= {"organization": organization, "project": project, "user": owner.user.id}
+    members = {level: new_user() for level in LEVELS}
+    for level, member in members.items():
+        join(member, project, level)
+    things["membership"] = owner.get(f"Memberships/{project}").json[0]["id"]
+    things["version"] = owner.get(f"Versions/{project}").json[0]["id"]
+    things["media_type"] = owner.made(f"MediaTypes/{project}", {"name": "video", "dtype": "video"})
+    types = {"media_types": [things["media_type"]]}
+    things["localization_type"] = owner.made(f"LocalizationTypes/{project}", {"name": "box", "dtype": "box", **types})
+    things["state_type"] = owner.made(f"StateTypes/{project}", {"name": "s", "association": "Media", **types})
+    things["leaf_type"] = owner.made(f"LeafTypes/{project}", {"name": "leaf"})
+    things["file_type"] = owner.made(f"FileTypes/{project}", {"name": "file"})
+    things["section"] = owner.made(f"Sections/{project}", {"name": "section"})
+    media = {"type": things["media_type"], "name": "a.mp4", "md5": ""}
+    things["media"] = owner.made(f"Medias/{project}", media)
+    things["elemental_id"] = str(uuid.uuid4())
+    box = {"media_id": things["media"], "type": things["localization_type"], "frame": 0}
+    things["localization"] = owner.made(
+        f"Localizations/{project}", {**box, "version": things["version"], "elemental_id": things["elemental_id"]}
+    )[0]
+    state = {"media_ids": [things["media"]], "type": things["state_type"], "elemental_id": things["elemental_id"]}
+    things["state"] = owner.made(f"States/{project}", {**state, "version": things["version"]})[0]
+    neighbour, other = new_user(is_staff=True), "another world"
+    elsewhere = neighbour.made("Organizations", {"name": f"{other} {uuid.uuid4().hex[:6]}"})
+    neighbour.made("Projects", {"name": other, "organization": elsewhere})
+    organization_member = new_user()
+    _affiliate(organization_member, organization)
+    return World(owner, members, new_user(), neighbour, organization_member, things)
+
+
+def _affiliate(who: Api, organization: int) -> None:
+    from chalicelib.domain.accounts import AFFILIATION, Affiliation
+    from chalicelib.storage import ids, records
+
+    assert who.user
+    number = ids.reserve(AFFILIATION.name)[0]
+    records.create(
+        AFFILIATION, Affiliation(id=number, organization=organization, user=who.user.id, permission="Member")
+    )

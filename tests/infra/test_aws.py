@@ -1,0 +1,85 @@
+"""Starting, emptying and stopping AWS in a process: in processes of their own, for the tests' own AWS has to go on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+START = """
+import os, time
+import boto3
+from infra.local import aws
+os.environ["AWS_PROFILE"] = "mine"
+running = aws.start()
+dynamodb, s3, sqs = boto3.client("dynamodb"), boto3.client("s3"), boto3.client("sqs")
+dynamodb.create_table(TableName="t", KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+    AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}], BillingMode="PAY_PER_REQUEST")
+s3.create_bucket(Bucket="bucket")
+queue = sqs.create_queue(QueueName="queue")["QueueUrl"]
+def fill(count):
+    for number in range(count):
+        dynamodb.put_item(TableName="t", Item={"pk": {"S": str(number)}})
+    s3.put_object(Bucket="bucket", Key="k", Body=b"x" * 10_000_000)
+    s3.create_multipart_upload(Bucket="bucket", Key="m")
+    sqs.send_message(QueueUrl=queue, MessageBody="x")
+"""
+
+
+def run(program):
+    command = [sys.executable, "-W", "error", "-c", START + program]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert ran.returncode == 0, ran.stderr
+    assert not ran.stderr
+    return ran.stdout
+
+
+def test_reset_removes_the_data_and_keeps_the_resources():
+    took = run("""
+fill(5000)
+began = time.perf_counter()
+running.reset()
+print(time.perf_counter() - began)
+assert dynamodb.scan(TableName="t")["Items"] == []
+assert "Contents" not in s3.list_objects_v2(Bucket="bucket")
+assert "Uploads" not in s3.list_multipart_uploads(Bucket="bucket")
+assert "Messages" not in sqs.receive_message(QueueUrl=queue)
+fill(5)
+assert dynamodb.scan(TableName="t")["Count"] == 5
+running.stop()
+""")
+    assert float(took) < 0.05
+
+
+def test_stopping_puts_everything_back():
+    run("""
+from botocore.client import BaseClient
+from moto.dynamodb.models.table import Table
+fill(5)
+inner = aws.start()
+inner.stop()
+assert dynamodb.scan(TableName="t")["Count"] == 5
+running.stop()
+running.stop()
+assert os.environ["AWS_PROFILE"] == "mine"
+assert "AWS_ACCESS_KEY_ID" not in os.environ or os.environ["AWS_ACCESS_KEY_ID"] != aws.ACCESS_KEY
+assert BaseClient._make_api_call.__module__ != "infra.local.dynamodb"
+assert Table.query.__module__ == "moto.dynamodb.models.table"
+os.environ.pop("AWS_PROFILE")
+with aws.start():
+    dynamodb = boto3.client("dynamodb")
+    assert dynamodb.list_tables()["TableNames"] == []
+""")
+
+
+@pytest.mark.parametrize("service", ["dynamodb", "s3", "sqs", "kms", "sesv2"])
+def test_clients_need_no_configuration(service):
+    calls = {
+        "dynamodb": "list_tables",
+        "s3": "list_buckets",
+        "sqs": "list_queues",
+        "kms": "list_keys",
+        "sesv2": "list_email_identities",
+    }
+    run(f"boto3.client({service!r}).{calls[service]}()\nrunning.stop()")

@@ -1,0 +1,80 @@
+"""What a restart, a clean one and a kill, leaves of the data."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("state_program.py")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs an action of the program in a new process on the test's directory."""
+
+    def run(action, *arguments, status=0):
+        command = [
+            sys.executable,
+            "-W",
+            "error::ResourceWarning",
+            str(PROGRAM),
+            str(tmp_path / "data"),
+            action,
+            *arguments,
+        ]
+        root = PROGRAM.parents[2]
+        ran = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=root, env={"PYTHONPATH": str(root), "PATH": ""}
+        )
+        assert ran.returncode == status, ran.stderr
+        return json.loads(ran.stdout)
+
+    return run
+
+
+@pytest.mark.parametrize(("way", "status"), [("fill_and_stop", 0), ("fill_and_die", 9)])
+def test_everything_is_there_again(run, tmp_path, way, status):
+    left = run(way, status=status)
+    for _ in range(2):
+        found = run("look", left["blob"])
+        assert len(found["words"]) == 29
+        assert sum("changed" in item for item in found["words"]) == 1
+        assert sum(repr(b"\x00\xff") in item for item in found["words"]) == 29
+        assert found["flat"] == [repr({"pk": {"S": "one"}, "n": {"N": "1"}})]
+        assert found["objects"]["a/ü"][:4] == [6, "second", "text/css", {"m": "w"}]
+        assert found["objects"]["big"][:2] == [7_000_000, "x" * 10]
+        assert set(found["objects"]) == {"a/ü", "big"}
+        ((number, body, received, attributes),) = found["messages"]
+        assert (number, body, received) == (left["sent"], "waiting", "2")
+        assert repr(b"\x00") in attributes
+        assert [(mail["source"], mail["destinations"]) for mail in found["mails"]] == [
+            ("a@example.org", ["b@example.org"])
+        ]
+        assert "there" in found["mails"][0]["raw_data"]
+        assert found["secret"] == "secret"
+    assert run("finish_upload", left["upload"], left["etag"]) == [6_000_000, "video/mp4"]
+    assert run("look")["objects"]["parts"][0] == 6_000_000
+    contents = list((tmp_path / "data" / "s3").glob("*.content"))
+    run("nothing")
+    assert len(contents) >= len(list((tmp_path / "data" / "s3").glob("*.content"))) == 3
+
+
+def test_a_torn_write_is_cut_off_and_the_rest_kept(run, tmp_path):
+    run("fill_and_stop")
+    log = tmp_path / "data" / "dynamodb.log"
+    whole = log.read_bytes()
+    log.write_bytes(whole + whole[:20])
+    assert run("nothing")["rows"] == 30
+    assert log.read_bytes() == whole
+    log.write_bytes(whole[:-3])
+    assert run("nothing")["rows"] in (29, 30)
+    assert len(run("look")["words"]) >= 29
+
+
+def test_a_hundred_thousand_rows_are_quick(run):
+    assert run("many") < 3
+    loaded = run("nothing")
+    assert loaded["rows"] == 100_000
+    assert loaded["seconds"] < 5

@@ -1,0 +1,141 @@
+"""Entities: created at once or not at all, never changed twice from one reading, and told of in the log."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+import pytest
+
+from chalicelib.domain.entities import Localization
+from chalicelib.domain.kinds import Kind
+from chalicelib.errors import Conflict, NotFound
+from chalicelib.storage import entities, ids, log
+from chalicelib.storage.tables import CounterRow
+
+BOX = Kind.LOCALIZATION
+
+
+@pytest.fixture
+def project() -> int:
+    return ids.reserve("project")[0]
+
+
+def boxes(project: int, count: int, **more) -> list[Localization]:
+    return [
+        Localization(
+            id=number,
+            project=project,
+            type=1,
+            media=1,
+            frame=0,
+            version=1,
+            elemental_id="e",
+            x=0.5,
+            created_by=1,
+            created_datetime="2026-01-01T00:00:00.000Z",
+            modified_by=1,
+            modified_datetime="2026-01-01T00:00:00.000Z",
+            **more,
+        )
+        for number in ids.reserve(BOX, count)
+    ]
+
+
+@pytest.mark.parametrize("count", [1, entities.SMALL, entities.SMALL + 1, 500])
+def test_what_was_created_is_there_and_told_of_in_one_commit(project, count):
+    made = boxes(project, count)
+    entities.create(BOX, made, user=7)
+    assert entities.get(BOX, made[-1].id) == made[-1]
+    (commit,) = log.read_after(project, 0)
+    assert [change.id for change in commit.changes] == [box.id for box in made]
+
+
+def test_a_creation_whose_commit_failed_shows_nothing(project, monkeypatch):
+    made = boxes(project, 50)
+
+    def die(*_):
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(entities.Transaction, "run", die)
+        with pytest.raises(RuntimeError):
+            entities.create(BOX, made, user=7)
+    assert entities.many(BOX, [box.id for box in made]) == {}
+    with pytest.raises(NotFound):
+        entities.get(BOX, made[0].id)
+    assert list(log.read_after(project, 0)) == []
+
+
+def test_a_creation_that_a_sweeper_gave_up_on_never_becomes_visible(project, monkeypatch):
+    made = boxes(project, 50)
+    write = entities._write_rows
+
+    def sweep_meanwhile(rows):
+        write(rows)
+        CounterRow("pending", f"{BOX}#{made[0].id}").delete()
+
+    monkeypatch.setattr(entities, "_write_rows", sweep_meanwhile)
+    with pytest.raises(Conflict, match="nothing was created"):
+        entities.create(BOX, made, user=7)
+    assert entities.many(BOX, [box.id for box in made]) == {}
+
+
+def test_zero_is_a_value_not_an_absence(project):
+    (box,) = boxes(project, 1)
+    entities.create(BOX, [box], user=7)
+    entities.edit(BOX, box.id, lambda found: msgspec.structs.replace(found, x=0.0), user=7)
+    assert entities.get(BOX, box.id).x == 0.0
+
+
+def test_eight_who_edit_one_entity_lose_no_edit(project):
+    (box,) = boxes(project, 1)
+    entities.create(BOX, [box], user=7)
+
+    def add(name):
+        def how(found):
+            return msgspec.structs.replace(found, attributes={**found.attributes, name: 1})
+
+        entities.edit(BOX, box.id, how, user=7)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, "abcdefgh"))
+    assert set(entities.get(BOX, box.id).attributes) == set("abcdefgh")
+    assert [commit.seq for commit in log.read_after(project, 0)] == list(range(1, 10))
+
+
+def test_many_are_edited_and_deleted_each_whole(project):
+    made = boxes(project, 250)
+    entities.create(BOX, made, user=7)
+    numbers = [box.id for box in made]
+    assert entities.edit_many(BOX, numbers, lambda box: msgspec.structs.replace(box, y=0.25), user=7) == 250
+    assert {found.entity.y for found in entities.many(BOX, numbers).values()} == {0.25}
+    assert entities.delete_many(BOX, [*numbers[:120], 10**11], user=7) == 120
+    assert sorted(entities.many(BOX, numbers)) == numbers[120:]
+    told = [change for commit in log.read_after(project, 0) for change in commit.changes]
+    assert sum(change.is_gone for change in told) == 120
+
+
+def test_eight_writers_leave_a_log_without_gaps(project):
+    def create(_):
+        entities.create(BOX, boxes(project, 3), user=7)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(create, range(40)))
+    assert [commit.seq for commit in log.read_after(project, 0)] == list(range(1, 41))
+
+
+def test_a_writer_with_an_outdated_memory_of_the_log_loses_the_race_and_goes_on(project):
+    entities.create(BOX, boxes(project, 1), user=7)
+    entities.create(BOX, boxes(project, 1), user=7)
+    log.seen(project, 0)
+    entities.create(BOX, boxes(project, 1), user=7)
+    assert [commit.seq for commit in log.read_after(project, 0)] == [1, 2, 3]
+
+
+def test_a_commit_too_large_for_a_row_is_read_back_from_s3(project, monkeypatch):
+    monkeypatch.setattr(log, "LARGEST_BODY", 10)
+    made = boxes(project, 1)
+    entities.create(BOX, made, user=7)
+    (commit,) = log.read_after(project, 0)
+    assert commit.changes[0].id == made[0].id

@@ -1,0 +1,102 @@
+"""Records: what is unique stays unique, what is written together is there together."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+import pytest
+
+from chalicelib.domain.accounts import MEMBERSHIP, PROJECT, Membership, ProjectSpec
+from chalicelib.domain.definitions import VERSION
+from chalicelib.errors import BadInput, Conflict, NotFound
+from chalicelib.services import projects
+from chalicelib.storage import ids, log, records
+
+
+@pytest.fixture
+def organization() -> int:
+    return ids.reserve("organization")[0]
+
+
+def make(organization: int, name: str = "reef"):
+    return projects.create_project(ProjectSpec(name=name, organization=organization), 7, "No Access")
+
+
+def test_a_record_is_found_by_its_id_its_parent_and_its_links(organization):
+    project = make(organization)
+    member = records.listed(MEMBERSHIP, project.id)[0]
+    assert records.get(MEMBERSHIP, member.id) == member
+    assert records.find(MEMBERSHIP, project.id, f"{7:012d}") == member
+    assert member in records.linked(MEMBERSHIP, "user", 7)
+
+
+def test_a_name_is_taken_until_its_holder_is_gone(organization):
+    first = make(organization)
+    with pytest.raises(BadInput, match="name"):
+        make(organization, "REEF")
+    projects.delete_project(first)
+    assert make(organization, "REEF").id != first.id
+
+
+def test_a_renamed_record_frees_its_old_name_and_claims_the_new_one(organization):
+    first = make(organization)
+    records.edit(PROJECT, first.id, lambda project: msgspec.structs.replace(project, name="kelp"))
+    make(organization, "reef")
+    with pytest.raises(BadInput):
+        make(organization, "kelp")
+
+
+def test_of_eight_who_claim_one_name_one_wins(organization):
+    def attempt(_):
+        try:
+            return make(organization).id
+        except BadInput:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        won = [made for made in pool.map(attempt, range(8)) if made]
+    assert len(won) == 1
+
+
+def test_eight_who_edit_one_record_lose_no_edit(organization):
+    project = make(organization)
+
+    def append(word):
+        records.edit(
+            PROJECT, project.id, lambda current: msgspec.structs.replace(current, summary=current.summary + word)
+        )
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(append, "abcdefgh"))
+    assert sorted(records.get(PROJECT, project.id).summary) == list("abcdefgh")
+
+
+def test_a_second_membership_of_one_user_is_refused(organization):
+    project = make(organization)
+    again = Membership(id=ids.reserve("membership")[0], project=project.id, user=7, permission="View Only")
+    with pytest.raises(Conflict):
+        records.create(MEMBERSHIP, again)
+    assert len(records.listed(MEMBERSHIP, project.id)) == 1
+
+
+def test_a_removed_record_is_gone_from_everywhere(organization):
+    project = make(organization)
+    member = records.listed(MEMBERSHIP, project.id)[0]
+    records.remove(MEMBERSHIP, member.id)
+    with pytest.raises(NotFound):
+        records.get(MEMBERSHIP, member.id)
+    assert records.listed(MEMBERSHIP, project.id) == []
+    assert member not in records.linked(MEMBERSHIP, "user", 7)
+
+
+def test_a_definition_is_told_of_in_the_log_with_its_change(organization):
+    project = make(organization)
+    version = next(iter(records.definitions(project.id).versions.values()))
+    records.edit(VERSION, version.id, lambda current: msgspec.structs.replace(current, name="second"), user=7)
+    last = list(log.read_after(project.id, 0))[-1]
+    assert last.changes[0].kind == "version"
+    assert msgspec.json.decode(last.changes[0].doc)["name"] == "second"
+    records.remove(VERSION, version.id)
+    assert list(log.read_after(project.id, 0))[-1].changes[0].is_gone
+    assert records.definitions(project.id).versions == {}

@@ -1,0 +1,144 @@
+"""The other codecs and options, sound that starts late, segment files of other tools."""
+
+import io
+from fractions import Fraction
+
+import av
+import pytest
+
+from chalicelib.errors import BadInput
+from chalicelib.video.audio import extract_audio
+from chalicelib.video.clip import copy_clip, parse_ranges
+from chalicelib.video.frame import decode_frames
+from chalicelib.video.probe import probe
+from chalicelib.video.segments import Fragment, ranges_for, read_segments, segment_info
+from chalicelib.video.source import BytesSource, FileSource
+from tests.video.clips import COUNT, KINDS, X264, Kind, make, read, read_all
+from tests.video.made import transcode
+
+NAMED = {kind.name: kind for kind in KINDS}
+
+
+@pytest.mark.parametrize(
+    ("config", "codec", "pix_fmt"),
+    [
+        ({"vcodec": "av1", "preset": "10"}, "av1", "yuv420p"),
+        ({"vcodec": "av1", "preset": "10", "pixel_format": "yuv420p10le"}, "av1", "yuv420p10le"),
+        ({"preset": "ultrafast", "pixel_format": "yuv444p"}, "h264", "yuv444p"),
+        ({"preset": "ultrafast", "pixel_format": "yuvj420p"}, "h264", "yuvj420p"),
+        ({"preset": "ultrafast", "pixel_format": "yuv420p10le"}, "h264", "yuv420p10le"),
+    ],
+    ids=str,
+)
+def test_every_codec_gives_joinable_pieces(config, codec, pix_fmt, tmp_path):
+    source = FileSource(make(Kind("codecs", options=X264, count=55), tmp_path))
+    made = transcode(source, tmp_path, 1, [{"resolution": 144} | config])
+    (name,) = made.files
+    assert len(made.plan.pieces) == 3
+    with av.open(io.BytesIO(made.files[name])) as container:
+        context = container.streams.video[0].codec_context
+        assert (context.codec.canonical_name, context.pix_fmt) == (codec, pix_fmt)
+    assert read_all(io.BytesIO(made.files[name])) == list(range(55))
+    assert read_segments(made.source(name)) == made.info(name)
+    assert [read(i) for i in decode_frames(made.source(name), made.info(name), [54, 30, 0])] == [54, 30, 0]
+
+
+def test_archival_renditions_are_made_in_pieces_too(tmp_path):
+    source = FileSource(make(Kind("archive", options=X264, count=55), tmp_path))
+    config = [{"encode": {"vcodec": "hevc", "preset": "ultrafast"}}, {"encode": {"vcodec": "h264", "preset": "ultrafast"}}]
+    made = transcode(source, tmp_path, 1, [{"resolution": 144, "preset": "ultrafast"}], config)
+    for name in ("archival_0", "archival_1"):
+        assert read_all(io.BytesIO(made.files[name])) == list(range(55))
+
+
+def test_sound_that_starts_late_or_early_is_brought_to_the_first_frame(tmp_path):
+    path = tmp_path / "late.mkv"
+    with av.open(str(path), "w") as out:
+        video = out.add_stream("mpeg4", rate=25)
+        video.width, video.height, video.pix_fmt = 64, 64, "yuv420p"
+        track = out.add_stream("aac", rate=44100, layout="mono")
+        for number in range(50):
+            picture = av.VideoFrame(64, 64, "yuv420p")
+            picture.pts, picture.time_base = number + 25, Fraction(1, 25)
+            out.mux(video.encode(picture))
+        for number in range(100):
+            frame = av.AudioFrame("fltp", "mono", 1024)
+            frame.planes[0].update(bytes(4096))
+            frame.sample_rate, frame.pts, frame.time_base = 44100, 44100 * 2 + number * 1024, Fraction(1, 44100)
+            out.mux(track.encode(frame))
+        out.mux(video.encode(None))
+        out.mux(track.encode(None))
+    source = FileSource(path)
+    found, table = probe(source)
+    sound = extract_audio(source, found, table, tmp_path / "audio.m4a")
+    # One second of silence: the video starts at one second, the sound at two and lasts 2.32.
+    assert sound.seconds == pytest.approx(1 + 102_400 / 44_100, abs=0.06)
+
+
+def test_no_sound_gives_no_file(tmp_path):
+    source = FileSource(make(NAMED["plain"], tmp_path))
+    found, table = probe(source)
+    assert extract_audio(source, found, table, tmp_path / "audio.m4a") is None
+    assert not (tmp_path / "audio.m4a").exists()
+
+
+@pytest.mark.parametrize("name", ["with sound", "two sound tracks"])
+def test_the_first_or_default_track_is_taken(name, tmp_path):
+    source = FileSource(make(NAMED[name], tmp_path))
+    found, table = probe(source)
+    assert len(found.audio) == NAMED[name].audio
+    assert extract_audio(source, found, table, tmp_path / "audio.m4a").seconds == pytest.approx(2.4, abs=0.1)
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """A fragmented file with B-frames, as FFmpeg's own muxer and the published client write it."""
+    return BytesSource(make(NAMED["fragmented"], tmp_path).read_bytes())
+
+
+def test_segment_files_of_other_tools_work(foreign):
+    info = read_segments(foreign)
+    assert [s["frame_start"] for s in info["segments"] if s["name"] == "moof"] == [0, 12, 24, 36, 48]
+    assert info["segments"][-1]["name"] == "mfra"
+    assert [read(i) for i in decode_frames(foreign, info, range(COUNT))] == list(range(COUNT))
+    out = io.BytesIO()
+    clip = copy_clip(foreign, info, [(13, 14), (49, 50)], out)
+    assert (clip.segment_start_frames, clip.segment_end_frames) == ((12, 48), (23, 59))
+    assert read_all(io.BytesIO(out.getvalue())) == [*range(12, 24), *range(48, 60)]
+
+
+def test_ranges_cover_the_frames_and_are_merged():
+    info = segment_info((10, 90), [Fragment(10, 90, 25)] * 4)
+    ranges = ranges_for(info, 30, 60)
+    assert (ranges.header, ranges.ranges, ranges.first_frame) == (100, ((200, 399),), 25)
+    assert ranges_for(info, 0, 99).ranges == ((100, 499),)
+    for first, last in ((-1, 5), (5, 100), (7, 6)):
+        with pytest.raises(BadInput, match="frames 0 to 99"):
+            ranges_for(info, first, last)
+
+
+def test_a_bias_of_the_first_fragment_reads_the_first_two():
+    info = segment_info((10, 90), [Fragment(10, 90, 25)] * 3)
+    for segment in info["segments"]:
+        if segment["name"] == "moof":
+            segment["frame_start"] += 2
+    assert ranges_for(info, 1, 1).ranges == ((100, 299),)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [None, {}, [], {"file": {}, "segments": []}, {"file": {}, "segments": [{"name": "moof", "offset": 0, "size": 5}]}],
+)
+def test_damaged_segment_files_are_refused(document):
+    with pytest.raises(BadInput):
+        ranges_for(document, 0, 0)
+
+
+@pytest.mark.parametrize("texts", [[], ["5"], ["a:b"], ["5:4"], ["0:100"], ["-1:4"], ["1:2:3"]])
+def test_malformed_ranges_are_refused(texts):
+    with pytest.raises(BadInput, match="frame_ranges"):
+        parse_ranges(texts, 100)
+
+
+def test_ranges_are_inclusive():
+    assert parse_ranges(["0:0", "5:99"], 100) == ((0, 0), (5, 99))
