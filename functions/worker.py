@@ -53,7 +53,7 @@ KEY_PREFIX = "limn"
 logger = Logger(service="limn")
 
 
-class Retry(Exception):  # noqa: N818 it is a request
+class Retry(Exception):
     """Not yet: deliver the message again in `after` seconds. It counts as a delivery."""
 
     def __init__(self, message: str = "not yet", *, after: float) -> None:
@@ -65,11 +65,11 @@ class Busy(Retry):
     """The same message is being handled somewhere else."""
 
 
-class GiveUp(Exception):  # noqa: N818 it is a decision
+class GiveUp(Exception):
     """It cannot be done, now or later; the message says why, in words for who asked for it."""
 
 
-class Died(Exception):  # noqa: N818 it is what happened
+class Died(Exception):
     """Every run so far ended without a word: killed, out of memory, or out of time."""
 
 
@@ -244,7 +244,7 @@ class _Attempt:
         return random.uniform(whole / 2, whole)  # noqa: S311 no secret
 
     def _say(self, level: str, what: str, **more: Any) -> None:
-        getattr(logger, level)(what, extra=self._extra(**more))
+        getattr(logger, level)(what, extra=self._extra(**more), stacklevel=3)
 
     def _extra(self, **more: Any) -> dict[str, Any]:
         delivery = self.delivery

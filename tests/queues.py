@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import boto3
-
 from chalicelib.settings import settings
-from infra.local.gateway import LambdaContext
+from infra.local import aws
+from infra.local.queues import Source, queue_of, run
+from infra.local.sqs import shelf_of
 
-ROUNDS = 200
+ROUNDS = 500
+BATCH = 1
+VISIBILITY = 900
 
 
 def handlers() -> dict[str, Any]:
@@ -25,50 +27,19 @@ def handlers() -> dict[str, Any]:
 
 def drain() -> int:
     """Run every message until none is left; how many were run."""
-    sqs = boto3.client("sqs")
     done = 0
     for _ in range(ROUNDS):
-        found = 0
-        for url, handler in handlers().items():
-            found += run_once(sqs, url, handler)
+        found = sum(run_once(url, handler) for url, handler in handlers().items())
         if not found:
             return done
         done += found
     raise AssertionError("the queues never became empty")
 
 
-def run_once(sqs: Any, url: str, handler: Any, *, keep: bool = False) -> int:
-    """Give a function one batch of its queue; delete what it handled. How many messages there were.
-
-    Args:
-        sqs: the client.
-        url: the queue.
-        handler: its function.
-        keep: leave the messages for redelivery, as if the function had died.
-    """
-    got = sqs.receive_message(
-        QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["All"], VisibilityTimeout=0 if keep else 900
-    ).get("Messages", [])
-    if not got:
-        return 0
-    result = handler({"Records": [_record(url, message) for message in got]}, LambdaContext()) or {}
-    failed = {item["itemIdentifier"] for item in result.get("batchItemFailures", [])}
-    for message in got:
-        if message["MessageId"] not in failed and not keep:
-            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-    return len(got)
-
-
-def _record(url: str, message: dict[str, Any]) -> dict[str, Any]:
-    name = url.rsplit("/", 1)[1]
-    return {
-        "messageId": message["MessageId"],
-        "receiptHandle": message["ReceiptHandle"],
-        "body": message["Body"],
-        "attributes": message["Attributes"],
-        "messageAttributes": {},
-        "md5OfBody": message["MD5OfBody"],
-        "eventSource": "aws:sqs",
-        "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{name}",
-        "awsRegion": "us-east-1",
-    }
+def run_once(url: str, handler: Any) -> int:
+    """Give a function one batch of its queue as Lambda would; how many messages there were."""
+    queue = queue_of(url, aws.REGION)
+    messages = shelf_of(queue).take(queue, BATCH, VISIBILITY, 0.0, lambda: False)
+    if messages:
+        run(Source(queue_url=url, handler=handler), queue, messages)
+    return len(messages)

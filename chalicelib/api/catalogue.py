@@ -19,6 +19,11 @@ from chalicelib.operations import (
     invitations,
     memberships,
     organizations,
+    job_clusters,
+    hosted_templates,
+    groups,
+    buckets,
+    announcements,
     projects,
 )
 from chalicelib.operations.operation import Operation
@@ -28,10 +33,15 @@ OPERATIONS: tuple[Operation, ...] = (
     *organizations.OPERATIONS,
     *affiliations.OPERATIONS,
     *invitations.OPERATIONS,
+    *groups.OPERATIONS,
+    *buckets.OPERATIONS,
+    *job_clusters.OPERATIONS,
+    *hosted_templates.OPERATIONS,
     *projects.OPERATIONS,
     *memberships.OPERATIONS,
     *bookmarks.OPERATIONS,
     *favorites.OPERATIONS,
+    *announcements.OPERATIONS,
 )
 """What the interface offers: all that the schema document describes."""
 

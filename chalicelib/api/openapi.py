@@ -8,16 +8,20 @@ plainly and the schema referred to is the nullable one.
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import inspect as python_inspect
 import re
+import sys
 from collections.abc import Iterable, Iterator
-from typing import Any, get_origin
+from functools import cache
+from itertools import pairwise
+from typing import Any
 
 import msgspec
 from msgspec import inspect
 
 from chalicelib.api.decoding import MAX_THINGS
-from chalicelib.api.docstrings import described, member_docs
 from chalicelib.api.encoding import MEDIA_TYPES, formats_of
 from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Resource
@@ -41,6 +45,7 @@ ERRORS = {
     "429": ("TooMany", "Too often.", BadRequestResponse),
 }
 _VARIABLE = re.compile(r"{(\w+)}")
+_POINTER = re.compile(r"\s*\((spec|`spec)/[^)]*\)")
 _DROPPED = frozenset({"title", "propertyNames", "patternProperties", "prefixItems", "const", "contentEncoding"})
 
 
@@ -97,8 +102,7 @@ def etag(body: bytes) -> str:
 
 
 def _types(operation: Operation) -> Iterator[Any]:
-    """The types of an operation that have a schema."""
-    yield operation.query
+    """The types of an operation's body and answer."""
     for declared in (operation.body, operation.returns):
         if declared is not None and not isinstance(declared, str):
             yield from declared.options if isinstance(declared, OneOf) else (declared,)
@@ -132,6 +136,17 @@ def _operation(operation: Operation, schemas: _Schemas) -> Schema:
 def _path_parameter(name: str, type_: type) -> Schema:
     schema: Schema = {"type": "integer", "minimum": 1} if type_ is int else {"type": "string", "minLength": 1}
     return {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _parameter(name: str, member: Schema, *, required: bool) -> Schema:
+    """A query parameter whose schema is a member of a Struct."""
+    schema = {key: value for key, value in member.items() if key not in ("description", "deprecated", "nullable")}
+    if "enum" in schema:
+        schema["enum"] = [value for value in schema["enum"] if value is not None]
+    parameter: Schema = {key: member[key] for key in ("description", "deprecated") if key in member}
+    if schema.get("type") == "array":
+        parameter |= {"style": "form", "explode": False}
+    return {"name": name, "in": "query", **({"required": True} if required else {}), **parameter, "schema": schema}
 
 
 def _format_parameter(operation: Operation) -> list[Schema]:
@@ -180,24 +195,21 @@ class _Schemas:
     """The schemas of all types that are spoken of, in the dialect of OpenAPI 3.0."""
 
     def __init__(self, types: Iterable[Any]) -> None:
-        kept = {type_: None for type_ in (*types, BadRequestResponse, NotFoundResponse)}
-        queries = [type_ for type_ in kept if _is_query_only(type_)]
+        kept = dict.fromkeys((*types, BadRequestResponse, NotFoundResponse))
         made, components = msgspec.json.schema_components(list(kept), ref_template=REF + "{name}")
         if ambiguous := [name for name in components if "." in name]:
             raise ValueError(f"Structs that clients cannot tell apart by name: {', '.join(ambiguous)}")
         self._nullable: set[str] = set()
-        self._of = dict(zip(kept, map(self._converted, made), strict=True))
+        self._of: dict[Any, Schema] = dict(zip(kept, map(self._converted, made), strict=True))
         classes: dict[str, type] = {}
         for info in inspect.multi_type_info(list(kept)):
-            _collect(info, classes)
-        self.components = {
+            _classes_of(info, classes)
+        self.components: Schema = {
             name: self._component(schema, classes.get(name)) for name, schema in sorted(components.items())
         }
         for name in self._nullable:
             self.components[name]["nullable"] = True
-        self._parameters = {query: self._parameters_of(query) for query in queries}
-        for query in queries:
-            del self.components[query.__name__]
+        self._parameters: dict[type, list[Schema]] = {}
 
     def of(self, type_: Any) -> Schema:
         """The schema of a type: a `$ref` for a Struct."""
@@ -205,22 +217,14 @@ class _Schemas:
 
     def parameters(self, query: type[Resource]) -> list[Schema]:
         """The query parameters that a Struct declares, under present and old names."""
-        return self._parameters.get(query) or self._parameters_of(query)
-
-    def _parameters_of(self, query: type[Resource]) -> list[Schema]:
-        component = self.components[query.__name__]
-        required = component.get("required", ())
-        parameters = []
-        for name, member in component.get("properties", {}).items():
-            schema = {key: value for key, value in member.items() if key not in ("description", "deprecated", "nullable")}
-            parameter = {"name": name, "in": "query", "schema": schema}
-            parameter |= {key: member[key] for key in ("description", "deprecated") if key in member}
-            if name in required:
-                parameter["required"] = True
-            if schema.get("type") == "array":
-                parameter |= {"style": "form", "explode": False}
-            parameters.append(parameter)
-        return parameters
+        if query not in self._parameters:
+            _, components = msgspec.json.schema_components((query,), ref_template=REF + "{name}")
+            component = self._component(components.pop(query.__name__), query)
+            self.components |= {name: self._converted(schema) for name, schema in components.items()}
+            required = component.get("required", ())
+            members = component.get("properties", {}).items()
+            self._parameters[query] = [_parameter(name, member, required=name in required) for name, member in members]
+        return self._parameters[query]
 
     def _component(self, schema: Schema, cls: type | None) -> Schema:
         """A component with the names that are accepted, emitted or hidden beside what msgspec knows of."""
@@ -237,44 +241,44 @@ class _Schemas:
             member = {key: value for key, value in properties[name].items() if key != "description"}
             properties[old] = member if "$ref" in member else {**member, "deprecated": True}
             properties[old] |= {} if "$ref" in member else {"description": f"Older name of {name}."}
-        if "required" in made:
-            made["required"] = [name for name in made["required"] if name in properties]
-        if not made.get("required"):
-            made.pop("required", None)
+        if required := [name for name in made.pop("required", ()) if name in properties]:
+            made["required"] = required
         return made
 
-    def _converted(self, schema: Any) -> Any:
+    def _converted(self, schema: Schema) -> Schema:
         """A schema of JSON Schema 2020-12, as msgspec writes it, in OpenAPI 3.0."""
-        if isinstance(schema, list):
-            return [self._converted(item) for item in schema]
-        if not isinstance(schema, dict):
-            return schema
         options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
         if len(options) < len(schema.get("anyOf", ())):
             return self._nullable_of(schema, options)
         made = {name: self._member(name, value) for name, value in schema.items() if name not in _DROPPED}
         if made.get("default", ...) is None:
             del made["default"]
-        if made.get("items") is False:
-            made["items"] = {}
-        if "const" in schema:
-            made["enum"] = [schema["const"]]
+        if made.get("type") == "array":
+            made["items"] = made.get("items") or {}
         if "contentEncoding" in schema:
             made["format"] = "byte"
+        if "const" in schema:
+            made["enum"] = [schema["const"]]
         if "enum" in made:
             made.setdefault("type", "integer" if isinstance(made["enum"][0], int) else "string")
         for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
             if exclusive in made:
                 made |= {bound: made[exclusive], exclusive: True}
-        if "description" in made and isinstance(made["description"], str):
-            made["description"] = described(made["description"])
         return made
 
     def _member(self, name: str, value: Any) -> Any:
         """What stands under a keyword: mappings of names to schemas, schemas, or plain values."""
-        if name == "properties":
-            return {member: self._converted(schema) for member, schema in value.items()}
-        return value if name in ("default", "enum", "required", "examples") else self._converted(value)
+        match name, value:
+            case "properties", dict():
+                return {member: self._converted(schema) for member, schema in value.items()}
+            case (("items" | "additionalProperties"), dict()):
+                return self._converted(value)
+            case (("anyOf" | "oneOf" | "allOf"), list()):
+                return [self._converted(option) for option in value]
+            case "description", str():
+                return described(value)
+            case _:
+                return value
 
     def _nullable_of(self, schema: Schema, options: list[Any]) -> Schema:
         beside = {name: value for name, value in schema.items() if name != "anyOf"}
@@ -286,12 +290,62 @@ class _Schemas:
         if "$ref" in made:
             self._nullable.add(made["$ref"].removeprefix(REF))
             return {"$ref": made["$ref"]}
+        if "enum" in made:
+            made["enum"] = [*made["enum"], None]
         return {**made, **self._converted(beside), "nullable": True}
 
 
-def _is_query_only(type_: Any) -> bool:
-    return False
+def _classes_of(info: inspect.Type, known: dict[str, type]) -> dict[str, type]:
+    """Every Struct within a type, by name, added to those known."""
+    match info:
+        case inspect.StructType(cls=cls, fields=fields) if cls.__name__ not in known:
+            known[cls.__name__] = cls
+            for field in fields:
+                _classes_of(field.type, known)
+        case inspect.UnionType(types=types):
+            for option in types:
+                _classes_of(option, known)
+        case (
+            inspect.CollectionType(item_type=inner) | inspect.DictType(value_type=inner) | inspect.Metadata(type=inner)
+        ):
+            _classes_of(inner, known)
+    return known
 
 
-def _collect(info: inspect.Type, classes: dict[str, type]) -> None:
-    """Every Struct within a type, by name."""
+# Descriptions --------------------------------------------------------------------------------------------------------
+
+
+def described(docstring: str) -> str:
+    """A docstring as callers read it: its paragraphs unwrapped, without pointers into our own papers."""
+    text = _POINTER.sub("", python_inspect.cleandoc(docstring))
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def member_docs(cls: type) -> dict[str, str]:
+    """The docstrings that follow a class's members and those of its bases; empty where the source is not at hand."""
+    docs: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        docs |= _docs_of_module(base.__module__).get(base.__name__, {})
+    return docs
+
+
+@cache
+def _docs_of_module(module: str) -> dict[str, dict[str, str]]:
+    """Class → member → docstring, for one module that was imported."""
+    try:
+        tree = ast.parse(python_inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError, KeyError):
+        return {}
+    return {
+        node.name: {
+            member.target.id: described(text.value.value)
+            for member, text in pairwise(node.body)
+            if isinstance(member, ast.AnnAssign)
+            and isinstance(member.target, ast.Name)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+            and isinstance(text.value.value, str)
+        }
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+    }

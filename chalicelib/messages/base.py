@@ -18,7 +18,7 @@ SQS takes 1 MB by now, but bills each 64 KB as a request of its own; larger thin
 """
 
 
-class Unreadable(Exception):  # noqa: N818 it is what the message is
+class Unreadable(Exception):
     """A body that is no message of the expected kinds. Delivering it again will not help."""
 
 

@@ -19,7 +19,6 @@ from chalicelib.domain.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.operations.addresses import ORGANIZATION_BY_ID
 from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.services import access
 from chalicelib.services.access import Caller
 from chalicelib.settings import settings
 from chalicelib.storage import ids, records

@@ -9,6 +9,7 @@ from chalicelib.domain.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.domain.permissions import LEVEL_OF, Level, Permission
 from chalicelib.domain.resource import Id, Resource, Uuid, answer, given
 from chalicelib.domain.responses import CreateResponse, MessageResponse
+from chalicelib.domain.stores import BUCKET
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.operations.addresses import PROJECT_BY_ID
 from chalicelib.operations.operation import Call, NoQuery, Operation
@@ -55,6 +56,7 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
     level = access.organization_level(call.caller, call.body.organization)
     if level < Level.FULL:
         raise Forbidden
+    _check_buckets(call.body, call.caller, call.body.organization)
     organization = records.get(ORGANIZATION, call.body.organization)
     project = projects.create_project(call.body, call.caller.id, organization.default_membership_permission)
     return CreateResponse(
@@ -74,10 +76,7 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
     change = given(call.body)
     if not change:
         raise BadInput("No recognized keys in request!")
-    if {"bucket", "upload_bucket", "backup_bucket"} & change.keys():
-        level = access.organization_level(call.caller, call.target.organization)
-        if level < Level.FULL:
-            raise Forbidden("Setting a bucket on a project needs administrative access in the organization.")
+    _check_buckets(call.body, call.caller, call.target.organization)
     if elemental := change.get("elemental_id"):
         change["elemental_id"] = elemental.lower()
     changed = records.edit(
@@ -96,6 +95,16 @@ def delete_project(call: Call[Project, NoQuery, None]) -> MessageResponse:
         raise Forbidden("Only the owner of a project may delete it.")
     projects.delete_project(call.target)
     return MessageResponse(message=f"Project {call.target.id} deleted successfully!")
+
+
+def _check_buckets(body: ProjectUpdate, caller: Caller, organization: int) -> None:
+    """Buckets are set by administrators of the organization, and only its own."""
+    wanted = [number for number in (body.bucket, body.upload_bucket, body.backup_bucket) if number is not None]
+    if wanted and access.organization_level(caller, organization) < Level.FULL:
+        raise Forbidden("Setting a bucket on a project needs administrative access in the organization.")
+    for number in wanted:
+        if records.get(BUCKET, number).organization != organization:
+            raise Forbidden(f"Bucket {number} belongs to another organization.")
 
 
 def _level_name(level: Level) -> str:

@@ -1,0 +1,29 @@
+"""Queries: four languages, one tree, two evaluations.
+
+    parameters, bodies     the declared parameters of entity lists; the bodies that ask by id
+    filters                parameters and bodies → Query
+    object_search          encoded_search, object_search, saved sections → tree
+    search_string          search, annotation_search, media_search → tree
+    tree                   the tree and the Query around it
+    operators, columns     the operators and the built-in fields: tables of rows
+    check, binding         names bound to a project's definitions → checked Query, or a clear 400
+    meaning                a checked Query on plain Python values: the reference
+    layout, sql            a checked Query as SQL for `storage/view.py`
+    values, geodesy        what values count as; distances on the Earth
+
+From a request to its answer:
+
+    query = parse(Kind.LOCALIZATION, call.query, call.body)     # BadInput: a parameter breaks its language
+    view = views.current(project)                               # all that was committed before now
+    query = check(query, view.definitions)                      # BadInput: unknown name, wrong operator; NotFound: section
+    view.count(query); view.ids(query); view.documents(query)   # documents are JSON texts as answers emit them
+
+`check` takes as a third argument what the caller may see, by kind, as a tree of `Test`s; it can only narrow. Bulk
+operations take `ids`. Unknown attributes and operators a dtype has not are 400 in every language; only
+`attribute_null` of an attribute that nothing has is legal, and sorting by one sorts nothing.
+"""
+
+from chalicelib.query.check import check
+from chalicelib.query.filters import parse
+
+__all__ = ["check", "parse"]

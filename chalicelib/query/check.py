@@ -41,7 +41,7 @@ from chalicelib.query.tree import (
     either,
     negated,
 )
-from chalicelib.query.values import shown
+from chalicelib.query.values import shown, stored
 
 MOST_TERMS = 5_000
 DEEPEST_SECTIONS = 4
@@ -203,6 +203,8 @@ class _Check:
         place = f"float_array of {shown(nearest.name)}"
         if not found:
             raise binding.unknown(kind, nearest.name, "float_array")
+        if stored("float_array", list(nearest.center)) is None:
+            raise BadInput(f"{place}: the center must be of finite numbers of 32 bits.")
         for _, attribute in found:
             if attribute.dtype != "float_array":
                 raise BadInput(f"{place}: the attribute is of type {attribute.dtype}.")

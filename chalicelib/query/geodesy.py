@@ -37,20 +37,18 @@ def distance_km(lon: float, lat: float, other_lon: float, other_lat: float) -> f
     return max(0.0, min(EQUATOR_KM * (angle - FLATTENING / 2 * (x + y)), FARTHEST_KM))
 
 
-def distance_sql(column: str) -> str:
-    """The same in SQL of a column `[longitude, latitude]`; two parameters: other longitude, reduced other latitude.
+def distance_sql(column: str, longitude: str, latitude: str) -> str:
+    """The same in SQL, of a column `[longitude, latitude]` and the places of two parameters.
 
-    The parameters are named `$lon` and `$lat` in it, to be replaced by the compiler.
+    Those are the other longitude in degrees and the other latitude, `reduced`.
     """
     first = f"atan({1 - FLATTENING!r} * tan(radians({column}[2])))"
     half = (
-        f"least(greatest(pow(sin(($lat - {first}) / 2), 2)"
-        f" + cos({first}) * cos($lat) * pow(sin(radians($lon - {column}[1]) / 2), 2), 0.0), 1.0)"
+        f"least(greatest(pow(sin(({latitude} - {first}) / 2), 2)"
+        f" + cos({first}) * cos({latitude}) * pow(sin(radians({longitude} - {column}[1]) / 2), 2), 0.0), 1.0)"
     )
     angle = f"(2 * asin(sqrt({half})))"
-    mean, difference = f"(({first} + $lat) / 2)", f"(($lat - {first}) / 2)"
+    mean, difference = f"(({first} + {latitude}) / 2)", f"(({latitude} - {first}) / 2)"
     x = f"({angle} - sin({angle})) * pow(sin({mean}) * cos({difference}), 2) / greatest(1 - {half}, {_ANTIPODE!r})"
     y = f"({angle} + sin({angle})) * pow(cos({mean}) * sin({difference}), 2) / greatest({half}, {_SAME!r})"
-    return (
-        f"greatest(0.0, least({EQUATOR_KM!r} * ({angle} - {FLATTENING / 2!r} * ({x} + {y})), {FARTHEST_KM!r}))"
-    )
+    return f"greatest(0.0, least({EQUATOR_KM!r} * ({angle} - {FLATTENING / 2!r} * ({x} + {y})), {FARTHEST_KM!r}))"

@@ -6,7 +6,7 @@ a request that was stopped half-way may be repeated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -40,6 +40,8 @@ from chalicelib.storage.view import View, views
 BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
 BulkDelete = LocalizationBulkDelete | StateBulkDelete
 Change = Callable[[Any], Any]
+Told = tuple[dict[str, Any], dict[str, Any]]
+"""What the change log says of every row: built-in fields and attributes before and after, of the first of them."""
 
 
 def matched(view: View, query: Query, count: int | None) -> list[int]:
@@ -88,14 +90,14 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
         return 0
     refuse_mixed(kind, view, query, numbers, first.entity.type)
     change = _change(writer, type_of(kind, writer.project, first.entity.type), body, name)
-    old, new = differences(first.entity, change(first.entity))
+    told = differences(first.entity, change(first.entity))
     in_place = bool(body.in_place) if body.in_place is not None else not (kind is Kind.STATE and body.new_version)
     if in_place and body.new_version is None and body.new_elemental_id is None:
-        entities.edit_many(kind, numbers, change, user=writer.user, describe=lambda told: [Edit(kind, told, old, new)])
+        entities.edit_many(kind, numbers, change, user=writer.user, describe=lambda done: [Edit(kind, done, *told)])
         return len(numbers)
     step = _move_some if in_place else _copy_some
     for part in _parts(numbers, steps.LARGEST // 3 if in_place else steps.LARGEST // 2):
-        steps.again(lambda part=part: step(kind, writer, part, change, (old, new)))  # type: ignore[misc]
+        steps.again(lambda part=part: step(kind, writer, part, change, told))  # type: ignore[misc]
     return len(numbers)
 
 
@@ -123,7 +125,7 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
             return None
         return msgspec.structs.replace(row, variant_deleted=True, modified_by=writer.user, modified_datetime=moment)
 
-    entities.edit_many(kind, numbers, bury, user=writer.user, describe=lambda told: [tombstoned(kind, told)])
+    entities.edit_many(kind, numbers, bury, user=writer.user, describe=lambda done: [tombstoned(kind, done)])
     return len(numbers)
 
 
@@ -150,77 +152,66 @@ def _change(writer: Writer, of: Any, body: BulkUpdate, name: int | None) -> Chan
     return change
 
 
-def _move_some(
-    kind: Kind, writer: Writer, part: Sequence[int], change: Change, told: tuple[dict[str, Any], dict[str, Any]]
-) -> None:
+def _move_some(kind: Kind, writer: Writer, part: Sequence[int], change: Change, told: Told) -> None:
     """Change rows in place that come into other elements, where each is the latest mark then."""
     guard = steps.guard(writer.project)
-    before = list(entities.many(kind, part).values())
-    after = [change(row.entity) for row in before]
-    moved = {row.entity.id for row in before}
-    stay = [identity(row.entity) for row in before]
-    elements = rows_of(kind, writer.project, [*stay, *map(identity, after)])
+    before = entities.many(kind, part)
+    after = {number: change(row.entity) for number, row in before.items()}
+    stay = {number: identity(row.entity) == identity(after[number]) for number, row in before.items()}
+    elements = [*(identity(row.entity) for row in before.values()), *map(identity, after.values())]
     done: list[Step] = []
-    for element, rows in elements.items():
-        others = [row for row in rows if row.entity.id not in moved]
-        joining = [row for row in after if identity(row) == element]
-        first = next_mark(row.entity for row in others)
-        made = {row.id: row for row in _numbered(joining, first, {row.entity.id: row.entity for row in rows})}
-        flips, rewritten = settling(kind, others, made.values())
-        made |= rewritten
-        done += flips
-        done += [Step(kind, row, made[row.entity.id]) for row in before if row.entity.id in made]
-    _commit(kind, writer, done, told, guard)
+    flips: list[Step] = []
+    for element, rows in rows_of(kind, writer.project, elements).items():
+        others = [row for row in rows if row.entity.id not in before]
+        mine = [row for row in after.values() if identity(row) == element]
+        made = {row.id: row for row in mine if stay[row.id]}
+        first = next_mark([*(row.entity for row in others), *made.values()])
+        made |= _numbered([row for row in mine if not stay[row.id]], first)
+        flipped, rewritten = settling(kind, others, made.values())
+        flips += flipped
+        done += [Step(kind, before[number], row) for number, row in (made | rewritten).items()]
+    edits = [Edit(kind, [step.after.id for step in done], *told)] if done else []
+    _commit(kind, writer, done, flips, edits, guard)
 
 
-def _numbered(rows: Sequence[Any], first: int, there: dict[int, Any]) -> list[Any]:
-    """The rows with the next marks of the element they come into; those that were there already keep theirs."""
-    marks = iter(range(first, first + len(rows)))
-    kept = [row for row in rows if row.id in there]
-    used = max((row.mark for row in kept), default=-1)
-    return [
-        row if row.id in there else msgspec.structs.replace(row, mark=max(next(marks), used + 1 + place))
-        for place, row in enumerate(rows)
-    ]
-
-
-def _copy_some(
-    kind: Kind, writer: Writer, part: Sequence[int], change: Change, told: tuple[dict[str, Any], dict[str, Any]]
-) -> None:
+def _copy_some(kind: Kind, writer: Writer, part: Sequence[int], change: Change, told: Told) -> None:
     """Make changed copies of rows, each the latest mark of its element; the originals keep their content."""
     guard = steps.guard(writer.project)
     before = list(entities.many(kind, part).values())
-    numbers = ids.reserve(kind, len(before)) if before else range(0)
+    if not before:
+        return
+    numbers = ids.reserve(kind, len(before))
     copies = [
-        msgspec.structs.replace(change(row.entity), id=number, latest=True)
-        for row, number in zip(before, numbers, strict=True)
+        msgspec.structs.replace(change(row.entity), id=number) for row, number in zip(before, numbers, strict=True)
+    ]
+    marks = [
+        (row.entity.id, copy.id)
+        for row, copy in zip(before, copies, strict=True)
+        if identity(row.entity) == identity(copy)
     ]
     done: list[Step] = []
+    flips: list[Step] = []
     for element, rows in rows_of(kind, writer.project, map(identity, copies)).items():
-        first = next_mark(row.entity for row in rows)
-        joining = [row for row in copies if identity(row) == element]
-        made = {row.id: msgspec.structs.replace(row, mark=mark) for mark, row in enumerate(joining, first)}
-        flips, rewritten = settling(kind, rows, made.values())
-        made |= rewritten
-        done += flips
-        done += [Step(kind, None, row) for row in made.values()]
-    _commit(kind, writer, done, told, guard)
+        made = _numbered([row for row in copies if identity(row) == element], next_mark(row.entity for row in rows))
+        flipped, rewritten = settling(kind, rows, made.values())
+        flips += flipped
+        done += [Step(kind, None, row) for row in (made | rewritten).values()]
+    edits = [Edit(kind, [number for pair in marks for number in pair], *told)] if marks else []
+    _commit(kind, writer, done, flips, edits, guard)
+
+
+def _numbered(rows: Iterable[Any], first: int) -> dict[int, Any]:
+    """The rows with the marks from `first` on, by id."""
+    return {row.id: msgspec.structs.replace(row, mark=mark, latest=True) for mark, row in enumerate(rows, first)}
 
 
 def _commit(
-    kind: Kind,
-    writer: Writer,
-    done: Sequence[Step],
-    told: tuple[dict[str, Any], dict[str, Any]],
-    guard: steps.Guard,
+    kind: Kind, writer: Writer, done: list[Step], flips: list[Step], edits: list[Edit], guard: steps.Guard
 ) -> None:
-    """Do steps, each with what it says in the change log: rows that readers see change, and the others."""
-    by_id = {step.before.entity.id: step for step in done if step.before and step.after}
-    seen = [number for number, step in by_id.items() if step.after.modified_datetime != step.before.entity.modified_datetime]  # type: ignore[union-attr]
-    hidden = [number for number in by_id if number not in set(seen)]
-    edits = [Edit(kind, seen, *told)] if seen else []
-    edits += [unseen(kind, hidden)] if hidden else []
-    steps.apply(writer.project, done, user=writer.user, edits=edits, guarded=guard)
+    told = {number for edit in edits for number in edit.ids}
+    if hidden := [step.after.id for step in flips if step.after.id not in told]:
+        edits = [*edits, unseen(kind, hidden)]
+    steps.apply(writer.project, [*done, *flips], user=writer.user, edits=edits, guarded=guard)
 
 
 # --- deletions -----------------------------------------------------------------------------------------------------

@@ -18,8 +18,6 @@ from chalicelib.domain.marks import Identity, identity, next_mark
 from chalicelib.domain.resource import now
 from chalicelib.domain.tracks import segments
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.query.operators import Op
-from chalicelib.query.tree import Query, Test
 from chalicelib.services import access, projects
 from chalicelib.services.annotations import Ground, Writer, author, existing, ground, hyphenated, rows_of, settling
 from chalicelib.services.tracks import Place, places
@@ -81,14 +79,21 @@ class _Creation:
         """Check, make, store."""
         self._check()
         numbers = ids.reserve(self._kind, len(self._specs))
-        made = [self._make(index, spec, number) for (index, spec), number in zip(self._places_of(), numbers, strict=True)]
+        made = [
+            self._make(index, spec, number) for (index, spec), number in zip(self._places_of(), numbers, strict=True)
+        ]
         if not self._named:
             entities.create(self._kind, made, user=self._writer.user)
             return list(numbers)
         made, retiring, guarded = self._marked(made)
         told = [unseen(self._kind, [step.after.id for step in retiring])] if retiring else []
         steps.create(
-            self._kind, made, user=self._writer.user, rewritten=retiring, edits=told, guarded=self._guard if guarded else None
+            self._kind,
+            made,
+            user=self._writer.user,
+            rewritten=retiring,
+            edits=told,
+            guarded=self._guard if guarded else None,
         )
         return list(numbers)
 

@@ -120,9 +120,9 @@ def send_email(message: SendEmail, read: Read) -> None:
     """
     raw = compose(message, read)
     try:
+        # its own To says who gets it
         client().send_email(
             FromEmailAddress=addresses.parse(message.sender).address,
-            Destination={"ToAddresses": [addresses.parse(recipient).address for recipient in message.recipients]},
             Content={"Raw": {"Data": raw}},
         )
     except ClientError as failure:

@@ -86,7 +86,7 @@ def packets_from(
     for packet in container.demux(stream):
         if not found:
             places = (packet.pos,) if by_position else (packet.pts, packet.dts)
-            found = packet.is_keyframe and target in places
+            found = target in places
             at, limit = (packet.pos, key.position) if by_position else (packet.dts, key.stamp)
             late = at is not None and limit is not None and at > limit
             if not found and (late or not packet.size):

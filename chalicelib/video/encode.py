@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 _ENCODERS = {"h264": "libx264", "hevc": "libx265", "av1": "libsvtav1"}
 _TAGS = {"hevc": "hvc1"}
 _THREADED_HEIGHT = 480
-_FRAMES_WAITING = 3
+_FRAMES_WAITING = 2
+# Presets of x264 that look ahead less than a group of pictures.
+_SHORT_SIGHTED = frozenset({"ultrafast", "superfast", "veryfast", "faster"})
 _FINEST_CLOCK = 10_000
 # FFmpeg's numbers.
 _BICUBIC = 4
@@ -287,6 +289,9 @@ def encoder_options(rendition: Rendition) -> dict[str, str]:
     tune = {"tune": rendition.tune} if rendition.tune else {}
     if rendition.vcodec == "h264":
         fixed = {"keyint_min": str(GOP), "sc_threshold": "0", "bf": "0", "threads": str(threads)}
+        if rendition.preset not in _SHORT_SIGHTED:
+            # Looking beyond the next keyframe gains nothing and keeps more pictures in memory.
+            fixed["rc-lookahead"] = str(GOP)
         return options | fixed | tune
     if rendition.vcodec == "hevc":
         settings = f"keyint={GOP}:min-keyint={GOP}:scenecut=0:open-gop=0:bframes=0:pools={threads}:frame-threads=1"

@@ -80,8 +80,14 @@ def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, F
 
 def _demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, name: str, deadline: float) -> _Packets:
     """The timestamps and keyframes of all packets."""
-    if name == "mov":
-        file.hollow = _payload(file)
+    from av.container.core import Flags  # noqa: PLC0415 - see video.opening
+
+    if name == "mov" and (payload := _payload(file)):
+        # Parsers would look for keyframes in the payload; without them the index tells. Seeking lets go of those that
+        # opening the file has started.
+        container.flags |= Flags.no_parse.value
+        container.seek(stream.start_time or 0, stream=stream)
+        file.hollow = payload
     times = array("q")
     keys: list[tuple[int, int, int | None]] = []
     usable = True

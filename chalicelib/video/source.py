@@ -14,8 +14,8 @@ from typing import Protocol
 
 BLOCK = 256 * 1024
 # Reading ahead doubles from one block to this while reading is sequential.
-LARGEST_FETCH = 32
-CACHED_BLOCKS = 96
+LARGEST_FETCH = 16
+CACHED_BLOCKS = 64
 
 
 class Source(Protocol):
@@ -134,4 +134,4 @@ class SourceFile:
             self._blocks[number + start // BLOCK] = data[start : start + BLOCK]
         while len(self._blocks) > CACHED_BLOCKS:
             self._blocks.popitem(last=False)
-        return self._blocks.get(number, b"")
+        return data[:BLOCK]

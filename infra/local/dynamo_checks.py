@@ -146,6 +146,8 @@ def only(params: Params, *known: str) -> None:
     for name in params:
         if name not in known and name not in ("TableName", "ReturnConsumedCapacity"):
             raise Unusual
+    if params.get("ReturnConsumedCapacity", "NONE") not in ("NONE", "TOTAL", "INDEXES"):
+        raise Unusual
 
 
 def names_in(params: Params) -> Names:
@@ -217,8 +219,6 @@ def charge(operation: str, params: Params, answer: Answer, *, read: float = 0.0,
         metering.record(operation, read, write)
     wanted = params.get("ReturnConsumedCapacity", "NONE")
     if wanted != "NONE":
-        if wanted not in ("TOTAL", "INDEXES"):
-            raise Unusual
         table = params.get("TableName")
         units = read + write
         if table is not None:

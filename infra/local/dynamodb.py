@@ -6,9 +6,9 @@ not there. `install` changes this in three places:
 
 * every table keeps its rows in `infra.local.dynamo_rows.Rows`: packed, immutable, in key order;
 * clients of this process are short-circuited at `BaseClient._make_api_call`: the parameters go straight to
-  `infra.local.dynamo_calls`, `dynamo_reads` and `dynamo_transactions`, under one lock, and the answer straight back. boto3 resources and
-  pynamodb pass there too. Events that handlers may listen to (`provide-client-params`, `before-parameter-build`,
-  `after-call`) are still sent;
+  `infra.local.dynamo_calls`, `dynamo_reads` and `dynamo_transactions`, under one lock, and the answer straight back.
+  boto3 resources and pynamodb pass there too. Events that handlers may listen to (`provide-client-params`,
+  `before-parameter-build`, `after-call`) are still sent;
 * whatever those do not know, and every call that comes over HTTP, goes moto's own way, under the same lock, on the
   same rows.
 
@@ -23,6 +23,7 @@ import copy
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any, NoReturn
 
 from botocore.client import BaseClient
@@ -54,6 +55,9 @@ DIRECT: dict[str, Callable[[DynamoDBBackend, Params], Answer]] = {
 ORDINARY_MISTAKES = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError)
 """What malformed parameters raise in a direct call, always before anything is changed."""
 
+INDEX_NAME = 6
+"""The position of `index_name` behind the hash key among the parameters of `Table.query`."""
+
 fallbacks: Counter[str] = Counter()
 """How many calls of each operation went moto's own way: a test of speed wants none."""
 
@@ -67,10 +71,10 @@ def installed() -> bool:
 
 
 def install() -> None:
-    """Change moto and botocore. Tables made before keep moto's own structures, so call this before `mock_aws` starts."""
+    """Change moto and botocore, before `mock_aws` starts: tables made earlier keep moto's own structures."""
     if installed():
         return
-    _replace(BaseClient, "_make_api_call", _make_api_call(BaseClient._make_api_call))  # type: ignore[attr-defined]
+    _replace(BaseClient, "_make_api_call", _make_api_call(getattr(BaseClient, "_make_api_call")))  # noqa: B009 -- unknown to its stubs
     _replace(DynamoHandler, "call_action", _locked(DynamoHandler.call_action))
     _replace(Table, "__init__", _with_rows(Table.__init__))
     _replace(Table, "__len__", _length(Table.__len__))
@@ -113,15 +117,13 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
         context: dict[str, Any] = {}
         params = self._emit_api_params(api_params=api_params, operation_model=model, context=context)
         answer: Answer
-        status = 200
+        status = HTTPStatus.OK
         try:
             with LOCK:
                 backend = dynamodb_backends[DEFAULT_ACCOUNT_ID][region]
-                if params.get("ReturnConsumedCapacity", "NONE") not in ("NONE", "TOTAL", "INDEXES"):
-                    raise Unusual
                 answer = direct(backend, params)
         except Refused as refused:
-            status = 400
+            status = HTTPStatus.BAD_REQUEST
             metering.record(operation_name)
             error = {"Code": refused.code, "Message": refused.message}
             answer = {"Error": error, "message": refused.message, **refused.more}
@@ -130,13 +132,13 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
             metering.record(operation_name)
             return original(self, operation_name, api_params)
         answer["ResponseMetadata"] = {
-            "RequestId": str(uuid.uuid4()), "HTTPStatusCode": status, "HTTPHeaders": {}, "RetryAttempts": 0,
+            "RequestId": str(uuid.uuid4()), "HTTPStatusCode": int(status), "HTTPHeaders": {}, "RetryAttempts": 0,
         }  # fmt: skip
         self.meta.events.emit(
             f"after-call.dynamodb.{operation_name}",
             http_response=_Status(status), parsed=answer, model=model, context=context,
         )  # fmt: skip
-        if status != 200:
+        if status is not HTTPStatus.OK:
             _raise(self, operation_name, answer)
         return answer
 
@@ -207,7 +209,7 @@ def _query(original: Callable[..., Any]) -> Callable[..., Any]:
     """Stock query looks at all items of the table: show it those of the partition only."""
 
     def query(self: Table, hash_key: Any, *args: Any, **options: Any) -> Any:
-        index = options.get("index_name", args[6] if len(args) > 6 else None)
+        index = options.get("index_name", args[INDEX_NAME] if len(args) > INDEX_NAME else None)
         if index is not None or not isinstance(self.items, Rows):
             return original(self, hash_key, *args, **options)
         rows = self.items
@@ -235,21 +237,20 @@ def _written_back(original: Callable[..., Any]) -> Callable[..., Any]:
         rows = self.get_table(table_name).items
         if not isinstance(rows, Rows):
             return original(self, table_name, key, *args, **options)
-        outer = transaction.changes is not None
-        if not outer:
+        outer = transaction.changes
+        if outer is None:
             transaction.begin()
-        assert transaction.changes is not None
-        before = len(transaction.changes)
+        before = 0 if outer is None else len(outer)
         try:
             item = original(self, table_name, key, *args, **options)
             rows.put_item(item)
         except BaseException:
-            if outer:
-                _undo(transaction.changes, before)
-            else:
+            if outer is None:
                 transaction.roll_back()
+            else:
+                _undo(outer, before)
             raise
-        if not outer:
+        if outer is None:
             transaction.commit()
         return item
 
@@ -267,7 +268,7 @@ def _undoable(original: Callable[..., None]) -> Callable[..., None]:
     """Undo a failed transaction row by row: moto would bring back whole tables, with what others wrote since."""
 
     def transact_write_items(self: DynamoDBBackend, transact_items: list[dict[str, Any]]) -> None:
-        global _in_moto_transaction
+        global _in_moto_transaction  # noqa: PLW0603 -- guarded by the lock
         if not transact_items:
             raise MockValidationException("Member must have length greater than or equal to 1")
         with LOCK:

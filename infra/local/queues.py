@@ -170,8 +170,10 @@ def run(source: Source, queue: Queue, messages: Sequence[Message]) -> None:
 
 
 def failures(answer: Any, given: set[str]) -> set[str]:
-    """The ids of the messages that a function's answer reports as failed, as Lambda reads it: nothing reported means
-    that all went well, anything unintelligible that all failed."""
+    """The ids of the messages that a function's answer reports as failed, as Lambda reads it.
+
+    Nothing reported means that all went well, anything unintelligible that all failed.
+    """
     if not isinstance(answer, dict) or not answer.get("batchItemFailures"):
         return set()
     reported = answer["batchItemFailures"]

@@ -49,6 +49,22 @@ OVERRIDES = {
 }
 PLAIN = {"x-id", *OVERRIDES}
 CONDITIONS = {"if-match", "if-none-match", "if-modified-since", "if-unmodified-since"}
+MOTO_HEADERS = tuple(
+    f"x-amz-{name}"
+    for name in (
+        "object-lock",
+        "tagging",
+        "acl",
+        "grant",
+        "website",
+        "sdk-checksum",
+        "checksum",
+        "server-side",
+        "storage",
+    )
+)
+"""Uploads with any header that starts like this are handled by moto, whole."""
+LAST_PART = 10_000
 REGION = "us-east-1"
 
 
@@ -107,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
     _unread: int
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- its name in the base class
         """Say nothing: there are too many requests to read."""
 
     def handle_expect_100(self) -> bool:
@@ -141,7 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._error(500, "InternalError", repr(error))
         self.wfile.flush()
 
-    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = do_OPTIONS = _any
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = do_OPTIONS = _any  # noqa: N815 -- the names that the base class looks for
 
     def _serve(self) -> None:
         if "chunked" in self._headers.get("transfer-encoding", "").lower():
@@ -200,9 +216,8 @@ class _Handler(BaseHTTPRequestHandler):
     # -------------------------------------------------------------------------------------------- objects in
 
     def _plain_put(self) -> bool:
-        others = ("x-amz-object-lock", "x-amz-tagging", "x-amz-acl", "x-amz-grant", "x-amz-website", "x-amz-sdk-checksum",
-                  "x-amz-server-side", "x-amz-storage", "x-amz-checksum")  # fmt: skip
-        return not CONDITIONS & self._headers.keys() and not any(name.startswith(others) for name in self._headers)
+        headers = self._headers
+        return not CONDITIONS & headers.keys() and not any(name.startswith(MOTO_HEADERS) for name in headers)
 
     def _put(self, bucket: str, name: str, query: Mapping[str, str], claim: Claim) -> None:
         backend = store()
@@ -213,7 +228,7 @@ class _Handler(BaseHTTPRequestHandler):
         if "content-length" not in self._headers:
             raise Denied("MissingContentLength", "You must provide the Content-Length HTTP header.", 411)
         number = query.get("partNumber", "1")
-        if not number.isdigit() or not 1 <= int(number) <= 10_000:
+        if not number.isdigit() or not 1 <= int(number) <= LAST_PART:
             raise Denied("InvalidArgument", "Part number must be an integer between 1 and 10000, inclusive", 400)
         body = self._receive(claim)
         if upload is not None:
@@ -235,13 +250,16 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             for block in self._content(claim):
                 body.write(block)
-            md5 = self._headers.get("content-md5")
-            if md5 is not None and md5 != base64.b64encode(body.md5).decode():
-                raise Denied("BadDigest", "The Content-MD5 you specified did not match what we received.", 400)
+            self._check_md5(body)
         except BaseException:
             body.close()
             raise
         return body
+
+    def _check_md5(self, body: Body) -> None:
+        md5 = self._headers.get("content-md5")
+        if md5 is not None and md5 != base64.b64encode(body.md5).decode():
+            raise Denied("BadDigest", "The Content-MD5 you specified did not match what we received.", 400)
 
     def _content(self, claim: Claim) -> Iterator[bytes]:
         """The body as it comes, checked against its hash, and without the frames of `aws-chunked`."""

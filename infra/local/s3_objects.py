@@ -33,7 +33,7 @@ class Body:
     """The content of an object while it arrives: written block by block, then handed to moto as a value."""
 
     def __init__(self) -> None:
-        self.file: Any = tempfile.SpooledTemporaryFile(IN_MEMORY)
+        self.file: Any = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 -- the object closes it
         self.size = 0
         self._md5 = hashlib.md5(usedforsecurity=False)
 
@@ -152,7 +152,7 @@ def _replace(target: Any, name: str, replacement: Any) -> None:
 
 
 def _untracked(cls: type, *_: Any, **__: Any) -> Any:
-    """Stock models append every message, object and item it ever makes to a list: not in a server that runs for days."""
+    """Stock models append every message, object and item to a list: not in a server that runs for days."""
     return object.__new__(cls)
 
 

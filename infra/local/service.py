@@ -6,7 +6,6 @@ Imported after AWS runs and the environment is set, for it imports the service i
 from __future__ import annotations
 
 import json
-import logging
 import secrets
 import threading
 from collections.abc import Iterator
@@ -25,9 +24,6 @@ from infra.local.queues import Pollers, Source
 from infra.local.s3_front import S3Front
 
 FIRST_USER = "admin"
-SAVE_SECONDS = 30.0
-"""How often the data is written to disk while it changes; Ctrl-C writes it once more."""
-log = logging.getLogger("limn.local")
 
 
 class Service:
@@ -42,13 +38,14 @@ class Service:
         self._s3 = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY}, host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._state = state.State(home / "data")
-        self._stopping = threading.Event()
         self._place: dict[str, str] = {}
 
     def start(self) -> Iterator[str]:
         """Start all of it, a word before each step."""
-        yield "restoring data"
-        self._state.load()
+        restored = self._state.load()
+        if restored.rows:
+            yield f"restored {restored.rows} rows, {restored.objects} objects, {restored.messages} waiting messages"
+        self._state.start()
         yield f"serving S3 on port {self._port + 1}"
         self._s3.start()
         yield f"serving the API on port {self._port}"
@@ -56,7 +53,6 @@ class Service:
         threading.Thread(target=self._api.serve_forever, args=(0.05,), name="gateway", daemon=True).start()
         yield "polling the queues"
         self._pollers.start()
-        threading.Thread(target=self._keep_saving, name="saving", daemon=True).start()
         (self._home / "local.json").write_text(json.dumps(self._place, indent=2) + "\n")
 
     def greeting(self) -> str:
@@ -73,7 +69,6 @@ class Service:
 
     def stop(self) -> Iterator[str]:
         """Stop taking requests, let queue functions finish, write the data."""
-        self._stopping.set()
         yield "closing the ports"
         self._api.shutdown()
         self._api.server_close()
@@ -81,8 +76,8 @@ class Service:
         yield "waiting for queue functions (again Ctrl-C does not wait; their messages come back at the next start)"
         self._pollers.stop(timeout=10.0)
         self._s3.stop()
-        yield "writing data"
-        self._state.save()
+        yield "writing the rest of the data"
+        self._state.stop()
 
     def _first_user(self) -> None:
         """The first user, with the password of the last run where there was one, and a token."""
@@ -107,13 +102,6 @@ class Service:
             "password": password,
             "token": token,
         }
-
-    def _keep_saving(self) -> None:
-        while not self._stopping.wait(SAVE_SECONDS):
-            try:
-                self._state.save()
-            except Exception:
-                log.exception("The data could not be written.")
 
     def _outbox(self, _method: str, query: str, _body: bytes) -> Reply:
         return outbox.page(aws.REGION, as_json="format=json" in query)

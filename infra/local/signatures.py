@@ -16,6 +16,10 @@ from urllib.parse import quote, unquote_to_bytes
 ALGORITHM = "AWS4-HMAC-SHA256"
 UNSIGNED = "UNSIGNED-PAYLOAD"
 LONGEST_EXPIRY = 7 * 24 * 3600
+QUERY_NEEDS = (
+    "Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, "
+    "X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters."
+)
 CLOCK_SKEW = timedelta(minutes=15)
 _SPACES = re.compile(r" +")
 
@@ -119,9 +123,7 @@ def _claim(request: Request) -> Claim:
         signed = tuple(query["X-Amz-SignedHeaders"].split(";"))
         signed_at = query["X-Amz-Date"]
     except (KeyError, ValueError):
-        message = "Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, " \
-                  "X-Amz-Signature, X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters."  # fmt: skip
-        raise Denied("AuthorizationQueryParametersError", message, 400) from None
+        raise Denied("AuthorizationQueryParametersError", QUERY_NEEDS, 400) from None
     if not 0 <= expires <= LONGEST_EXPIRY:
         message = "X-Amz-Expires must be between 0 and 604800 seconds"
         raise Denied("AuthorizationQueryParametersError", message, 400)
@@ -133,14 +135,14 @@ def _from_header(request: Request, authorization: str) -> Claim:
     algorithm, _, rest = authorization.partition(" ")
     parts = dict(piece.strip().partition("=")[::2] for piece in rest.split(","))
     try:
-        if algorithm != ALGORITHM:
-            raise ValueError(algorithm)
         access_key, scope = _credential(parts["Credential"])
         signed = tuple(parts["SignedHeaders"].split(";"))
         given = parts["Signature"]
         payload = request.headers["x-amz-content-sha256"]
     except (KeyError, ValueError):
-        raise Denied("AuthorizationHeaderMalformed", "The authorization header is malformed", 400) from None
+        algorithm = ""
+    if algorithm != ALGORITHM:
+        raise Denied("AuthorizationHeaderMalformed", "The authorization header is malformed", 400)
     return Claim(access_key, scope, request.headers.get("x-amz-date", ""), signed, given, payload, None)
 
 
@@ -177,7 +179,7 @@ def signature(request: Request, claim: Claim, secret: str) -> str:
         )
     )
     digest = hashlib.sha256(canonical.encode("utf-8", "surrogateescape")).hexdigest()
-    to_sign = "\n".join((ALGORITHM, claim.moment, claim.scope, digest))
+    to_sign = f"{ALGORITHM}\n{claim.moment}\n{claim.scope}\n{digest}"
     key = f"AWS4{secret}".encode()
     for part in claim.scope.split("/"):
         key = hmac.digest(key, part.encode(), "sha256")

@@ -1,7 +1,7 @@
 """moto's SQS made flat: the messages of a queue by when they may next be received.
 
-moto walks through all messages of a queue to send, receive, delete or count; and a long poll looks once a second. Here a
-queue's messages are a heap by the time they become visible, and a condition wakes those who wait as soon as there is
+moto walks through all messages of a queue to send, receive, delete or count; and a long poll looks once a second. Here
+a queue's messages are a heap by the time they become visible, and a condition wakes those who wait as soon as there is
 something to do. FIFO queues keep moto's own ways.
 """
 
@@ -34,7 +34,7 @@ def now() -> float:
 
 
 class Shelf:
-    """The messages of one queue. Takes the place of moto's list `Queue._messages`, which moto's code may still iterate."""
+    """The messages of one queue, in the place of moto's list `Queue._messages`; moto's code may still iterate it."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()

@@ -1,8 +1,8 @@
 """What survives a restart of the local stack: rows, objects, uploads, keys, waiting messages and sent mail.
 
-`State` follows moto's memory at a short distance: after `start`, a thread writes what has changed every half second, so a
-killed process loses no more than that, and a stopped one nothing. Tables, buckets and queues are not kept: the template makes them, and
-`load` fills those that exist.
+`State` follows moto's memory at a short distance: after `start`, a thread writes what has changed every half second, so
+a killed process loses no more than that, and a stopped one nothing. Tables, buckets and queues are not kept: the
+template makes them, and `load` fills those that exist.
 
 Objects are written before the rows that name them, because a row was committed after its object was stored.
 """

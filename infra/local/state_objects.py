@@ -2,7 +2,8 @@
 
 The content of every object and part is a file of its own that never changes; a JSON file beside it says whose it is. A
 new content is complete before the JSON file names it, and an old one is removed only afterwards, so a crash leaves the
-old object or the new one. Once written, the object reads its content from there, and memory and temporary files are free.
+old object or the new one. Once written, the object reads its content from there, and memory and temporary files are
+free.
 """
 
 # ruff: noqa: SLF001 -- what is kept here has no public name in moto

@@ -45,7 +45,7 @@ def answer(client, name, params):
         )
     except ParamValidationError as error:
         return ("invalid", str(error))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         return ("raised", type(error).__name__)
     return ("ok", ordered({key: value for key, value in response.items() if key not in IGNORED}))
 
@@ -115,7 +115,7 @@ class Script:
             item["bad"] = self.random.choice([{"N": "ten"}, {"N": ""}, {"NS": []}, {"S": "\ud800"[:0]}, {"N": "1e200"}])
         return item
 
-    def condition(self, names, values):
+    def condition(self, names, values):  # noqa: PLR0911
         """A condition expression; adds the placeholders it uses."""
         which = self.random.randrange(12)
         name = self.random.choice("defgn")

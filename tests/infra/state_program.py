@@ -81,7 +81,8 @@ def fill_and_die(state, *clients):
     done = fill(state, *clients)
     state.start()
     time.sleep(1.5)
-    print(json.dumps(done), flush=True)
+    sys.stdout.write(json.dumps(done))
+    sys.stdout.flush()
     os._exit(9)
 
 
@@ -107,7 +108,8 @@ def look(state, dynamodb, s3, sqs, ses, queue, key):
     return {
         "words": items("words"), "flat": items("flat"), "objects": objects,
         "messages": [
-            [m["MessageId"], m["Body"], m["Attributes"]["ApproximateReceiveCount"], repr(m["MessageAttributes"])] for m in messages
+            [m["MessageId"], m["Body"], m["Attributes"]["ApproximateReceiveCount"], repr(m["MessageAttributes"])]
+            for m in messages
         ],
         "mails": [vars(mail) for mail in ses_backends[ACCOUNT]["us-east-1"].sent_messages],
         "secret": kms.decrypt(CiphertextBlob=blob)["Plaintext"].decode() if blob else "",
@@ -144,7 +146,7 @@ def main():
         began = time.perf_counter()
         loaded = state.load()
         state.loaded = {"seconds": time.perf_counter() - began, "rows": loaded.rows, "objects": loaded.objects}
-        print(json.dumps(globals()[sys.argv[2]](state, *clients)))
+        sys.stdout.write(json.dumps(globals()[sys.argv[2]](state, *clients)))
 
 
 if __name__ == "__main__":

@@ -65,7 +65,8 @@ def test_ordinary_calls_take_the_direct_way(client):
     client.get_item(TableName="numbers", Key=key(), ConsistentRead=True)
     client.update_item(
         TableName="numbers", Key=key(), UpdateExpression="SET #n = #n + :n REMOVE g ADD t :n",
-        ConditionExpression="n = :n", ExpressionAttributeNames={"#n": "n"}, ExpressionAttributeValues={":n": {"N": "1"}},
+        ConditionExpression="n = :n", ExpressionAttributeNames={"#n": "n"},
+        ExpressionAttributeValues={":n": {"N": "1"}},
     )  # fmt: skip
     client.transact_write_items(TransactItems=[{"Delete": {"TableName": "numbers", "Key": key()}}])
     client.scan(TableName="numbers")
@@ -94,12 +95,11 @@ def test_pynamodb_takes_the_direct_way_too(client):
         Number("p", 1).save(condition=Number.pk.does_not_exist())
     assert refused.value.cause_response_code == "ConditionalCheckFailedException"
     Number("p", 1).update(actions=[Number.n.add(5)])
-    with (
-        pytest.raises(TransactWriteError) as cancelled,
-        TransactWrite(connection=Number._get_connection().connection) as write,
-    ):
-        write.save(Number("p", 2))
-        write.save(Number("p", 1), condition=Number.pk.does_not_exist())
+    write = TransactWrite(connection=Number._get_connection().connection)
+    write.save(Number("p", 2))
+    write.save(Number("p", 1), condition=Number.pk.does_not_exist())
+    with pytest.raises(TransactWriteError) as cancelled:
+        write._commit()
     assert [reason and reason.code for reason in cancelled.value.cancellation_reasons] == [
         None,
         "ConditionalCheckFailed",
@@ -272,6 +272,7 @@ class TestThreads:
     def test_failing_transactions_take_back_nothing_of_others(self, client, attribute):
         put(client, Item=key("0", "taken"))
         extra = {"set": {"SS": ["x"]}} if attribute == "SS" else {}
+        again = {"TableName": "numbers", "Item": key("0", "taken"), "ConditionExpression": "attribute_not_exists(pk)"}
 
         def work(index):
             for number in range(self.ROUNDS):
@@ -279,7 +280,7 @@ class TestThreads:
                 with pytest.raises(client.exceptions.TransactionCanceledException):
                     client.transact_write_items(TransactItems=[
                         {"Put": {"TableName": "numbers", "Item": {**key(str(number), "never"), **extra}}},
-                        {"Put": {"TableName": "numbers", "Item": key("0", "taken"), "ConditionExpression": "attribute_not_exists(pk)"}},
+                        {"Put": again},
                     ])  # fmt: skip
 
         self.run(work)

@@ -18,12 +18,14 @@ COUNT = 60
 SIZE = (320, 240)
 
 
-def draw(number, size=SIZE):
+def draw(number, size=SIZE, *, noise=False):
+    """The picture of a number; `noise` makes it hard to compress, for clips that need some bytes."""
     cells = Image.new("L", (4, 4))
     for cell in range(16):
         white = CORNERS[cell] if cell in CORNERS else bool(number >> BITS.index(cell) & 1)
         cells.putpixel((cell % 4, cell // 4), 255 if white else 0)
-    return cells.resize(size, Image.Resampling.NEAREST).convert("RGB")
+    image = cells.resize(size, Image.Resampling.NEAREST)
+    return (Image.blend(image, Image.effect_noise(size, 200), 0.2) if noise else image).convert("RGB")
 
 
 def read(image):
@@ -73,6 +75,7 @@ class Kind:
     trim: int = 0
     sar: Fraction | None = None
     count: int = COUNT
+    noise: bool = False
 
     @property
     def whole(self):
@@ -164,7 +167,7 @@ def make(kind, folder):
 def stored(kind, number):
     """The picture as it must be stored so that a player shows it upright."""
     turned = kind.rotation in (90, -90)
-    image = draw(number, kind.size[::-1] if turned else kind.size)
+    image = draw(number, kind.size[::-1] if turned else kind.size, noise=kind.noise)
     # The display matrix turns counterclockwise by its angle; the stored picture is the inverse.
     if kind.rotation:
         image = image.rotate(-kind.rotation, expand=True)

@@ -1,0 +1,56 @@
+# `make` alone says what there is. Everything runs in .venv, which the first target that needs it makes from the lock.
+
+PYTHON ?= python3
+BIN := .venv/bin
+VENV := .venv/.installed
+STAGE ?= dev
+TESTS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format bench nightly package lock clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV) ## the whole service on this machine; PORT=8000, FRESH=1 starts empty
+	@$(BIN)/python -m infra.local
+
+test: $(VENV) ## the tests; TESTS=tests/query for some of them
+	@$(BIN)/python -m pytest -n auto -m "not nightly" $(TESTS)
+
+check: $(VENV) ## lint, format, types, layers, templates
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/cfn-lint infra/stateful.yaml
+
+format: $(VENV) ## write code as check wants it
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(VENV) ## how fast and how dear the main operations are
+	@$(BIN)/python -m tests.bench
+
+# pytest says 5 when it finds no test
+nightly: $(VENV) ## tests too slow for every commit
+	@$(BIN)/python -m pytest -n auto -m nightly $(TESTS) || test $$? -eq 5
+
+package: $(VENV) ## zips and template of a deployment into build/; STAGE=dev, ARCHITECTURE=x86_64 or arm64
+	@$(BIN)/python -m infra.package --stage $(STAGE) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))
+
+lock: $(VENV) ## compile requirements*.txt from pyproject.toml anew
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade pyproject.toml -o requirements.txt
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --extra dev pyproject.toml \
+		-c requirements.txt -o requirements-dev.txt
+
+clean: ## remove what was built; .venv and .limn, the local data, stay
+	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .chalice/deployments
+	@find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
+
+$(VENV): requirements-dev.txt
+	@echo "installing requirements-dev.txt into .venv (once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@

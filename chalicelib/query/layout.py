@@ -1,0 +1,110 @@
+"""Which column of the view holds which attribute.
+
+Each kind has one table: its built-in columns and numbered ones, `a0`, `a1` …, each of one SQL type. An attribute of a
+type gets a column of its dtype's SQL type; types share columns among each other, an attribute that other types have
+under the same name first of all, so that a filter over all types is usually one comparison. So no name of a user's is
+ever part of a statement, a rename moves no data, and a list over all types is a scan of one table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from chalicelib.domain.definitions import AnyType
+from chalicelib.domain.kinds import Kind
+
+SQL_TYPE = {
+    "bool": "BOOLEAN",
+    "int": "BIGINT",
+    "float": "DOUBLE",
+    "string": "VARCHAR",
+    "enum": "VARCHAR",
+    "blob": "VARCHAR",
+    "datetime": "TIMESTAMP",
+    "geopos": "DOUBLE[2]",
+    "float_array": "FLOAT[]",
+    "ints": "BIGINT[]",
+}
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where an attribute of a type is kept: the column, and the dtype it is converted to."""
+
+    column: str
+    dtype: str
+
+
+@dataclass
+class Layout:
+    """The columns of one project's view. It only grows columns; a column that nobody uses is taken again."""
+
+    sql_types: dict[Kind, dict[str, str]] = field(default_factory=lambda: {kind: {} for kind in Kind})
+    """By kind: numbered column → its SQL type, in the order of the table."""
+    slots: dict[Kind, dict[int, dict[str, Slot]]] = field(default_factory=lambda: {kind: {} for kind in Kind})
+    """By kind and type: attribute → where it is kept."""
+    users: dict[Kind, dict[str, set[int]]] = field(default_factory=lambda: {kind: {} for kind in Kind})
+    """By kind: numbered column → the types that use it."""
+
+    def copy(self) -> Layout:
+        """A copy that can be changed by itself."""
+        return Layout(
+            {kind: dict(columns) for kind, columns in self.sql_types.items()},
+            {kind: {number: dict(slots) for number, slots in types.items()} for kind, types in self.slots.items()},
+            {kind: {column: set(types) for column, types in users.items()} for kind, users in self.users.items()},
+        )
+
+    def slot(self, kind: Kind, number: int, name: str) -> Slot | None:
+        """Where an attribute of a type is kept, None if the type has none such."""
+        return self.slots[kind].get(number, {}).get(name)
+
+    def fit(self, kind: Kind, number: int, definition: AnyType | None) -> Fitted:
+        """Make room for a type as it now is, or None where it is gone; tells what that comes to in the table."""
+        before = self.slots[kind].get(number, {})
+        attributes = {each.name: each.dtype for each in definition.attribute_types} if definition else {}
+        kept = {
+            name: Slot(slot.column, attributes[name])
+            for name, slot in before.items()
+            if name in attributes and attributes[name] == slot.dtype
+        }
+        freed = [slot.column for name, slot in before.items() if name not in kept]
+        for column in freed:
+            self.users[kind][column].discard(number)
+        added: list[str] = []
+        filled: dict[str, Slot] = {}
+        for name, dtype in attributes.items():
+            if name not in kept:
+                taken = {slot.column for slot in (*kept.values(), *filled.values())}
+                column = self._free(kind, name, SQL_TYPE[dtype], taken)
+                if column not in self.sql_types[kind]:
+                    self.sql_types[kind][column] = SQL_TYPE[dtype]
+                    added.append(column)
+                self.users[kind].setdefault(column, set()).add(number)
+                filled[name] = Slot(column, dtype)
+        if definition is None:
+            self.slots[kind].pop(number, None)
+        else:
+            self.slots[kind][number] = kept | filled
+        return Fitted(added, [column for column in freed if column not in added], filled)
+
+    def _free(self, kind: Kind, name: str, sql_type: str, taken: set[str]) -> str:
+        """A column of a SQL type that is not taken: where others have that name, else nobody's, else anybody's."""
+        free = [each for each, its in self.sql_types[kind].items() if its == sql_type and each not in taken]
+        namesakes = {
+            slots[name].column for slots in self.slots[kind].values() if name in slots and slots[name].column in free
+        }
+        if namesakes:
+            return min(namesakes)
+        unused = [column for column in free if not self.users[kind].get(column)]
+        if unused or free:
+            return (unused or free)[0]
+        return f"a{len(self.sql_types[kind])}"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a changed type comes to: columns to add, columns of its things to empty, attributes to fill from them."""
+
+    added: list[str]
+    emptied: list[str]
+    filled: dict[str, Slot]

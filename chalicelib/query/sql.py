@@ -1,0 +1,385 @@
+"""A checked query as SQL for the view: text of our own words and column names, all values as parameters.
+
+Terms are compiled loosely, NULL counting as false, until a Not needs them two-valued; so what is not negated stays in
+the plain form that the database can push into its scans and joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from chalicelib.domain.kinds import Kind
+from chalicelib.query import geodesy
+from chalicelib.query.columns import BY_NAME
+from chalicelib.query.layout import Layout
+from chalicelib.query.meaning import RANKS
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import (
+    AfterMedia,
+    And,
+    AttributeTest,
+    Case,
+    Coincident,
+    Everything,
+    Nearest,
+    Not,
+    Nothing,
+    Or,
+    Query,
+    Related,
+    SortKey,
+    Test,
+    Tree,
+)
+from chalicelib.query.values import fold
+
+MOST_INLINE = 40
+"""Longer lists travel as one JSON parameter: binding and planning thousands of parameters takes longer."""
+_encode = msgspec.json.Encoder().encode
+_SOLID = frozenset({"id", "type", "version", "mark", "latest", "variant_deleted", "media", "name", "deleted", "depth"})
+"""Built-in columns that are never NULL."""
+_JSON_LIST = {"int": "'[\"BIGINT\"]'", "ints": "'[\"BIGINT\"]'", "float": "'[\"DOUBLE\"]'", "string": "'[\"VARCHAR\"]'"}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """SQL text with numbered parameters, and their values."""
+
+    text: str
+    parameters: Sequence[Any]
+
+
+def count(query: Query, layout: Layout) -> Statement:
+    """How many things a checked query selects, before its slice: one row of one number."""
+    compiler = _Compiler(layout)
+    head, rest = compiler.selection(query)
+    return Statement(f"{head}SELECT count(*) {rest}", compiler.parameters)
+
+
+def ids(query: Query, layout: Layout) -> Statement:
+    """The ids a checked query selects, in order: rows of an id and, if incidents are counted, their number."""
+    compiler = _Compiler(layout)
+    head, rest = compiler.selection(query)
+    order = compiler.order(query)
+    limit = ""
+    if query.stop is not None:
+        limit += f" LIMIT {compiler.value(max(0, query.stop - query.start))}"
+    if query.start:
+        limit += f" OFFSET {compiler.value(query.start)}"
+    columns = "t0.id, coalesce(i.n, 0)" if query.incident else "t0.id"
+    return Statement(f"{head}SELECT {columns} {rest} ORDER BY {order}{limit}", compiler.parameters)
+
+
+def table(kind: Kind) -> str:
+    """The table of a kind."""
+    return f'"{kind.value}"'
+
+
+@dataclass
+class _Compiler:
+    layout: Layout
+    parameters: list[Any] = field(default_factory=list)
+    aliases: int = 0
+    counts_incidents: bool = False
+
+    def value(self, value: Any) -> str:
+        """A parameter's place."""
+        self.parameters.append(value)
+        return f"${len(self.parameters)}"
+
+    def alias(self) -> str:
+        """A name for one more table."""
+        self.aliases += 1
+        return f"t{self.aliases}"
+
+    # --- the statement ------------------------------------------------------------------------------------------
+
+    def selection(self, query: Query) -> tuple[str, str]:
+        """What stands before SELECT, and FROM … WHERE … with the kind's table as t0."""
+        self.counts_incidents = query.incident is not None
+        name = table(query.kind)
+        source = f"FROM {name} t0"
+        if query.incident is not None:
+            source += f" LEFT JOIN ({self._incidents(query.incident)}) i ON i.media = t0.id"
+        where = self.term(query.where, query.kind, "t0", strict=False)
+        head = ""
+        if query.merge or query.exclude_parents:
+            head = f"WITH chosen AS MATERIALIZED (SELECT t0.* {source} WHERE {where}) "
+            where = "t0.id IN (SELECT id FROM chosen) AND t0.id NOT IN (SELECT parent FROM chosen WHERE parent NOTNULL)"
+            if query.merge and query.derived:
+                pairs = self.value(_encode([list(pair) for pair in query.derived]).decode())
+                where += (
+                    " AND t0.id NOT IN (SELECT b.id FROM chosen b JOIN chosen d ON d.elemental_id = b.elemental_id"
+                    f" JOIN (SELECT unnest(from_json({pairs}, '[[\"BIGINT\"]]')) AS p) v"
+                    " ON v.p[1] = d.version AND v.p[2] = b.version)"
+                )
+        if query.kind.is_annotation and not query.show_deleted:
+            where += " AND NOT t0.variant_deleted"
+        for nearest in query.nearest:
+            where += self._bounds(nearest, query.kind)
+        return head, f"{source} WHERE {where}"
+
+    def _incidents(self, tree: Tree) -> str:
+        terms = tree.terms if isinstance(tree, Or) else (tree,)
+        counted = []
+        for term in terms:
+            if isinstance(term, Related):
+                alias = self.alias()
+                media = f"unnest({alias}.media)" if term.to is Kind.STATE else f"{alias}.media"
+                where = self._nested(term, alias)
+                counted.append(f"SELECT {media} AS media FROM {table(term.to)} {alias} WHERE {where}")
+        if not counted:
+            return "SELECT 0 AS media, 0 AS n WHERE false"
+        return f"SELECT media, count(*) AS n FROM ({' UNION ALL '.join(counted)}) GROUP BY media"
+
+    def order(self, query: Query) -> str:
+        """The ORDER BY of a query: distances, keys, id."""
+        parts = [
+            f"{self._distance(nearest, query.kind)} {_direction(nearest.descending)} NULLS LAST"
+            for nearest in query.nearest
+        ]
+        for key in query.keys:
+            parts.extend(self._key(query.kind, key))
+        return ", ".join((*parts, "t0.id"))
+
+    # --- terms --------------------------------------------------------------------------------------------------
+
+    def term(self, tree: Tree, kind: Kind, alias: str, *, strict: bool) -> str:
+        """A condition on a kind's table under an alias; never NULL if `strict`."""
+        match tree:
+            case Everything():
+                return "true"
+            case Nothing():
+                return "false"
+            case And(terms):
+                return "(" + " AND ".join(self.term(each, kind, alias, strict=strict) for each in terms) + ")"
+            case Or(terms):
+                return "(" + " OR ".join(self.term(each, kind, alias, strict=strict) for each in terms) + ")"
+            case Not(term):
+                return f"NOT {self.term(term, kind, alias, strict=True)}"
+            case Test():
+                return self._test(tree, kind, alias, strict=strict)
+            case AttributeTest(name, cases):
+                return self._attribute(name, cases, kind, alias, strict=strict)
+            case Related():
+                return self._related(tree, kind, alias)
+            case Coincident():
+                return self._coincident(tree, kind, alias, strict=strict)
+            case AfterMedia(number):
+                return self._after(number, alias)
+        raise AssertionError(tree)  # the check leaves no other
+
+    def _test(self, test: Test, kind: Kind, alias: str, *, strict: bool) -> str:
+        if test.column == "incident":
+            column, dtype = ("coalesce(i.n, 0)" if self.counts_incidents and alias == "t0" else "NULL::BIGINT"), "int"
+        else:
+            column, dtype = f'{alias}."{test.column}"', BY_NAME[kind][test.column].dtype
+        condition = self._compared(column, test.op, dtype, test.value)
+        if not strict or test.op is Op.PRESENT or test.column in _SOLID:
+            return f"({condition})"
+        return f"coalesce({condition}, false)"
+
+    def _compared(self, column: str, op: Op, dtype: str, value: Any) -> str:
+        return _COMPARED[op](self, column, dtype, value)
+
+    def _attribute(self, name: str, cases: Iterable[Case], kind: Kind, alias: str, *, strict: bool) -> str:
+        found = []
+        for case in cases:
+            for column, types in self._columns(kind, name, case).items():
+                condition = self._compared(f"{alias}.{column}", case.op, case.dtype, case.value)
+                guard = self._guard(kind, alias, column, types)
+                found.append(f"({guard}{condition})")
+        if not found:
+            return "false"
+        condition = found[0] if len(found) == 1 else f"({' OR '.join(found)})"
+        return f"coalesce({condition}, false)" if strict else condition
+
+    def _columns(self, kind: Kind, name: str, case: Case) -> dict[str, list[int]]:
+        """The columns that hold an attribute of some types: column → those of the types."""
+        columns: dict[str, list[int]] = {}
+        for number in case.types:
+            slot = self.layout.slot(kind, number, name)
+            if slot is not None and slot.dtype == case.dtype:
+                columns.setdefault(slot.column, []).append(number)
+        return columns
+
+    def _guard(self, kind: Kind, alias: str, column: str, types: list[int]) -> str:
+        """The condition that a thing is of some types, and AND; empty where the column holds no other's values."""
+        if self.layout.users[kind][column] <= set(types):
+            return ""
+        return f"{alias}.type IN ({', '.join(map(self.value, types))}) AND "
+
+    # --- links --------------------------------------------------------------------------------------------------
+
+    def _nested(self, tree: Related | Coincident, alias: str) -> str:
+        return self.term(tree.where, tree.to, alias, strict=False)
+
+    def _related(self, tree: Related, kind: Kind, alias: str) -> str:
+        other = self.alias()
+        where = self._nested(tree, other)
+        match kind, tree.to:
+            case (Kind.MEDIA, Kind.STATE):
+                found, own = f"unnest({other}.media)", f"{alias}.id"
+            case (Kind.MEDIA, _):
+                found, own = f"{other}.media", f"{alias}.id"
+            case (Kind.LOCALIZATION, Kind.MEDIA):
+                found, own = f"{other}.id", f"{alias}.media"
+            case (Kind.LOCALIZATION, _):
+                found, own = f"unnest({other}.localizations)", f"{alias}.id"
+            case _:
+                members = "media" if tree.to is Kind.MEDIA else "localizations"
+                return (
+                    f"({alias}.id IN (SELECT s.id FROM (SELECT id, unnest({members}) AS m FROM {table(kind)}) s"
+                    f" WHERE s.m IN (SELECT {other}.id FROM {table(tree.to)} {other} WHERE {where})))"
+                )
+        return f"({own} IN (SELECT {found} FROM {table(tree.to)} {other} WHERE {where}))"
+
+    def _coincident(self, tree: Coincident, kind: Kind, alias: str, *, strict: bool) -> str:
+        other = self.alias()
+        where = self._nested(tree, other)
+        media = f"unnest({other}.media)" if tree.to is Kind.STATE else f"{other}.media"
+        found = (
+            f"SELECT {media} AS m, {other}.frame AS f FROM {table(tree.to)} {other}"
+            f" WHERE {other}.frame NOTNULL AND {where}"
+        )
+        if kind is Kind.STATE:
+            return (
+                f"({alias}.id IN (SELECT s.id FROM (SELECT id, frame, unnest(media) AS m FROM {table(kind)}) s"
+                f" JOIN ({found}) o ON o.m = s.m AND o.f = s.frame))"
+            )
+        condition = f"(({alias}.media, {alias}.frame) IN ({found}))"
+        return f"coalesce({condition}, false)" if strict else condition
+
+    def _after(self, number: int, alias: str) -> str:
+        at = self.value(number)
+        before = f"(SELECT b.name FROM {table(Kind.MEDIA)} b WHERE b.id = {at})"
+        return (
+            f"({alias}.name > {before} OR ({alias}.name = {before} AND {alias}.id > {at})"
+            f" OR ({before} IS NULL AND {alias}.id > {at}))"
+        )
+
+    # --- order --------------------------------------------------------------------------------------------------
+
+    def _key(self, kind: Kind, key: SortKey) -> list[str]:
+        direction = _direction(key.descending)
+        if key.column is not None:
+            column = f't0."{key.column}"'
+            if key.column == "incident":
+                column = "coalesce(i.n, 0)" if self.counts_incidents else "NULL"
+            elif key.column == "section" and kind.is_annotation:
+                media = "t0.media[1]" if kind is Kind.STATE else "t0.media"
+                column = f"(SELECT m.section FROM {table(Kind.MEDIA)} m WHERE m.id = {media})"
+            return [f"{column} {direction} NULLS {'FIRST' if key.descending else 'LAST'}"]
+        ranks: dict[int, list[tuple[str, str]]] = {}
+        mixed = any(case.dtype == "float" for case in key.cases)
+        for case in key.cases:
+            for column, types in self._columns(kind, key.attribute, case).items():
+                guard = self._guard(kind, "t0", column, types).removesuffix(" AND ")
+                value = f"t0.{column}::DOUBLE" if mixed and case.dtype == "int" else f"t0.{column}"
+                ranks.setdefault(RANKS.get(case.dtype, 0), []).append((guard, value))
+        parts = []
+        for rank in sorted(ranks, reverse=key.descending):
+            # More than one column under one rank: at most one of them holds a value in any row.
+            values = [f"CASE WHEN {guard} THEN {value} END" if guard else value for guard, value in ranks[rank]]
+            value = values[0] if len(values) == 1 else f"coalesce({', '.join(values)})"
+            parts.append(f"{value} {direction} NULLS LAST")
+        return parts
+
+    def _distance(self, nearest: Nearest, kind: Kind) -> str:
+        columns = self._columns(kind, nearest.name, Case(nearest.types, "float_array", Op.PRESENT))
+        whens = []
+        for column, types in columns.items():
+            guard = self._guard(kind, "t0", column, types)
+            center = f"{self.value(list(nearest.center))}::FLOAT[]"
+            distance = _METRICS[nearest.metric].format(f"t0.{column}", center)
+            whens.append(f"WHEN {guard}len(t0.{column}) = {self.value(len(nearest.center))} THEN {distance}")
+        return f"CASE {' '.join(whens)} END" if whens else "NULL::DOUBLE"
+
+    def _bounds(self, nearest: Nearest, kind: Kind) -> str:
+        found = ""
+        if nearest.lower is not None:
+            found += f" AND {self._distance(nearest, kind)} >= {self.value(nearest.lower)}"
+        if nearest.upper is not None:
+            found += f" AND {self._distance(nearest, kind)} <= {self.value(nearest.upper)}"
+        return found
+
+
+_METRICS = {
+    "l2norm": "list_distance({0}, {1})",
+    "cosine": "(SELECT CASE WHEN NOT isnan(d) THEN d END FROM (SELECT list_cosine_distance({0}, {1}) AS d))",
+    "ip": "list_negative_inner_product({0}, {1})",
+    "l1norm": "list_sum(list_transform(list_zip({0}, {1}), lambda p: abs(p[1] - p[2])))",
+}
+
+_Comparison = Callable[[_Compiler, str, str, Any], str]
+
+
+def _direction(descending: bool) -> str:
+    return "DESC" if descending else "ASC"
+
+
+def _infix(sign: str) -> _Comparison:
+    return lambda compiler, column, _, value: f"{column} {sign} {compiler.value(value)}"
+
+
+def _function(name: str) -> _Comparison:
+    return lambda compiler, column, _, value: f"{name}(lower({column}), {compiler.value(value)})"
+
+
+def _equals(compiler: _Compiler, column: str, dtype: str, value: Any) -> str:
+    if dtype == "bool":
+        return column if value else f"NOT {column}"
+    return f"{column} = {compiler.value(value)}"
+
+
+def _in(compiler: _Compiler, column: str, dtype: str, value: tuple[Any, ...]) -> str:
+    if not value:
+        return "false"
+    if len(value) > MOST_INLINE and (json_list := _JSON_LIST.get("string" if dtype in ("enum", "blob") else dtype)):
+        listed = compiler.value(_encode(list(value)).decode())
+        return f"{column} IN (SELECT unnest(from_json({listed}, {json_list})))"
+    return f"{column} IN ({', '.join(map(compiler.value, value))})"
+
+
+def _between(compiler: _Compiler, column: str, _: str, value: tuple[Any, Any]) -> str:
+    return f"{column} BETWEEN {compiler.value(value[0])} AND {compiler.value(value[1])}"
+
+
+def _under(compiler: _Compiler, column: str, _: str, value: str) -> str:
+    return f"({column} = {compiler.value(value)} OR starts_with({column}, {compiler.value(value + '.')}))"
+
+
+def _overlaps(compiler: _Compiler, column: str, _: str, value: tuple[int, ...]) -> str:
+    listed = compiler.value(_encode(list(value)).decode())
+    return f"list_has_any({column}, from_json({listed}, '[\"BIGINT\"]'))"
+
+
+def _within(compiler: _Compiler, column: str, _: str, value: tuple[float, float, float]) -> str:
+    km, latitude, longitude = value
+    distance = geodesy.distance_sql(column, compiler.value(longitude), compiler.value(geodesy.reduced(latitude)))
+    return f"{distance} <= {compiler.value(km)}"
+
+
+_COMPARED: dict[Op, _Comparison] = {
+    Op.EQ: _equals,
+    Op.LT: _infix("<"),
+    Op.LTE: _infix("<="),
+    Op.GT: _infix(">"),
+    Op.GTE: _infix(">="),
+    Op.IN: _in,
+    Op.BETWEEN: _between,
+    Op.CONTAINS: _function("contains"),
+    Op.STARTS: _function("starts_with"),
+    Op.ENDS: _function("ends_with"),
+    Op.SAME: lambda compiler, column, _, value: f"lower({column}) = {compiler.value(fold(value))}",
+    Op.MATCHES: lambda compiler, column, _, value: f"regexp_full_match(lower({column}), {compiler.value(value)}, 's')",
+    Op.UNDER: _under,
+    Op.OVERLAPS: _overlaps,
+    Op.WITHIN: _within,
+    Op.PRESENT: lambda _, column, __, ___: f"{column} IS NOT NULL",
+}
+"""By operation: the condition on a column, NULL where that is."""

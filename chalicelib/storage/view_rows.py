@@ -1,0 +1,79 @@
+"""Rows of the view from commits: what a change puts into the columns, and the document that answers emit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from chalicelib.domain.commits import Change
+from chalicelib.domain.entities import STRUCT_OF
+from chalicelib.domain.kinds import Kind
+from chalicelib.domain.resource import Resource, answer
+from chalicelib.query.columns import COLUMNS
+from chalicelib.query.layout import SQL_TYPE, Layout
+from chalicelib.query.values import STORED
+
+_decoders = {kind: msgspec.json.Decoder(struct) for kind, struct in STRUCT_OF.items()}
+_encode = msgspec.json.Encoder().encode
+_encode_name = msgspec.json.Encoder().encode
+
+
+class _Attributes(msgspec.Struct):
+    attributes: dict[str, Any] = {}
+
+
+_attributes = msgspec.json.Decoder(_Attributes)
+
+
+def create_table(kind: Kind, name: str) -> str:
+    """The statement that makes the table of a kind, without columns for attributes."""
+    columns = ", ".join(f'"{column.name}" {SQL_TYPE[column.dtype]}' for column in COLUMNS[kind])
+    return f"CREATE TABLE {name} ({columns})"
+
+
+class Rows:
+    """Makes rows of one kind under one layout: values in the order of the table's columns."""
+
+    def __init__(self, kind: Kind, layout: Layout) -> None:
+        self._takes = [column.value for column in COLUMNS[kind]]
+        self._decode: Callable[[Any], Resource] = _decoders[kind].decode
+        self._width = len(layout.sql_types[kind])
+        places = {column: len(self._takes) + place for place, column in enumerate(layout.sql_types[kind])}
+        self._plans = {
+            number: [(name, places[slot.column], STORED[slot.dtype]) for name, slot in slots.items()]
+            for number, slots in layout.slots[kind].items()
+        }
+
+    def make(self, change: Change) -> tuple[list[Any], bytes]:
+        """The row and the document of a change of this kind that is not gone."""
+        entity: Any = self._decode(change.doc)
+        row = [take(entity) for take in self._takes]
+        plan = self._plans.get(entity.type, ())
+        row.extend([None] * self._width)
+        attributes = entity.attributes
+        for name, place, convert in plan:
+            value = attributes.get(name)
+            if value is not None:
+                row[place] = convert(value)
+        return row, _encode(answer(entity))
+
+
+def attribute_of(document: bytes, name: str) -> Any:
+    """The JSON value of an attribute in a document, None where it has none."""
+    if _encode_name(name) not in document:
+        return None
+    return _attributes.decode(document).attributes.get(name)
+
+
+_NO_INCIDENT = b'"incident":null'
+
+
+def with_incident(document: bytes, incident: int) -> bytes:
+    """A media's document with how many annotations match the related search."""
+    # The last one is the member: what stands after it in the document holds no text of a user's.
+    place = document.rfind(_NO_INCIDENT)
+    if place < 0:
+        return document
+    return document[:place] + b'"incident":%d' % incident + document[place + len(_NO_INCIDENT) :]
