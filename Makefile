@@ -39,11 +39,12 @@ nightly: $(VENV) ## tests too slow for every commit
 package: $(VENV) ## zips and template of a deployment into build/; STAGE=dev, ARCHITECTURE=x86_64 or arm64
 	@$(BIN)/python -m infra.package --stage $(STAGE) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))
 
-lock: $(VENV) ## compile requirements*.txt from pyproject.toml anew
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 $(if $(UPGRADE),--upgrade)
+
+lock: $(VENV) ## compile requirements*.txt from pyproject.toml; UPGRADE=1 takes the newest of everything
 	@$(BIN)/python -m pip install --quiet uv
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade pyproject.toml -o requirements.txt
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --extra dev pyproject.toml \
-		-c requirements.txt -o requirements-dev.txt
+	@$(LOCK) pyproject.toml -o requirements.txt
+	@$(LOCK) --extra dev pyproject.toml -c requirements.txt -o requirements-dev.txt
 
 clean: ## remove what was built; .venv and .limn, the local data, stay
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .chalice/deployments
@@ -51,6 +52,7 @@ clean: ## remove what was built; .venv and .limn, the local data, stay
 
 $(VENV): requirements-dev.txt
 	@echo "installing requirements-dev.txt into .venv (once)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Limn needs Python 3.11 or newer: make PYTHON=…")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@

@@ -10,6 +10,7 @@ import yaml
 FOLDER = Path(__file__).parent
 STATEFUL = FOLDER / "stateful.yaml"
 FUNCTIONS = FOLDER / "functions.yaml"
+ALARMS = FOLDER / "alarms.yaml"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

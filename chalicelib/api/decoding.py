@@ -2,8 +2,8 @@
 
 Everything is bounded before work begins: bytes (`MAX_BODY`), nesting (`MAX_DEPTH`), things per list body
 (`MAX_THINGS`), integers (64 bits). Whatever breaks a rule is BadInput with the field and the rule in its text;
-unknown parameters and members are ignored (`spec/4` §0, decision 10). Old forms of bodies — renamed members, members
-at base level, nulls for optional members — are made new before msgspec validates; types without any skip that.
+unknown parameters and members are ignored (`spec/4` §0, decision 10). Old forms of bodies, such as renamed members,
+are made new before msgspec validates; types without any skip that.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def _decode_any(text: bytes, shapes: tuple[_Shape, ...]) -> Any:
     is_list = text[:1] == b"["
     fitting = [shape for shape in shapes if shape.is_list == is_list]
     fitting = fitting or [shape for shape in shapes if is_list and shape.takes_ids] or list(shapes)
-    first: BadInput | None = None
+    first = None
     for shape in fitting:
         try:
             return _decode(text, shape, is_list=is_list)
@@ -246,8 +246,7 @@ def _shapes(body: Any) -> tuple[_Shape, ...]:
 def _is_too_deep(text: bytes) -> bool:
     """Whether pairs of brackets are left after the innermost ones were taken away `MAX_DEPTH` times."""
     marks = text.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NEITHER_BRACKET_NOR_QUOTE)
-    left = marks.replace(b'""', b"")
-    if b'"' in left:  # A string holds brackets: what is outside of strings stands before every other quote.
+    if b'"' in (left := marks.replace(b'""', b"")):  # A string holds brackets: every other piece is outside of strings.
         left = b"".join(marks.split(b'"')[::2])
     for _ in range(MAX_DEPTH):
         left = left.replace(b"[]", b".").replace(b"{}", b".").replace(b".", b"")

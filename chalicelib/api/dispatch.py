@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chalicelib.api.decoding import decode_body, decode_path, decode_query
-from chalicelib.api.encoding import HttpAnswer, encode, encode_error
+from chalicelib.api.encoding import HttpAnswer, encode, encode_error, negotiate
 from chalicelib.domain.permissions import Level, Permission, Verdict, decide
 from chalicelib.errors import Forbidden, LimnError, NotFound, NotSignedIn
 from chalicelib.operations.operation import Call, Found, Operation
@@ -58,6 +58,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     caller = authenticate(request.headers.get("authorization"))
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
         raise NotSignedIn
+    accept = negotiate(operation, request.query, request.headers)
     path = decode_path(operation, request.variables)
     query = decode_query(operation, request.query)
     body = decode_body(operation, request.body, request.headers.get("content-type"))
@@ -84,7 +85,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         path=path,
         query=query,
         body=body,
-        accept=next(iter(request.query.get("format", [])), None),
+        accept=accept,
         headers=dict(request.headers),
     )
 

@@ -196,14 +196,12 @@ class _Schemas:
 
     def __init__(self, types: Iterable[Any]) -> None:
         kept = dict.fromkeys((*types, BadRequestResponse, NotFoundResponse))
-        made, components = msgspec.json.schema_components(list(kept), ref_template=REF + "{name}")
-        if ambiguous := [name for name in components if "." in name]:
-            raise ValueError(f"Structs that clients cannot tell apart by name: {', '.join(ambiguous)}")
-        self._nullable: set[str] = set()
-        self._of: dict[Any, Schema] = dict(zip(kept, map(self._converted, made), strict=True))
         classes: dict[str, type] = {}
         for info in inspect.multi_type_info(list(kept)):
             _classes_of(info, classes)
+        made, components = msgspec.json.schema_components(list(kept), ref_template=REF + "{name}")
+        self._nullable: set[str] = set()
+        self._of: dict[Any, Schema] = dict(zip(kept, map(self._converted, made), strict=True))
         self.components: Schema = {
             name: self._component(schema, classes.get(name)) for name, schema in sorted(components.items())
         }
@@ -296,9 +294,11 @@ class _Schemas:
 
 
 def _classes_of(info: inspect.Type, known: dict[str, type]) -> dict[str, type]:
-    """Every Struct within a type, by name, added to those known."""
+    """Every Struct within a type, by name, added to those known. Raises ValueError where two have one name."""
     match info:
-        case inspect.StructType(cls=cls, fields=fields) if cls.__name__ not in known:
+        case inspect.StructType(cls=cls, fields=fields) if known.get(cls.__name__) is not cls:
+            if cls.__name__ in known:
+                raise ValueError(f"Clients could not tell two Structs apart that are called {cls.__name__}.")
             known[cls.__name__] = cls
             for field in fields:
                 _classes_of(field.type, known)

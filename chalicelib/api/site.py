@@ -10,16 +10,17 @@ from chalicelib.domain.permissions import Permission
 from chalicelib.operations import accounts
 from chalicelib.operations.addresses import plain
 from chalicelib.operations.operation import Answer, Call, Operation
+from chalicelib.settings import settings
 
 TAG = "Pages"
-YAML = "application/vnd.oai.openapi"
+YAML = "application/vnd.oai.openapi; charset=utf-8"
 
 
 @lru_cache(maxsize=1)
 def _schema() -> tuple[bytes, str]:
     from chalicelib.api.catalogue import OPERATIONS  # noqa: PLC0415 the catalogue lists these pages too
 
-    body = openapi.as_yaml(openapi.document(OPERATIONS))
+    body = openapi.as_yaml(openapi.document(OPERATIONS, server=settings().public_url))
     return body, openapi.etag(body)
 
 

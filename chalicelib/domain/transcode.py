@@ -154,7 +154,7 @@ def check_size(width: int, height: int) -> None:
         message = f"The picture is {width} x {height} pixels, which cannot be shown."
         raise BadInput(message)
     if max(width, height) > MAX_SIDE or width * height > MAX_PIXELS:
-        message = f"The picture is {width} x {height} pixels; at most {MAX_SIDE} on a side and {MAX_PIXELS} in all are allowed."
+        message = f"The picture is {width} x {height} pixels; allowed are {MAX_SIDE} on a side and {MAX_PIXELS} in all."
         raise BadInput(message)
 
 

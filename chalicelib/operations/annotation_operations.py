@@ -21,11 +21,10 @@ from chalicelib.errors import NotFound
 from chalicelib.operations.addresses import PROJECT, entity
 from chalicelib.operations.operation import Address, Call, Documents, Found, NoQuery, OneOf, Operation
 from chalicelib.query import filters
-from chalicelib.services import annotation_bulk, annotation_creation, annotation_edits
+from chalicelib.services import annotation_bulk, annotation_creation, annotation_edits, asking
 from chalicelib.services.annotations import Writer, hyphenated, latest_of, rows_of
 from chalicelib.storage import entities, records
 from chalicelib.storage.entities import Stored
-from chalicelib.storage.view import views
 
 AnyCall = Call[Any, Any, Any]
 
@@ -137,16 +136,18 @@ def list_matches(kind: Kind, call: AnyCall) -> Documents | int:
     if call.query.operation == "count":
         return count_matches(kind, call)
     query = filters.parse(kind, call.query, call.body)
-    view = views.current(call.project)
+    view = asking.current(call.project)
     types = view.definitions.types(kind)
     shown = [types[query.type]] if query.type in types else types.values()
     columns = dict.fromkeys(attribute.name for each in shown for attribute in each.attribute_types)
-    return Documents(documents=view.documents(query), columns=tuple(columns))
+    return Documents(
+        documents=asking.documents(view, query, getattr(call.query, "fields", None)), columns=tuple(columns)
+    )
 
 
 def count_matches(kind: Kind, call: AnyCall) -> int:
     """How many things a list's parameters and body find."""
-    return views.current(call.project).count(filters.parse(kind, call.query, call.body))
+    return asking.count(asking.current(call.project), filters.parse(kind, call.query, call.body))
 
 
 def by_id(kind: Kind) -> Address[Any]:

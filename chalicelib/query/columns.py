@@ -12,7 +12,7 @@ from typing import Any
 
 from chalicelib.domain.entities import Media, MediaFiles
 from chalicelib.domain.kinds import Kind
-from chalicelib.query.values import instant, stored
+from chalicelib.query.values import stored
 
 SECTION_TAG = "tator_user_sections"
 """The attribute that media have without its being defined: the older way to say which section they are in."""
@@ -25,19 +25,19 @@ class Column:
     name: str
     dtype: str
     value: Callable[[Any], Any]
+    member: str | None = None
+    """The member whose value it is as it stands, if it is."""
 
 
 def _member(name: str, dtype: str, member: str = "") -> Column:
+    """A column that is a member as it stands: one that cannot be out of the bounds of its SQL type."""
     member = member or name
-    if dtype == "datetime":
-        return Column(name, dtype, lambda entity: _moment(getattr(entity, member)))
-    if dtype in ("float", "int"):
-        return Column(name, dtype, lambda entity: stored(dtype, getattr(entity, member)))
-    return Column(name, dtype, lambda entity: getattr(entity, member))
+    return Column(name, dtype, lambda entity: getattr(entity, member), member)
 
 
-def _moment(text: str | None) -> Any:
-    return None if text is None else instant(text)
+def _converted(name: str, dtype: str) -> Column:
+    """A column that is a member converted as an attribute of that dtype would be."""
+    return Column(name, dtype, lambda entity: stored(dtype, getattr(entity, name)))
 
 
 def _sizes(files: MediaFiles | None) -> list[tuple[str, int]]:
@@ -71,17 +71,17 @@ _COMMON = (
     _member("id", "int"),
     _member("type", "int"),
     _member("created_by", "int"),
-    _member("created_datetime", "datetime"),
+    _converted("created_datetime", "datetime"),
     _member("modified_by", "int"),
-    _member("modified_datetime", "datetime"),
+    _converted("modified_datetime", "datetime"),
 )
 _GEOMETRY = tuple(_member(name, "float") for name in ("x", "y", "width", "height", "u", "v"))
 _ANNOTATION = (
-    _member("frame", "int"),
+    _converted("frame", "int"),
     _member("version", "int"),
-    _member("parent", "int"),
+    _converted("parent", "int"),
     _member("elemental_id", "string"),
-    _member("mark", "int"),
+    _converted("mark", "int"),
     _member("latest", "bool"),
     _member("variant_deleted", "bool"),
 )
@@ -100,10 +100,10 @@ COLUMNS: dict[Kind, tuple[Column, ...]] = {
         _member("archive_state", "string"),
         _member("deleted", "bool"),
         _member("section", "int", "primary_section"),
-        _member("num_frames", "int"),
-        _member("fps", "float"),
-        _member("width", "float"),
-        _member("height", "float"),
+        _converted("num_frames", "int"),
+        _converted("fps", "float"),
+        _converted("width", "float"),
+        _converted("height", "float"),
         Column("tag", "string", _tag),
         Column("total_size", "int", _total_size),
         Column("download_size", "int", _download_size),
@@ -114,7 +114,7 @@ COLUMNS: dict[Kind, tuple[Column, ...]] = {
     Kind.LEAF: (
         *_COMMON,
         _member("name", "string"),
-        _member("parent", "int"),
+        _converted("parent", "int"),
         _member("path", "string"),
         _member("depth", "int"),
         _NEVER_DELETED,

@@ -360,8 +360,15 @@ def _overlaps(compiler: _Compiler, column: str, _: str, value: tuple[int, ...]) 
 
 def _within(compiler: _Compiler, column: str, _: str, value: tuple[float, float, float]) -> str:
     km, latitude, longitude = value
-    distance = geodesy.distance_sql(column, compiler.value(longitude), compiler.value(geodesy.reduced(latitude)))
-    return f"{distance} <= {compiler.value(km)}"
+    # A hair apart from the exact bounds, so that rounding cannot decide otherwise than the formula would.
+    outside = geodesy.haversine(km * (1 + 1e-9), geodesy.POLE_KM)
+    inside = geodesy.haversine(km * (1 - 1e-9), geodesy.EQUATOR_KM)
+    return geodesy.within_sql(
+        column,
+        compiler.value(longitude),
+        compiler.value(geodesy.reduced(latitude)),
+        (compiler.value(km), compiler.value(outside), compiler.value(inside)),
+    )
 
 
 _COMPARED: dict[Op, _Comparison] = {

@@ -16,6 +16,7 @@ import re
 import struct
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -43,6 +44,7 @@ def _fold_one(character: str) -> str:
     return lower if len(lower) == 1 else lower[0]
 
 
+@lru_cache(maxsize=8192)  # what is written together bears the same time
 def instant(text: str) -> datetime | None:
     """The instant that a text names, as naive UTC; None if it names none.
 
@@ -84,6 +86,8 @@ def _stored_bool(value: Any) -> bool | None:
 
 
 def _stored_int(value: Any) -> int | None:
+    if type(value) is int:  # nearly always; the view converts millions
+        return value if -LARGEST_INT - 1 <= value <= LARGEST_INT else None
     if isinstance(value, float):
         value = int(value) if math.isfinite(value) else None
     elif isinstance(value, str):
@@ -94,10 +98,12 @@ def _stored_int(value: Any) -> int | None:
 
 
 def _stored_float(value: Any) -> float | None:
+    if type(value) is float and math.isfinite(value):
+        return value + 0.0  # makes -0.0 into 0.0: they are equal, but would sort apart
     if not isinstance(value, (int, float, str)):
         return None
     try:
-        number = float(value) + 0.0  # makes -0.0 into 0.0: they are equal, but would sort apart
+        number = float(value) + 0.0
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None

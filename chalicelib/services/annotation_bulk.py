@@ -30,12 +30,11 @@ from chalicelib.query.annotation_bodies import (
 from chalicelib.query.operators import Op
 from chalicelib.query.parameters import ListQuery
 from chalicelib.query.tree import Query, Test, negated
-from chalicelib.services import tracks
+from chalicelib.services import asking, tracks
 from chalicelib.services.annotations import Writer, all_rows, author, hyphenated, rows_of, settling, type_of
 from chalicelib.storage import entities, ids, steps
 from chalicelib.storage.entities import Stored
 from chalicelib.storage.steps import Step
-from chalicelib.storage.view import View, views
 
 BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
 BulkDelete = LocalizationBulkDelete | StateBulkDelete
@@ -44,24 +43,24 @@ Told = tuple[dict[str, Any], dict[str, Any]]
 """What the change log says of every row: built-in fields and attributes before and after, of the first of them."""
 
 
-def matched(view: View, query: Query, count: int | None) -> list[int]:
+def matched(view: asking.View, query: Query, count: int | None) -> list[int]:
     """The ids that a query finds.
 
     Raises:
         BadInput: they are not as many as the caller says there are.
     """
-    found = list(view.ids(query))
+    found = asking.ids(view, query)
     if count is not None and len(found) != count:
         raise BadInput(f"count: {count} were expected, {len(found)} match; nothing was changed.")
     return found
 
 
-def refuse_mixed(kind: Kind, view: View, query: Query, numbers: Sequence[int], first: int) -> None:
+def refuse_mixed(kind: Kind, view: asking.View, query: Query, numbers: Sequence[int], first: int) -> None:
     """Raise BadInput unless all matches have the type of the first."""
     if query.type is not None:
         return
     others = all_rows(kind, Test("id", Op.IN, tuple(numbers)), negated(Test("type", Op.EQ, first)))
-    if view.count(others):
+    if asking.count(view, others):
         raise BadInput("type: the matches are of several types; all that are changed together must be of one.")
 
 
@@ -81,7 +80,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     if kind is Kind.LOCALIZATION and (body.ids or body.user_elemental_id):
         query = replace(query, show_all_marks=True)
     name = author(writer, body.user_elemental_id)
-    view = views.current(writer.project)
+    view = asking.current(writer.project)
     if body.new_version is not None and body.new_version not in view.definitions.versions:
         raise BadInput(f"new_version: the project has no version {body.new_version}.")
     numbers = matched(view, query, count)
@@ -107,10 +106,10 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
     Returns:
         how many were found.
     """
-    view = views.current(writer.project)
+    view = asking.current(writer.project)
     numbers = matched(view, filters.parse(kind, parameters, body), count)
     stale = Test("latest", Op.EQ, value=False)
-    if body and body.pedantic and view.count(all_rows(kind, Test("id", Op.IN, tuple(numbers)), stale)):
+    if body and body.pedantic and asking.count(view, all_rows(kind, Test("id", Op.IN, tuple(numbers)), stale)):
         raise BadInput("pedantic: some of the matches are earlier marks; only the latest may be addressed.")
     prune = bool(body and body.prune)
     if kind is Kind.STATE:
@@ -217,7 +216,7 @@ def _commit(
 # --- deletions -----------------------------------------------------------------------------------------------------
 
 
-def _delete_children(writer: Writer, view: View, numbers: Sequence[int], *, prune: bool) -> None:
+def _delete_children(writer: Writer, view: asking.View, numbers: Sequence[int], *, prune: bool) -> None:
     """Delete what only these states contain, of those whose type asks for it."""
     parental = [
         number
@@ -227,15 +226,15 @@ def _delete_children(writer: Writer, view: View, numbers: Sequence[int], *, prun
     if not parental or not numbers:
         return
     query = all_rows(Kind.STATE, Test("id", Op.IN, tuple(numbers)), Test("type", Op.IN, tuple(parental)))
-    states = [row.entity for row in entities.many(Kind.STATE, view.ids(query)).values()]
+    states = [row.entity for row in entities.many(Kind.STATE, asking.ids(view, query)).values()]
     tracks.delete_children(writer, states, prune=prune)
 
 
-def _prune(kind: Kind, writer: Writer, view: View, numbers: Sequence[int]) -> None:
+def _prune(kind: Kind, writer: Writer, view: asking.View, numbers: Sequence[int]) -> None:
     """Let rows go, lower ids first, and make the marks before them visible again that stay."""
     going = frozenset(numbers)
     above = all_rows(kind, Test("id", Op.IN, tuple(numbers)), Test("mark", Op.GT, 0), Test("latest", Op.EQ, value=True))
-    restoring = bool(numbers) and view.count(above) > 0
+    restoring = bool(numbers) and asking.count(view, above) > 0
     for part in _parts(numbers, steps.LARGEST // 2 if restoring else steps.LARGEST):
         steps.again(lambda part=part: _prune_some(kind, writer, part, going))  # type: ignore[misc]
 

@@ -50,8 +50,9 @@ def create(kind: Kind, writer: Writer, specs: Sequence[Spec], *, listed: bool) -
 def default_version(writer: Writer, definitions: Definitions) -> int:
     """Where annotations go whose version is not given: the member's own, the project's first, or a new one."""
     membership = access.membership(writer.user, writer.project)
-    if membership and membership.default_version in definitions.versions:
-        return membership.default_version
+    own = membership.default_version if membership else None
+    if own is not None and own in definitions.versions:
+        return own
     numbered = [version for version in definitions.versions.values() if version.number >= 0]
     if numbered:
         return min(numbered, key=lambda version: (version.number, version.id)).id
@@ -126,8 +127,8 @@ class _Creation:
         if view := self._ground.view:
             known = view.exists(Kind.MEDIA, wanted)
         else:
-            known = existing(Kind.MEDIA, self._writer.project, wanted).keys()
-        if wanted <= set(known):
+            known = set(existing(Kind.MEDIA, self._writer.project, wanted))
+        if wanted <= known:
             return
         for index, spec in enumerate(self._specs):
             member = "media_id" if isinstance(spec, LocalizationSpec) else "media_ids"

@@ -26,10 +26,10 @@ from chalicelib.domain.records import padded
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test, Tree, both
+from chalicelib.services import asking
 from chalicelib.storage import entities, records
 from chalicelib.storage.entities import Stored
 from chalicelib.storage.steps import Step
-from chalicelib.storage.view import View, views
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +46,13 @@ class Ground:
     """A project's definitions, and its view where this container has it anyway."""
 
     definitions: Definitions
-    view: View | None
+    view: asking.View | None
 
 
 def ground(project: int) -> Ground:
     """The definitions as they are now, in one call."""
-    if views.loaded(project):
-        view = views.current(project)
+    if asking.loaded(project):
+        view = asking.current(project)
         return Ground(definitions=view.definitions, view=view)
     return Ground(definitions=records.definitions(project), view=None)
 
@@ -129,7 +129,7 @@ def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Id
     elements = tuple({element for _, element in wanted})
     query = all_rows(kind, Test("elemental_id", Op.IN, elements), Test("version", Op.IN, versions))
     found: dict[Identity, list[Stored[Any]]] = {each: [] for each in wanted}
-    for row in entities.many(kind, views.current(project).ids(query)).values():
+    for row in entities.many(kind, asking.ids(asking.current(project), query)).values():
         if (element := identity(row.entity)) in found:
             found[element].append(row)
     return found

@@ -16,11 +16,11 @@ from chalicelib.domain.tracks import members, segments
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
+from chalicelib.services import asking
 from chalicelib.services.annotations import Writer, all_rows, current_mark, existing, rows_of
 from chalicelib.storage import entities, steps
 from chalicelib.storage.entities import Stored
 from chalicelib.storage.steps import Step
-from chalicelib.storage.view import views
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -75,7 +75,7 @@ def check_media(project: int, numbers: Collection[int], member: str) -> None:
         raise BadInput(f"{member}: the project has no media {min(missing)}.")
 
 
-def merge(writer: Writer, into: int, other: int) -> State:
+def merge(writer: Writer, into: int, other: int) -> None:
     """Give a state the localizations and media of another, which is deleted with all its marks.
 
     Raises:
@@ -83,7 +83,7 @@ def merge(writer: Writer, into: int, other: int) -> State:
         BadInput: they are the same.
     """
 
-    def attempt() -> State:
+    def attempt() -> None:
         kept = current_mark(Kind.STATE, entities.stored(Kind.STATE, into), pedantic=False)
         lost = entities.stored(Kind.STATE, other)
         if lost.entity.project != writer.project:
@@ -108,9 +108,8 @@ def merge(writer: Writer, into: int, other: int) -> State:
                 deleted(Kind.STATE, [row.entity.id for row in gone]),
             ],
         )
-        return merged
 
-    return steps.again(attempt)
+    steps.again(attempt)
 
 
 def trim(writer: Writer, number: int, frame: int, endpoint: str) -> int:
@@ -157,7 +156,7 @@ def in_other_states(project: int, numbers: Sequence[int], states: Iterable[State
     """Those of the localizations that states of other elements contain, as far as readers see them."""
     own = {identity(state) for state in states}
     query = Query(kind=Kind.STATE, where=Test("localizations", Op.OVERLAPS, tuple(numbers)))
-    others = entities.many(Kind.STATE, views.current(project).ids(query)).values()
+    others = entities.many(Kind.STATE, asking.ids(asking.current(project), query)).values()
     held = {number for row in others if identity(row.entity) not in own for number in row.entity.localizations}
     return held.intersection(numbers)
 
@@ -213,9 +212,9 @@ def places(project: int, numbers: Sequence[int]) -> dict[int, Place]:
         BadInput: one is another project's.
     """
     found: dict[int, Place] = {}
-    if numbers and (views.loaded(project) or len(numbers) > entities.ROWS_A_READ):
+    if numbers and (asking.loaded(project) or len(numbers) > entities.ROWS_A_READ):
         query = all_rows(Kind.LOCALIZATION, Test("id", Op.IN, tuple(numbers)))
-        for document in views.current(project).documents(query):
+        for document in asking.documents(asking.current(project), query):
             place = _decode(document)
             found[place.id] = place
     for number, row in entities.many(Kind.LOCALIZATION, [each for each in numbers if each not in found]).items():

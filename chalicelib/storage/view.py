@@ -164,8 +164,8 @@ class View:
         self._unmeasured += following.changes
         if self._unmeasured >= _MEASURED_EVERY:
             self._unmeasured = 0
-            found = self._database.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchone()
-            self._table_bytes = int(found[0]) if found and found[0] else 0
+            ((used,),) = self._database.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
+            self._table_bytes = int(used or 0)
 
 
 class _Following:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -27,9 +28,14 @@ class _Attributes(msgspec.Struct):
 _attributes = msgspec.json.Decoder(_Attributes)
 
 
+_PLAIN = {kind: [column for column in columns if column.member] for kind, columns in COLUMNS.items()}
+_OTHERS = {kind: [column for column in columns if not column.member] for kind, columns in COLUMNS.items()}
+"""A row begins with the members taken as they stand, in one go."""
+
+
 def create_table(kind: Kind, name: str) -> str:
     """The statement that makes the table of a kind, without columns for attributes."""
-    columns = ", ".join(f'"{column.name}" {SQL_TYPE[column.dtype]}' for column in COLUMNS[kind])
+    columns = ", ".join(f'"{column.name}" {SQL_TYPE[column.dtype]}' for column in (*_PLAIN[kind], *_OTHERS[kind]))
     return f"CREATE TABLE {name} ({columns})"
 
 
@@ -37,10 +43,11 @@ class Rows:
     """Makes rows of one kind under one layout: values in the order of the table's columns."""
 
     def __init__(self, kind: Kind, layout: Layout) -> None:
-        self._takes = [column.value for column in COLUMNS[kind]]
+        self._take = attrgetter(*(str(column.member) for column in _PLAIN[kind]))
+        self._others = [column.value for column in _OTHERS[kind]]
         self._decode: Callable[[Any], Resource] = _decoders[kind].decode
-        self._width = len(layout.sql_types[kind])
-        places = {column: len(self._takes) + place for place, column in enumerate(layout.sql_types[kind])}
+        self._nothing = [None] * len(layout.sql_types[kind])
+        places = {column: len(COLUMNS[kind]) + place for place, column in enumerate(layout.sql_types[kind])}
         self._plans = {
             number: [(name, places[slot.column], STORED[slot.dtype]) for name, slot in slots.items()]
             for number, slots in layout.slots[kind].items()
@@ -49,11 +56,9 @@ class Rows:
     def make(self, change: Change) -> tuple[list[Any], bytes]:
         """The row and the document of a change of this kind that is not gone."""
         entity: Any = self._decode(change.doc)
-        row = [take(entity) for take in self._takes]
-        plan = self._plans.get(entity.type, ())
-        row.extend([None] * self._width)
+        row = [*self._take(entity), *(take(entity) for take in self._others), *self._nothing]
         attributes = entity.attributes
-        for name, place, convert in plan:
+        for name, place, convert in self._plans.get(entity.type, ()):
             value = attributes.get(name)
             if value is not None:
                 row[place] = convert(value)

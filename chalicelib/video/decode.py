@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.domain.frames import FrameTable, Keyframe
 from chalicelib.errors import BadInput
-from chalicelib.video.opening import opened, refusing, video_stream
+from chalicelib.video.opening import DECODING, opened, video_stream
 from chalicelib.video.source import Source, SourceFile
 
 if TYPE_CHECKING:
@@ -80,13 +80,14 @@ def packets_from(
     by_position = table.by_position and key.position is not None
     target = key.position if by_position else key.stamp
     sooner = 0 if by_position else int(earlier / Fraction(*table.base))
-    with refusing("The video cannot be read"):
-        container.seek((target or 0) - sooner, stream=stream, unsupported_byte_offset=by_position)
+    container.seek((target or 0) - sooner, stream=stream, unsupported_byte_offset=by_position)
+    # The index of MP4 knows keyframes that the parsers of a fresh decoder do not take for such.
+    indexed = container.format.name.startswith("mov")
     found = False
     for packet in container.demux(stream):
         if not found:
             places = (packet.pos,) if by_position else (packet.pts, packet.dts)
-            found = target in places
+            found = target in places and (indexed or packet.is_keyframe)
             at, limit = (packet.pos, key.position) if by_position else (packet.dts, key.stamp)
             late = at is not None and limit is not None and at > limit
             if not found and (late or not packet.size):
@@ -99,6 +100,7 @@ def decode(packets: Iterator[Packet[VideoStream]], stream: VideoStream) -> Itera
     """The pictures of packets in presentation order; damaged packets and a missing end are passed over."""
     import av  # noqa: PLC0415 - see video.opening
 
+    stream.codec_context.options = dict(DECODING)
     stream.codec_context.thread_type = "AUTO"
     stream.codec_context.thread_count = THREADS
     while True:

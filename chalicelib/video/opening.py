@@ -45,11 +45,11 @@ CONTAINERS = (
     "dv",
     "gif",
 )
-# `max_pixels` reaches the decoders that FFmpeg itself tries while it looks for the streams.
-OPTIONS = {
+DECODING = {"max_pixels": str(MAX_PIXELS)}
+# Decoding options reach the decoders that FFmpeg itself tries while it looks for the streams.
+OPTIONS = DECODING | {
     "format_whitelist": ",".join(CONTAINERS),
     "protocol_whitelist": "none",
-    "max_pixels": str(MAX_PIXELS),
     "max_streams": "100",
 }
 
@@ -77,7 +77,7 @@ def _open_nothing(url: str, _flags: int, _options: dict[str, str]) -> NoReturn:
 
 @contextlib.contextmanager
 def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, SourceFile]]:
-    """The demuxer of a source and the file below it; BadInput when it is not a video or audio file.
+    """The demuxer of a source and the file below it; BadInput when it is not a video or audio file, or a damaged one.
 
     A `SourceFile` may be given again to keep what it has cached.
     """
@@ -96,7 +96,8 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
             io_open=_open_nothing,
         )
     try:
-        yield container, file
+        with refusing("The file cannot be read", file):
+            yield container, file
     finally:
         container.close()
 

@@ -80,14 +80,8 @@ def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, F
 
 def _demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, name: str, deadline: float) -> _Packets:
     """The timestamps and keyframes of all packets."""
-    from av.container.core import Flags  # noqa: PLC0415 - see video.opening
-
-    if name == "mov" and (payload := _payload(file)):
-        # Parsers would look for keyframes in the payload; without them the index tells. Seeking lets go of those that
-        # opening the file has started.
-        container.flags |= Flags.no_parse.value
-        container.seek(stream.start_time or 0, stream=stream)
-        file.hollow = payload
+    if name == "mov":
+        _without_payload(container, stream, file)
     times = array("q")
     keys: list[tuple[int, int, int | None]] = []
     usable = True
@@ -113,6 +107,26 @@ def _demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, n
     times = array("q", sorted(times))
     usable = usable and all(a < b for a, b in pairwise(times))
     return _Packets(times, keys, usable)
+
+
+def _without_payload(container: InputContainer, stream: VideoStream, file: SourceFile) -> None:
+    """Let the demuxer of an MP4 read zeros instead of the payload, which it does not look at."""
+    import av  # noqa: PLC0415 - see video.opening
+    from av.container.core import Flags  # noqa: PLC0415
+
+    payload = _payload(file)
+    if not payload:
+        return
+    # Parsers would look for keyframes in the payload; without them the index tells. Seeking lets go of those that
+    # opening the file has started.
+    no_parse = cast("int", Flags.no_parse.value)
+    container.flags |= no_parse
+    try:
+        container.seek(stream.start_time or 0, stream=stream)
+    except av.FFmpegError:
+        container.flags &= ~no_parse
+    else:
+        file.hollow = payload
 
 
 def _patiently(packets: Iterator[Packet[VideoStream]], deadline: float) -> Iterator[Packet[VideoStream]]:

@@ -84,7 +84,11 @@ class Kind:
 
 X264 = {"preset": "veryfast", "crf": "20", "g": "12", "bf": "3", "x264-params": "scenecut=0"}
 OPEN = X264 | {"x264-params": "scenecut=0:open-gop=1"}
-X265 = {"preset": "ultrafast", "crf": "20", "x265-params": "keyint=12:min-keyint=12:scenecut=0:bframes=3:log-level=none:info=0"}
+X265 = {
+    "preset": "ultrafast",
+    "crf": "20",
+    "x265-params": "keyint=12:min-keyint=12:scenecut=0:bframes=3:log-level=none:info=0",
+}
 JITTER = tuple(n * 40 + (n * 7919 % 23) + (400 if n > 30 else 0) for n in range(COUNT))
 
 KINDS = (
@@ -113,7 +117,12 @@ KINDS = (
     Kind("fragmented", options=X264, container={"movflags": "frag_keyframe+empty_moov+default_base_moof"}),
     Kind("interlaced", suffix="ts", options=X264 | {"x264-params": "scenecut=0:tff=1", "flags": "+ilme+ildct"}),
     Kind("vp9 webm", suffix="webm", codec="libvpx-vp9", options={"deadline": "realtime", "cpu-used": "8", "g": "12"}),
-    Kind("vp8 alt-ref", suffix="webm", codec="libvpx", options={"auto-alt-ref": "1", "lag-in-frames": "8", "g": "20", "cpu-used": "8", "b:v": "2M"}),
+    Kind(
+        "vp8 alt-ref",
+        suffix="webm",
+        codec="libvpx",
+        options={"auto-alt-ref": "1", "lag-in-frames": "8", "g": "20", "cpu-used": "8", "b:v": "2M"},
+    ),
     Kind("av1 mp4", codec="libsvtav1", options={"preset": "8", "g": "12", "svtav1-params": "lp=1"}),
     Kind("mpeg4 avi", suffix="avi", codec="mpeg4", options={"g": "12", "bf": "2", "q": "4", "b": "2M"}),
     Kind("h264 avi", suffix="avi", options=X264),

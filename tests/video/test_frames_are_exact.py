@@ -106,16 +106,17 @@ def test_a_copied_clip_holds_whole_fragments_in_order(case):
     ]
     assert clip.size == len(out.getvalue())
     assert case.shown[last] in expected
-    assert case.shown[3:7] == expected[-len(case.shown[clip.segment_start_frames[-1] : clip.segment_end_frames[-1] + 1]) :][3:7]
+    assert (
+        case.shown[3:7]
+        == expected[-len(case.shown[clip.segment_start_frames[-1] : clip.segment_end_frames[-1] + 1]) :][3:7]
+    )
     assert read_all(io.BytesIO(out.getvalue())) == expected
 
 
 def test_an_encoded_clip_holds_exactly_the_frames(case, tmp_path):
     name = case.names[-1]
     path = tmp_path / "clip.mp4"
-    clip = encode_clip(
-        case.whole.source(name), case.whole.info(name), [(23, 27), (2, 2)], case.probe.fps, path
-    )
+    clip = encode_clip(case.whole.source(name), case.whole.info(name), [(23, 27), (2, 2)], case.probe.fps, path)
     assert (clip.segment_start_frames, clip.segment_end_frames) == ((23, 2), (27, 2))
     assert read_all(str(path)) == [case.shown[frame] for frame in (23, 24, 25, 26, 27, 2)]
     assert clip.size == path.stat().st_size

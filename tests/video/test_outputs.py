@@ -45,7 +45,10 @@ def test_every_codec_gives_joinable_pieces(config, codec, pix_fmt, tmp_path):
 
 def test_archival_renditions_are_made_in_pieces_too(tmp_path):
     source = FileSource(make(Kind("archive", options=X264, count=55), tmp_path))
-    config = [{"encode": {"vcodec": "hevc", "preset": "ultrafast"}}, {"encode": {"vcodec": "h264", "preset": "ultrafast"}}]
+    config = [
+        {"encode": {"vcodec": "hevc", "preset": "ultrafast"}},
+        {"encode": {"vcodec": "h264", "preset": "ultrafast"}},
+    ]
     made = transcode(source, tmp_path, 1, [{"resolution": 144, "preset": "ultrafast"}], config)
     for name in ("archival_0", "archival_1"):
         assert read_all(io.BytesIO(made.files[name])) == list(range(55))

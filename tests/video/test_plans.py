@@ -122,9 +122,7 @@ def test_a_plan_survives_a_message_and_has_a_stable_digest():
     assert first.digest == again.digest != other.digest
 
 
-@given(
-    st.integers(1, 2000), st.lists(st.integers(1, 1999), unique=True, max_size=60), st.integers(25, 500)
-)
+@given(st.integers(1, 2000), st.lists(st.integers(1, 1999), unique=True, max_size=60), st.integers(25, 500))
 def test_pieces_cover_every_frame_once_and_are_bounded(count, keys, longest):
     table = table_of(count, sorted(keys))
     pieces = cut(table, longest)
@@ -165,7 +163,9 @@ def test_regular_tables_are_tiny_and_jittery_ones_small():
     assert len(jitter.stamps) < 2 * hour + hour
 
 
-@pytest.mark.parametrize("rate", [Fraction(25), Fraction(30000, 1001), Fraction(24000, 1001), Fraction(60), Fraction(7)])
+@pytest.mark.parametrize(
+    "rate", [Fraction(25), Fraction(30000, 1001), Fraction(24000, 1001), Fraction(60), Fraction(7)]
+)
 @pytest.mark.parametrize("ticks", [1000, 90_000])
 def test_rates_are_recognised_behind_rounded_timestamps(rate, ticks):
     times = [round(n * ticks / rate) for n in range(3000)]

@@ -35,7 +35,9 @@ def test_three_frames_make_a_square_with_a_black_cell():
     assert cells[3].getextrema() == ((0, 0), (0, 0), (0, 0))
 
 
-@pytest.mark.parametrize(("tile", "size"), [((5, 1), (800, 120)), ((1, 5), (160, 600)), ((2, 2), (480, 240)), (None, (480, 240))])
+@pytest.mark.parametrize(
+    ("tile", "size"), [((5, 1), (800, 120)), ((1, 5), (160, 600)), ((2, 2), (480, 240)), (None, (480, 240))]
+)
 def test_a_grid_too_small_is_replaced(tile, size):
     data, _ = render_frames(frames(5), RenderOptions(tile=tile))
     assert opened(data).size == size

@@ -1,0 +1,33 @@
+"""Questions to a project's view: brought up to date, checked against its definitions, answered.
+
+view = asking.current(project)                       all that was committed before now
+asking.ids(view, filters.parse(kind, parameters, body))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chalicelib.domain.shaping import shaper
+from chalicelib.query.check import check
+from chalicelib.query.tree import Query
+from chalicelib.storage.view import View
+from chalicelib.storage.views import current, loaded
+
+__all__ = ["View", "count", "current", "documents", "ids", "loaded"]
+
+
+def ids(view: View, query: Query) -> list[int]:
+    """The ids of what a query finds, in order. Raises BadInput or NotFound where it names what there is not."""
+    return view.ids(check(query, view.definitions))
+
+
+def count(view: View, query: Query) -> int:
+    """How much a query finds."""
+    return view.count(check(query, view.definitions))
+
+
+def documents(view: View, query: Query, fields: str | None = None) -> Iterable[bytes]:
+    """The JSON documents of what a query finds, in order; with only some members where `fields` names them."""
+    found = view.documents(check(query, view.definitions))
+    return found if fields is None else map(shaper(query.kind, fields), found)

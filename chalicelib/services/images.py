@@ -1,0 +1,69 @@
+"""The import of an image: fetched, checked, turned upright, stored with a thumbnail (`spec/4` §3.2).
+
+Safe to run again at any point: what it stores lies under keys that follow from the media alone, and a media that has
+its image is left as it is.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from chalicelib.domain import keys
+from chalicelib.domain.entities import ImageDefinition, Media, MediaFiles
+from chalicelib.domain.kinds import Kind
+from chalicelib.domain.resource import now
+from chalicelib.messages import ImportImage
+from chalicelib.services import fetching, media
+from chalicelib.services.media_creation import stored_picture
+from chalicelib.storage import entities, objects
+from chalicelib.video import images
+
+
+def import_image(message: ImportImage) -> None:
+    """Give a media its image and thumbnail.
+
+    Raises:
+        BadInput, Forbidden, TooLarge: the file is no image that can be taken; the media stays without files.
+        NotFound: the media was deleted.
+    """
+    found: Media = entities.get(Kind.MEDIA, message.media)
+    if _is_imported(found, message.url):
+        return
+    is_reference = bool(found.media_files and found.media_files.image)
+    project = media.project_with(found.project)
+    made = images.import_image(fetching.fetch(message.url, found.project, images.MAX_BYTES))
+
+    def key(name: str) -> str:
+        return keys.media_key(project.organization, project.id, found.id, name)
+
+    path = message.url if is_reference else key(f"image.{made.extension}")
+    if not is_reference:
+        objects.write(path, made.data, made.mime)
+    image = ImageDefinition(path=path, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
+    if message.thumbnail_url:
+        thumbnail = stored_picture(project, found.id, message.thumbnail_url)
+    else:
+        objects.write(key("thumb.jpg"), made.thumbnail, "image/jpeg")
+        thumbnail = ImageDefinition(
+            path=key("thumb.jpg"),
+            resolution=[made.thumbnail_height, made.thumbnail_width],
+            size=len(made.thumbnail),
+            mime="image/jpeg",
+        )
+
+    def with_image(current: Media) -> Media | None:
+        if _is_imported(current, message.url):
+            return None
+        files = current.media_files or MediaFiles()
+        files = msgspec.structs.replace(files, image=[image], thumbnail=files.thumbnail or [thumbnail])
+        return msgspec.structs.replace(
+            current, media_files=files, width=made.width, height=made.height, modified_datetime=now()
+        )
+
+    entities.edit(Kind.MEDIA, found.id, with_image, user=found.created_by)
+
+
+def _is_imported(found: Media, url: str) -> bool:
+    """Whether a media has its image: one that only refers to a URL has it from the beginning, but without a size."""
+    image = found.media_files.image if found.media_files else None
+    return image is not None and bool(image) and not (image[0].path == url and image[0].size is None)

@@ -1,0 +1,270 @@
+"""`make package`: what a deployment consists of, in `build/`.
+
+    deployment.zip    the API: app.py, chalicelib and what they import, packed by Chalice
+    transcode.zip …   one for each queue function: functions, chalicelib and what they import
+    app.json          the stack of API and functions: Chalice's template with functions.yaml and alarms.yaml merged in
+    stateful.json     the stack of what the service keeps
+
+Dependencies are wheels of the versions in requirements.txt for Lambda's Linux, whatever this machine is: pip takes them
+from its cache or from `PIP_FIND_LINKS` where there is no network. Chalice would pick them for the Python it runs on, so
+it gets them ready in `vendor/`, and an empty list to fetch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from infra.templates import ALARMS, FUNCTIONS, STATEFUL, load
+
+ROOT = Path(__file__).parent.parent
+BUILD = ROOT / "build"
+PYTHON = "3.13"
+"""Lambda's runtime. Chalice and all wheels are ready for 3.14 too: `--python 3.14`."""
+LARGEST_UNPACKED = 250 * 1024 * 1024
+"""Lambda's limit on the contents of a zip."""
+LARGEST_TEMPLATE = 1024 * 1024
+"""CloudFormation's limit on a template that lies in S3."""
+MACHINES = {"x86_64": "x86_64", "arm64": "aarch64"}
+
+# Chalice's command line and what only that needs; the API gets Chalice's own run-time part from Chalice.
+_TOOLS = frozenset(
+    {
+        *("ansicon", "blessed", "chalice", "click", "editor", "inquirer", "jinxed", "pip", "readchar", "runs"),
+        *("setuptools", "wcwidth", "wheel", "xmod"),
+    }
+)
+_API_ONLY = frozenset({"swagger-ui-bundle", "jinja2", "markupsafe", "luqum", "ply"})
+_MEDIA = frozenset({"av", "duckdb", "pillow"})
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A zip: its name, and the distributions of requirements.txt that it does without."""
+
+    name: str
+    without: frozenset[str]
+
+
+API = Artifact("deployment", _TOOLS)
+QUEUE_FUNCTIONS = (
+    Artifact("transcode", _TOOLS | _API_ONLY),
+    Artifact("clip", _TOOLS | _API_ONLY),
+    Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
+)
+
+
+def main() -> None:
+    """Build everything and say how large it is."""
+    parser = argparse.ArgumentParser(prog="make package", description="Build zips and templates into build/.")
+    parser.add_argument("--stage", default="dev")
+    parser.add_argument("--architecture", default="x86_64", choices=sorted(MACHINES))
+    parser.add_argument("--python", default=PYTHON, help="the version of Lambda's runtime")
+    given = parser.parse_args()
+    shutil.rmtree(BUILD, ignore_errors=True)
+    BUILD.mkdir()
+    # All that a zip may need is installed once and copied from there.
+    installed = install(pins(given.python, given.architecture), given.python, given.architecture)
+    chalice_template = package_api(installed, given.stage)
+    for artifact in QUEUE_FUNCTIONS:
+        package_function(artifact, installed)
+    template = merged(chalice_template)
+    for name, value in (
+        ("Architecture", given.architecture),
+        ("Runtime", f"python{given.python}"),
+        ("Stage", given.stage),
+    ):
+        template["Parameters"][name]["Default"] = value
+    stateful = load(STATEFUL)
+    stateful["Parameters"]["Stage"]["Default"] = given.stage
+    write_template(BUILD / "app.json", template)
+    write_template(BUILD / "stateful.json", stateful)
+    shutil.rmtree(BUILD / "work")
+    report()
+
+
+def pins(python: str, architecture: str) -> dict[str, str]:
+    """The distributions that requirements.txt names for Lambda: canonical name to `name==version`.
+
+    pip reads markers for the Python it runs on, so they are read here.
+    """
+    environment = {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+        "os_name": "posix",
+        "sys_platform": "linux",
+        "platform_system": "Linux",
+        "platform_machine": MACHINES[architecture],
+    }
+    found: dict[str, str] = {}
+    for line in (ROOT / "requirements.txt").read_text().splitlines():
+        text = line.partition("#")[0].strip()
+        if text:
+            requirement = Requirement(text)
+            if requirement.marker is None or requirement.marker.evaluate(environment):
+                found[canonicalize_name(requirement.name)] = f"{requirement.name}{requirement.specifier}"
+    return found
+
+
+def install(wanted: dict[str, str], python: str, architecture: str) -> dict[str, Path]:
+    """Unpack the wheels for Lambda, each into a folder of its own.
+
+    Returns:
+        The folder of each distribution, without what is only for tools: entry points, caches, tests of its own.
+    """
+    _say(f"taking wheels for Python {python} on {architecture}")
+    wheels = BUILD / "work" / "wheels"
+    # Amazon Linux 2023 has glibc 2.34
+    platforms = [f"manylinux_2_{minor}_{MACHINES[architecture]}" for minor in range(34, 16, -1)]
+    platforms.append(f"manylinux2014_{MACHINES[architecture]}")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command += ["--only-binary", ":all:", "--implementation", "cp", "--python-version", python, "--dest", str(wheels)]
+    command += [word for platform in platforms for word in ("--platform", platform)]
+    command += [pin for name, pin in wanted.items() if name not in _TOOLS]
+    subprocess.run(command, check=True)  # noqa: S603 nothing of it comes from outside
+    folders: dict[str, Path] = {}
+    for wheel in sorted(wheels.glob("*.whl")):
+        name = canonicalize_name(wheel.name.partition("-")[0])
+        folders[name] = BUILD / "work" / "installed" / name
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folders[name])
+        _prune(folders[name])
+    return folders
+
+
+def _prune(folder: Path) -> None:
+    """Take away what a function never reads."""
+    for path in [*folder.rglob("tests"), *folder.rglob("__pycache__"), *folder.glob("*.data/scripts")]:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+    for path in [*folder.rglob("*.pyi"), *folder.rglob("*.pxd")]:
+        path.unlink()
+
+
+def package_api(installed: dict[str, Path], stage: str) -> dict[str, Any]:
+    """Have Chalice pack the API; its template."""
+    _say("packing the API")
+    project = BUILD / "work" / "api"
+    _copy_code(project, ("app.py", "chalicelib", ".chalice/config.json"))
+    (project / "requirements.txt").write_text("")
+    _copy_dependencies(API, installed, project / "vendor")
+    # the app reads its configuration when it is imported; the names do not get into the zip
+    environment = {**os.environ, **_placeholders()}
+    out = BUILD / "work" / "chalice"
+    command = [str(Path(sys.executable).with_name("chalice")), "package", "--stage", stage, str(out)]
+    subprocess.run(command, check=True, cwd=project, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603
+    shutil.move(out / "deployment.zip", BUILD / "deployment.zip")
+    template: dict[str, Any] = json.loads((out / "sam.json").read_text())
+    return template
+
+
+def _placeholders() -> dict[str, str]:
+    from infra.local.deploy import variable
+
+    return {**{variable(name): "unknown" for name in load(STATEFUL)["Outputs"]}, "AWS_DEFAULT_REGION": "us-east-1"}
+
+
+def package_function(artifact: Artifact, installed: dict[str, Path]) -> None:
+    """Pack a queue function."""
+    _say(f"packing {artifact.name}")
+    folder = BUILD / "work" / artifact.name
+    _copy_code(folder, ("chalicelib", "functions"))
+    _copy_dependencies(artifact, installed, folder)
+    with zipfile.ZipFile(BUILD / f"{artifact.name}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for path in _files(folder):
+            # the same contents are the same bytes, so that an unchanged function is not deployed again
+            entry = zipfile.ZipInfo(str(path.relative_to(folder)), (2000, 1, 1, 0, 0, 0))
+            entry.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
+            archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def _copy_code(folder: Path, names: tuple[str, ...]) -> None:
+    for name in names:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, target)
+
+
+def _copy_dependencies(artifact: Artifact, installed: dict[str, Path], folder: Path) -> None:
+    for name, source in installed.items():
+        if name not in artifact.without:
+            shutil.copytree(source, folder, dirs_exist_ok=True)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def merged(chalice_template: dict[str, Any]) -> dict[str, Any]:
+    """Chalice's template with ours in it; ours goes first where both say something."""
+    template = chalice_template
+    for path in (FUNCTIONS, ALARMS):
+        template = _merge(load(path), template)
+    template["Description"] = load(FUNCTIONS)["Description"]
+    return template
+
+
+def _merge(ours: Any, theirs: Any) -> Any:
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return {**theirs, **{key: _merge(value, theirs.get(key)) for key, value in ours.items()}}
+    return ours
+
+
+def write_template(path: Path, template: dict[str, Any]) -> None:
+    """Write a template without a byte too many.
+
+    Raises:
+        SystemExit: it is larger than CloudFormation takes.
+    """
+    text = json.dumps(template, separators=(",", ":"), ensure_ascii=False)
+    if len(text.encode()) > LARGEST_TEMPLATE:
+        sys.exit(f"{path.name} has {len(text.encode()):,} bytes; CloudFormation takes {LARGEST_TEMPLATE:,}")
+    path.write_text(text)
+
+
+def report() -> None:
+    """Print the sizes.
+
+    Raises:
+        SystemExit: a zip holds more than Lambda takes.
+    """
+    print(f"\n{'':18}{'zipped':>10}{'unpacked':>12}{'of limit':>10}")
+    too_large = []
+    for path in sorted(BUILD.glob("*.zip")):
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+        share = unpacked / LARGEST_UNPACKED
+        print(f"{path.name:18}{path.stat().st_size / 1e6:>7.1f} MB{unpacked / 1e6:>9.1f} MB{share:>9.0%}")
+        if share > 1:
+            too_large.append(path.name)
+    for path in sorted(BUILD.glob("*.json")):
+        print(
+            f"{path.name:18}{path.stat().st_size / 1e3:>7.1f} kB{'':12}{path.stat().st_size / LARGEST_TEMPLATE:>9.0%}"
+        )
+    if too_large:
+        sys.exit(f"larger than the {LARGEST_UNPACKED:,} bytes that Lambda takes: {', '.join(too_large)}")
+
+
+def _say(what: str) -> None:
+    print(f"package: {what}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""The local stack as a user runs it: a process of its own, on ports of its own, with a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent.parent
+READY_SECONDS = 60
+
+
+class Stack:
+    """`make run`, from `start` to `stop`."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.port = _two_free_ports()
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self, **environment: str) -> dict[str, Any]:
+        """Start it and wait until it is ready: what it wrote into local.json."""
+        place = self.home / ".limn" / "local.json"
+        before = place.stat().st_mtime_ns if place.exists() else 0
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("LIMN_", "AWS_"))}
+        self._process = subprocess.Popen(  # noqa: S603 our own module
+            [sys.executable, "-m", "infra.local"],
+            cwd=ROOT,
+            env={**clean, "PORT": str(self.port), "LIMN_HOME": str(self.home), **environment},
+            stdout=(self.home / "log.txt").open("a"),
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        deadline = time.monotonic() + READY_SECONDS
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                break
+            if place.exists() and place.stat().st_mtime_ns > before:
+                return json.loads(place.read_text())
+            time.sleep(0.05)
+        raise AssertionError(f"the local stack did not start:\n{self.log()}")
+
+    def stop(self) -> int:
+        """Ctrl-C; its exit code."""
+        assert self._process
+        self._process.send_signal(signal.SIGINT)
+        return self._process.wait(timeout=40)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        if self._process and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait(timeout=10)
+
+    def log(self) -> str:
+        """What it printed."""
+        return (self.home / "log.txt").read_text()
+
+
+def _two_free_ports() -> int:
+    """A port that is free, as the one after it is."""
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            try:
+                second.bind(("127.0.0.1", port + 1))
+            except OSError:
+                continue
+            return port

@@ -1,0 +1,67 @@
+"""The first hour of the guide, as it stands there, against the local stack as it is started there."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.stack import ROOT, Stack
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    running = Stack(tmp_path_factory.mktemp("home"))
+    yield running
+    running.kill()
+
+
+def get(url: str, token: str = ""):
+    request = urllib.request.Request(url, headers={"Authorization": f"Token {token}"} if token else {})  # noqa: S310
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 loopback
+        return json.loads(answer.read())
+
+
+def test_the_first_hour_runs_as_it_stands_in_the_guide(stack):
+    place = stack.start()
+    guide = (ROOT / "docs" / "first-hour.md").read_text()
+    script = re.search(r"```python\n(.*?)```", guide, re.DOTALL)[1]
+    (stack.home / "tests").symlink_to(ROOT / "tests")
+    ran = subprocess.run(  # noqa: S603 the guide's own script
+        [sys.executable, "-c", script], cwd=stack.home, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr + stack.log()
+    assert "succeeded 132 frames at 25.0 [[144, 256], [360, 640], [480, 854], [720, 1280]]" in ran.stdout
+    assert "500 boxes, 250 cod, the deepest at [49.9, 49.8, 49.7]" in ran.stdout
+    assert "frame 77 is (1280, 720)" in ran.stdout
+    assert (stack.home / "clip.mp4").stat().st_size > 10_000
+    (mail,) = get(f"{place['url']}/outbox?format=json")
+    assert mail["subject"] == "Survey"
+    assert [part["name"] for part in mail["attachments"]] == ["a.jpg"]
+
+
+def test_data_survives_a_restart(stack):
+    place = json.loads((stack.home / ".limn" / "local.json").read_text())
+    (before,) = get(f"{place['url']}/rest/Projects", place["token"])
+    count = get(f"{place['url']}/rest/LocalizationCount/{before['id']}", place["token"])
+    assert stack.stop() == 0
+    again = stack.start()
+    assert again["token"] == place["token"]
+    assert get(f"{place['url']}/rest/Projects", place["token"]) == [before]
+    assert get(f"{place['url']}/rest/LocalizationCount/{before['id']}", place["token"]) == count == 500
+    (media,) = get(f"{place['url']}/rest/Medias/{before['id']}?presigned=600", place["token"])
+    with urllib.request.urlopen(media["media_files"]["streaming"][0]["path"], timeout=30) as video:  # noqa: S310
+        assert video.read(12)[4:8] == b"ftyp"
+
+
+def test_it_is_ready_within_ten_seconds_and_leaves_cleanly(stack):
+    assert stack.stop() == 0
+    seconds = [float(found) for found in re.findall(r"ready after ([\d.]+) s", stack.log())]
+    assert len(seconds) == 2
+    assert "Traceback" not in stack.log()
+    assert Path(stack.home / ".limn" / "local.json").exists()
