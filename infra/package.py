@@ -47,6 +47,8 @@ _TOOLS = frozenset(
     }
 )
 _API_ONLY = frozenset({"swagger-ui-bundle", "jinja2", "markupsafe", "luqum", "ply"})
+_SERVICES = frozenset({"dynamodb", "kms", "s3", "sesv2", "sqs", "sts"})
+"""Whose descriptions botocore keeps, of some 400: 2 MB instead of 28."""
 _MEDIA = frozenset({"av", "duckdb", "pillow"})
 
 
@@ -78,8 +80,14 @@ def main() -> None:
     # All that a zip may need is installed once and copied from there.
     installed = install(pins(given.python, given.architecture), given.python, given.architecture)
     chalice_template = package_api(installed, given.stage)
+    made: dict[frozenset[str], Path] = {}
     for artifact in QUEUE_FUNCTIONS:
-        package_function(artifact, installed)
+        target = BUILD / f"{artifact.name}.zip"
+        if artifact.without in made:
+            shutil.copy(made[artifact.without], target)
+        else:
+            package_function(artifact, installed, target)
+            made[artifact.without] = target
     template = merged(chalice_template)
     for name, value in (
         ("Architecture", given.architecture),
@@ -142,17 +150,30 @@ def install(wanted: dict[str, str], python: str, architecture: str) -> dict[str,
         folders[name] = BUILD / "work" / "installed" / name
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(folders[name])
+        _unfold(folders[name])
         _prune(folders[name])
     return folders
 
 
 def _prune(folder: Path) -> None:
     """Take away what a function never reads."""
-    for path in [*folder.rglob("tests"), *folder.rglob("__pycache__"), *folder.glob("*.data/scripts")]:
+    unread = ["tests/", "__pycache__/", "*.data/", "*.pyi", "*.pxd", "*.map"]
+    for path in [path for pattern in unread for path in folder.rglob(pattern)]:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
-    for path in [*folder.rglob("*.pyi"), *folder.rglob("*.pxd")]:
-        path.unlink()
+        else:
+            path.unlink(missing_ok=True)
+    services = folder / "botocore" / "data"
+    if services.is_dir():
+        for path in services.iterdir():
+            if path.is_dir() and path.name not in _SERVICES:
+                shutil.rmtree(path)
+
+
+def _unfold(folder: Path) -> None:
+    """Move what a wheel keeps under `….data/purelib` and `platlib` to where an installer would put it."""
+    for path in [*folder.glob("*.data/purelib"), *folder.glob("*.data/platlib")]:
+        shutil.copytree(path, folder, dirs_exist_ok=True)
 
 
 def package_api(installed: dict[str, Path], stage: str) -> dict[str, Any]:
@@ -178,18 +199,18 @@ def _placeholders() -> dict[str, str]:
     return {**{variable(name): "unknown" for name in load(STATEFUL)["Outputs"]}, "AWS_DEFAULT_REGION": "us-east-1"}
 
 
-def package_function(artifact: Artifact, installed: dict[str, Path]) -> None:
-    """Pack a queue function."""
+def package_function(artifact: Artifact, installed: dict[str, Path], target: Path) -> None:
+    """Pack a queue function; those that need the same are the same."""
     _say(f"packing {artifact.name}")
     folder = BUILD / "work" / artifact.name
     _copy_code(folder, ("chalicelib", "functions"))
     _copy_dependencies(artifact, installed, folder)
-    with zipfile.ZipFile(BUILD / f"{artifact.name}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
         for path in _files(folder):
             # the same contents are the same bytes, so that an unchanged function is not deployed again
             entry = zipfile.ZipInfo(str(path.relative_to(folder)), (2000, 1, 1, 0, 0, 0))
             entry.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
-            archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+            archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, compresslevel=4)
 
 
 def _copy_code(folder: Path, names: tuple[str, ...]) -> None:

@@ -19,6 +19,7 @@ from chalicelib.errors import BadInput, Forbidden
 
 UPLOADS = "_uploads"
 PIECES = "_pieces"
+TEMPORARY = "_temporary"
 _LONGEST_NAME = 200
 _LONGEST_EXTENSION = 16
 _UNSAFE = re.compile(r"[^\w.()+=@,!' -]", re.ASCII)
@@ -56,9 +57,9 @@ def file_key(organization: int, project: int, file: int, name: str) -> str:
     return f"{organization}/{project}/files/{file}/{name}"
 
 
-def temporary_key(organization: int, project: int, name: str) -> str:
+def temporary_key(project: int, name: str) -> str:
     """Where a temporary file lies."""
-    return f"{organization}/{project}/temporary/{name}"
+    return f"{TEMPORARY}/{project}/{name}"
 
 
 def pieces_prefix(project: int, job: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -166,9 +166,12 @@ def keys_of(files: MediaFiles | None) -> set[str]:
     return {key for key in found if key and "://" not in key}
 
 
-def with_job(attributes: Mapping[str, Any], uid: str) -> Attributes:
-    """A media's attributes that name one more job."""
-    return {**attributes, JOBS_ATTRIBUTE: [*attributes.get(JOBS_ATTRIBUTE, []), uid]}
+def with_job(media: Media, uid: str) -> Media:
+    """The media, its attributes naming one more job; itself where there is none."""
+    if not uid:
+        return media
+    jobs = [*media.attributes.get(JOBS_ATTRIBUTE, []), uid]
+    return msgspec.structs.replace(media, attributes={**media.attributes, JOBS_ATTRIBUTE: jobs})
 
 
 def _refuse(media: Media, files: MediaFiles, what: str, others: tuple[str, ...]) -> None:

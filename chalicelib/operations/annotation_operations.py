@@ -22,7 +22,7 @@ from chalicelib.operations.addresses import PROJECT, entity
 from chalicelib.operations.operation import Address, Call, Documents, Found, NoQuery, OneOf, Operation
 from chalicelib.query import filters
 from chalicelib.services import annotation_bulk, annotation_creation, annotation_edits, asking
-from chalicelib.services.annotations import Writer, hyphenated, latest_of, rows_of
+from chalicelib.services.annotations import Writer, hyphenated, latest_of, mark_of
 from chalicelib.storage import entities, records
 from chalicelib.storage.entities import Stored
 
@@ -93,12 +93,10 @@ class AnnotationResource:
     def get_element(self, call: AnyCall) -> Any:
         """The asked-for mark of the element that the path addresses, tombstones too."""
         element: Identity = call.target
-        rows = rows_of(self.kind, call.project, [element])[element]
-        if call.query.mark is not None:
-            rows = [row for row in rows if row.entity.mark == call.query.mark]
-        if not rows:
+        row = mark_of(self.kind, call.project, element, call.query.mark)
+        if row is None:
             raise NotFound.of(self.word, element[1])
-        return max((row.entity for row in rows), key=lambda row: (row.mark, row.id))
+        return row
 
     def change(self, call: AnyCall) -> Any:
         """Change one: in place where it is addressed by its id, by a new mark where by its elemental id."""

@@ -31,7 +31,7 @@ class UploadInfoQuery(Resource, kw_only=True):
     num_parts: Annotated[int, Meta(ge=1, le=MOST_PARTS, description="Parts of the upload.")] = 1
     media_id: Annotated[Id | None, Meta(description="The media it becomes a file of.")] = None
     file_id: Annotated[Id | None, Meta(description="The File it becomes the object of.")] = None
-    filename: Annotated[str | None, Meta(description="The name the key is to end with.", max_length=1024)] = None
+    filename: Annotated[str, Meta(description="The name the key is to end with.", max_length=1024)] | None = None
     bucket_id: Annotated[Id | None, Meta(description="The bucket of a media's file.")] = None
 
 

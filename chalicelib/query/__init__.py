@@ -15,8 +15,8 @@ From a request to its answer:
 
     query = parse(Kind.LOCALIZATION, call.query, call.body)     # BadInput: a parameter breaks its language
     view = views.current(project)                               # all that was committed before now
-    query = check(query, view.definitions)                      # BadInput: unknown name, wrong operator; NotFound: section
-    view.count(query); view.ids(query); view.documents(query)   # documents are JSON texts as answers emit them
+    query = check(query, view.definitions)                      # BadInput: unknown name, wrong operator; NotFound
+    view.documents(query)                                       # JSON texts, as answers emit them; also count, ids
 
 `check` takes as a third argument what the caller may see, by kind, as a tree of `Test`s; it can only narrow. Bulk
 operations take `ids`. Unknown attributes and operators a dtype has not are 400 in every language; only

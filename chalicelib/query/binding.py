@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 from typing import Any
 
 from chalicelib.domain.definitions import AnyType
 from chalicelib.domain.kinds import Kind
 from chalicelib.errors import BadInput
-from chalicelib.query.columns import NAMES, SECTION_NAME, Column
-from chalicelib.query.operators import BY_WORD, Op, Operator, Shape
+from chalicelib.query.columns import NAMES, SECTION_NAME, UNDERSCORED, Column
+from chalicelib.query.operators import BY_WORD, SEARCHES, Op, Operator, Shape
 from chalicelib.query.tree import (
     AttributeTest,
     Case,
@@ -18,35 +20,53 @@ from chalicelib.query.tree import (
     SortKey,
     Test,
     Tree,
+    either,
     negated,
 )
-from chalicelib.query.values import fold, shown, wanted
+from chalicelib.query.values import TEXT, fold, shown, wanted
 
 MOST_LISTED = 10_000
 FARTHEST_LATITUDE, FARTHEST_LONGITUDE = 90.0, 180.0
 
 
-def compare(kind: Kind, types: Iterable[AnyType], compared: Compare) -> Tree:
+def compare(kind: Kind, types: Iterable[AnyType], compared: Compare, *, lenient: bool = False) -> Tree:
     """A comparison of things of a kind, its name looked up among built-ins and the attributes of some types.
 
     Where types have different dtypes under one name, each is compared as its own dtype; a type whose dtype cannot be
-    compared like that has no matches, unless none can.
+    compared like that has no matches, unless none can. A name that nothing has matches nothing where `lenient`.
 
     Raises:
         BadInput: nothing has that name, its dtype has not that operator, or the value is not of its dtype.
     """
     operator = BY_WORD[compared.word]
-    if column := NAMES[kind].get(compared.name):
+    if column := _column(kind, operator, compared.name):
         return _turned(operator, compared, _column_test(column, operator, compared))
-    given = tuple(types)
-    cases, refused = _cases(given, operator, compared)
+    cases, refused = _cases(types, operator, compared)
     if cases:
         return _turned(operator, compared, AttributeTest(compared.name, cases))
     if refused:
         raise refused
-    if not given or operator.word == "attribute_null":
+    if lenient or operator.word in _LENIENT:
         return _turned(operator, compared, Nothing())
     raise unknown(kind, compared.name, compared.word)
+
+
+_LENIENT = frozenset({"attribute_null", "exists"})
+"""What may be asked of a name that nothing has: it is absent everywhere."""
+
+
+def any_text(kind: Kind, types: Iterable[AnyType], word: str, value: Any) -> Tree:
+    """A filter of a search string on every text attribute of some types and on the name."""
+    names = {each.name: None for type_ in types for each in type_.attribute_types if each.dtype in TEXT}
+    given = tuple(types)
+    named = [Compare("$name", word, value)] if "$name" in NAMES[kind] else []
+    return either(*(compare(kind, given, each) for each in (*named, *(Compare(name, word, value) for name in names))))
+
+
+def _column(kind: Kind, operator: Operator, name: str) -> Column | None:
+    if operator in SEARCHES and (column := UNDERSCORED[kind].get(name)):
+        return column
+    return NAMES[kind].get(name)
 
 
 def unknown(kind: Kind, name: str, place: str) -> BadInput:
@@ -82,7 +102,7 @@ def _turned(operator: Operator, compared: Compare, test: Tree) -> Tree:
 def _column_test(column: Column, operator: Operator, compared: Compare) -> Test:
     if column.dtype not in operator.dtypes:
         raise _refusal(compared, column.dtype)
-    return Test(column.name, operator.op, _value(operator, column.dtype, compared))
+    return Test(column.name, *_asked(operator, column.dtype, compared))
 
 
 def _cases(types: Iterable[AnyType], operator: Operator, compared: Compare) -> tuple[tuple[Case, ...], BadInput | None]:
@@ -96,7 +116,7 @@ def _cases(types: Iterable[AnyType], operator: Operator, compared: Compare) -> t
             refused = refused or _refusal(compared, attribute.dtype)
             continue
         try:
-            found.append((each.id, attribute.dtype, operator.op, _value(operator, attribute.dtype, compared)))
+            found.append((each.id, attribute.dtype, *_asked(operator, attribute.dtype, compared)))
         except BadInput as error:
             refused = refused or error
     return _grouped(found), refused
@@ -113,9 +133,48 @@ def _refusal(compared: Compare, dtype: str) -> BadInput:
     return BadInput(f"{compared.word}: {shown(compared.name)} is of type {dtype}, which cannot be compared like that.")
 
 
-def _value(operator: Operator, dtype: str, compared: Compare) -> Any:
+def _asked(operator: Operator, dtype: str, compared: Compare) -> tuple[Op, Any]:
+    """What an operator does with values of a dtype, and the value it compares them with."""
     place = f"{compared.word} of {shown(compared.name)}"
-    return _SHAPES[operator.shape](dtype, compared.value, place)
+    if operator.shape == "term":
+        return _term(dtype, compared.value, place)
+    if operator.shape == "bound" and dtype == "datetime":
+        return _dated(operator.op, compared.value, place)
+    return operator.op, _SHAPES[operator.shape](dtype, compared.value, place)
+
+
+def _term(dtype: str, value: Any, place: str) -> tuple[Op, Any]:
+    """A term of a search string: a text as a whole, whatever its case; all instants that a date names."""
+    if dtype in TEXT:
+        return Op.SAME, wanted(dtype, value, place)
+    if dtype == "datetime":
+        return Op.BETWEEN, _instants(value, place)
+    return Op.EQ, wanted(dtype, value, place)
+
+
+_DAY = re.compile(r"([0-9]{4})(-[0-9]{2})?(-[0-9]{2})?")
+_LAST = timedelta(microseconds=1)
+
+
+def _instants(value: Any, place: str) -> tuple[datetime, datetime]:
+    """The first and last instant that a date names: of a year, month or day, or one point in time."""
+    first: datetime = wanted("datetime", value, place)
+    date = _DAY.fullmatch(str(value))
+    if date is None:
+        return first, first
+    try:
+        if date[3]:
+            return first, first + timedelta(days=1) - _LAST
+        months = first.month if date[2] else 12
+        return first, first.replace(year=first.year + months // 12, month=months % 12 + 1) - _LAST
+    except (OverflowError, ValueError):
+        return first, datetime.max  # noqa: DTZ901 naive UTC, as all instants here
+
+
+def _dated(op: Op, value: Any, place: str) -> tuple[Op, datetime]:
+    """A bound that is a date: from its first instant on, after its last, and so on."""
+    first, last = _instants(value, place)
+    return op, last if op in (Op.GT, Op.LTE) else first
 
 
 def _listed(dtype: str, value: Any, place: str) -> tuple[Any, ...]:
@@ -149,4 +208,7 @@ _SHAPES: dict[Shape, Callable[[str, Any, str], Any]] = {
     "text": lambda _, value, place: fold(wanted("string", value, place)),
     "flag": lambda _, value, place: wanted("bool", value, place) and None,
     "circle": _circle,
+    "bound": wanted,
+    "pattern": lambda _, value, __: value,
+    "edits": lambda _, value, __: tuple(value),
 }

@@ -1,7 +1,7 @@
 """The check of a query: names bound to types once, sections to what they hold, what may be seen added as a term.
 
-A checked query has no Compare, OnAnnotations, InSection, InSections or OfDtype left, and is what `meaning` and `sql`
-take. What may be seen, `scope`, can only narrow: it is ANDed to the search for each kind, in nested searches as well.
+A checked query has no Compare, AnyText, OnAnnotations, InSection, InSections or OfDtype left, and is what `meaning` and
+`sql` take. What may be seen, `scope`, can only narrow: it is ANDed to the search for each kind, nested ones as well.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from chalicelib.domain.definitions import AnyType, Definitions, Section
 from chalicelib.domain.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import binding, object_search, search_string
-from chalicelib.query.columns import NAMES, SECTION_NAME
+from chalicelib.query.columns import SECTION_NAME
 from chalicelib.query.filters import on_annotations
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import (
     AfterMedia,
     And,
+    AnyText,
     AttributeTest,
     Coincident,
     Compare,
@@ -123,10 +124,9 @@ class _Check:
         """A comparison; that of an annotation's section is one of its media's."""
         if tree.name == SECTION_NAME and kind.is_annotation:
             return Related(Kind.MEDIA, binding.compare(Kind.MEDIA, (), tree))
-        types = self.types(kind)
-        if not types and self.type is None and tree.name not in NAMES[kind] and tree.word != "attribute_null":
-            raise binding.unknown(kind, tree.name, tree.word)
-        return binding.compare(kind, types, tree)
+        # Of a type that there is not, a list is empty, whatever it is asked for.
+        is_of_no_type = self.type is not None and not self.nested and self.type not in self.definitions.types(kind)
+        return binding.compare(kind, self.types(kind), tree, lenient=is_of_no_type)
 
     def linked(self, tree: Related | Coincident) -> Tree:
         """A search over a linked kind: of what is visible there, unless the parser said otherwise."""
@@ -190,10 +190,7 @@ class _Check:
 
     def _keys(self, query: Query) -> tuple[SortKey, ...]:
         types = self.types(query.kind)
-        keys = (
-            binding.sort_key(query.kind, types, each.name, descending=each.descending)
-            for each in query.sort
-        )
+        keys = (binding.sort_key(query.kind, types, each.name, descending=each.descending) for each in query.sort)
         found = tuple(key for key in keys if key)
         # The order of media is that of their names unless one was asked for.
         return found if found or query.sort or query.kind is not Kind.MEDIA else (SortKey(False, "name"),)
@@ -232,7 +229,7 @@ def _saved_search(section: Section, place: str) -> Tree:
     if section.related_search is not None:
         return on_annotations(section.related_search, place)
     if section.lucene_string:
-        return search_string.parse(Kind.MEDIA, section.lucene_string, place)
+        return search_string.parse(section.lucene_string, place)
     return Nothing()
 
 
@@ -250,6 +247,7 @@ _BIND: dict[type, Callable[[_Check, Kind, Any], Tree]] = {
     Or: lambda check, kind, tree: either(*(check.bind(kind, term) for term in tree.terms)),
     Not: lambda check, kind, tree: negated(check.bind(kind, tree.term)),
     Compare: lambda check, kind, tree: check.compare(kind, tree),
+    AnyText: lambda check, kind, tree: binding.any_text(kind, check.types(kind), tree.word, tree.value),
     Related: lambda check, _, tree: check.linked(tree),
     Coincident: lambda check, _, tree: check.linked(tree),
     OnAnnotations: lambda check, _, tree: check.on_annotations(tree),

@@ -163,12 +163,23 @@ UNDERSCORED: dict[Kind, dict[str, Column]] = {
         **{
             f"_{name}": BY_NAME[Kind.MEDIA][name]
             for name in (
-                "md5 gid uid archive_state fps num_frames codec total_size download_size duration section".split()
+                "md5",
+                "gid",
+                "uid",
+                "archive_state",
+                "fps",
+                "num_frames",
+                "codec",
+                "total_size",
+                "download_size",
+                "duration",
+                "section",
             )
         },
     },
     Kind.LOCALIZATION: {
-        f"_{name}": BY_NAME[Kind.LOCALIZATION][name] for name in "frame media x y width height u v".split()
+        f"_{name}": BY_NAME[Kind.LOCALIZATION][name]
+        for name in ("frame", "media", "x", "y", "width", "height", "u", "v")
     },
     Kind.STATE: {"_frame": BY_NAME[Kind.STATE]["frame"]},
     Kind.LEAF: {

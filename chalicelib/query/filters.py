@@ -1,6 +1,6 @@
 """Query parameters and id-query bodies → a Query: what each parameter means, all of them ANDed (`spec/4` §§13.2–13.5).
 
-    parse(kind, parameters, body)     one of the Structs of `parameters.py`, and one of `bodies.py` or None
+parse(kind, parameters, body)     one of the Structs of `parameters.py`, and one of `bodies.py` or None
 """
 
 from __future__ import annotations
@@ -130,17 +130,25 @@ def _media(get: _Given) -> Iterable[Tree]:
     for member in ("md5", "gid", "uid"):
         if (value := get(member)) is not None:
             yield Test(member, Op.EQ, value)
+    yield from _after_media(get)
+    # Whoever names media by id wants them, archived or not.
+    yield _LIFECYCLES[get("archive_lifecycle") or ("all" if ids or states else "live")]
+
+
+_LIFECYCLES: dict[str, Tree] = {
+    "live": Test("archive_state", Op.EQ, "live"),
+    "archived": Test("archive_state", Op.IN, ARCHIVED),
+    "all": both(),
+}
+
+
+def _after_media(get: _Given) -> Iterable[Tree]:
     if (after := get("after")) is not None:
         # Older clients give a name here; whoever gives digits means an id.
         number = after if isinstance(after, int) else int(after) if after.isdecimal() else None
         yield Test("name", Op.GT, after) if number is None else AfterMedia(number)
     if (after_name := get("after_name")) is not None:
         yield Test("name", Op.GT, after_name)
-    lifecycle = get("archive_lifecycle") or ("all" if ids or states else "live")
-    if lifecycle == "live":
-        yield Test("archive_state", Op.EQ, "live")
-    elif lifecycle == "archived":
-        yield Test("archive_state", Op.IN, ARCHIVED)
 
 
 def _annotations(kind: Kind, get: _Given) -> Iterable[Tree]:
@@ -154,7 +162,7 @@ def _annotations(kind: Kind, get: _Given) -> Iterable[Tree]:
         if text:
             yield Related(Kind.MEDIA, _media_query(text))
     if text := get("media_search"):
-        yield Related(Kind.MEDIA, search_string.parse(Kind.MEDIA, text, "media_search"))
+        yield Related(Kind.MEDIA, search_string.parse(text, "media_search"))
 
 
 def _localizations(get: _Given) -> Iterable[Tree]:
@@ -262,7 +270,7 @@ def _related(kind: Kind, get: _Given) -> Iterable[Tree]:
         where = both(*(Compare(*item) for item in items))
         yield OnAnnotations(where) if kind is Kind.MEDIA else Related(Kind.MEDIA, where)
     if kind is Kind.MEDIA and (text := get("annotation_search")):
-        yield OnAnnotations(search_string.parse(Kind.LOCALIZATION, text, "annotation_search"))
+        yield OnAnnotations(search_string.parse(text, "annotation_search"))
     if encoded := get("encoded_related_search"):
         search = object_search.decode(encoded, "encoded_related_search")
         yield _related_search(kind, search)
@@ -303,7 +311,7 @@ def _searches(kind: Kind, get: _Given) -> Iterable[Tree]:
     if (search := get.body("object_search")) is not None:
         yield object_search.parse(kind, search)
     if text := get("search"):
-        yield search_string.parse(kind, text, "search")
+        yield search_string.parse(text, "search")
 
 
 def _sorts(items: Sequence[str]) -> Iterable[Sort]:

@@ -58,7 +58,11 @@ def within_sql(column: str, longitude: str, latitude: str, km: tuple[str, str, s
     y = f"({angle} + sin({angle})) * pow(cos({mean}) * sin({difference}), 2) / greatest({half}, {_SAME!r})"
     distance = f"greatest({POLE_KM!r} * {angle}, {EQUATOR_KM!r} * ({angle} - {FLATTENING / 2!r} * ({x} + {y})))"
     exact, outside, inside = km
-    return f"CASE WHEN {half} > {outside} THEN false WHEN {half} < {inside} THEN true ELSE {distance} <= {exact} END"
+    # Of a NULL column half is 0: least and greatest pass over NULLs.
+    return (
+        f"CASE WHEN {column} IS NULL THEN NULL WHEN {half} > {outside} THEN false WHEN {half} < {inside} THEN true"
+        f" ELSE {distance} <= {exact} END"
+    )
 
 
 def haversine(km: float, radius_km: float) -> float:

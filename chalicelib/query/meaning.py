@@ -7,6 +7,7 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from chalicelib.domain.entities import Entity
@@ -46,6 +47,21 @@ def incidents(query: Query, things: Things) -> dict[int, int]:
     return dict(_Evaluation(things).count_incidents(query))
 
 
+def _within_km(place: tuple[float, float], circle: tuple[float, float, float]) -> bool:
+    km, latitude, longitude = circle
+    return distance_km(place[0], place[1], longitude, latitude) <= km
+
+
+def _edits(text: bytes, other: bytes) -> int:
+    """How many bytes must be inserted, removed or replaced to come from one text to the other."""
+    row = list(range(len(other) + 1))
+    for place, byte in enumerate(text, 1):
+        diagonal, row[0] = row[0], place
+        for at, another in enumerate(other, 1):
+            diagonal, row[at] = row[at], min(row[at] + 1, row[at - 1] + 1, diagonal + (byte != another))
+    return row[-1]
+
+
 TESTS: dict[Op, Callable[[Any, Any], bool]] = {
     Op.EQ: operator.eq,
     Op.LT: operator.lt,
@@ -59,9 +75,11 @@ TESTS: dict[Op, Callable[[Any, Any], bool]] = {
     Op.ENDS: lambda value, wanted: fold(value).endswith(wanted),
     Op.SAME: lambda value, wanted: fold(value) == fold(wanted),
     Op.MATCHES: lambda value, wanted: re.fullmatch(wanted, fold(value), re.DOTALL) is not None,
+    Op.EXPRESSION: lambda value, wanted: re.fullmatch(wanted, value, re.DOTALL | re.ASCII) is not None,
+    Op.RESEMBLES: lambda value, wanted: _edits(fold(value).encode(), wanted[0].encode()) <= wanted[1],
     Op.UNDER: lambda value, wanted: value == wanted or value.startswith(wanted + "."),
     Op.OVERLAPS: lambda value, wanted: not set(value).isdisjoint(wanted),
-    Op.WITHIN: lambda value, wanted: distance_km(*value, wanted[2], wanted[1]) <= wanted[0],
+    Op.WITHIN: _within_km,
     Op.PRESENT: lambda _, __: True,
 }
 """By operation: whether a stored value, which is not null, satisfies it with the wanted one."""
@@ -73,7 +91,7 @@ class _Evaluation:
     def __init__(self, things: Things) -> None:
         self.things = things
         self.found: dict[tuple[Kind, Tree], list[Any]] = {}
-        self.media = {media.id: media for media in things.get(Kind.MEDIA, ())}
+        self.media: dict[int, Any] = {media.id: media for media in things.get(Kind.MEDIA, ())}
         self.incidents: Mapping[int, int] = {}
         self.counts_incidents = False
 
@@ -81,7 +99,9 @@ class _Evaluation:
         """The things selected, in order."""
         self.counts_incidents = query.incident is not None
         self.incidents = self.count_incidents(query)
-        chosen = [each for each in self.things.get(query.kind, ()) if self.holds(query.where, query.kind, each)]
+        chosen: list[Any] = [
+            each for each in self.things.get(query.kind, ()) if self.holds(query.where, query.kind, each)
+        ]
         if query.merge or query.exclude_parents:
             chosen = _merged(query, chosen)
         if query.kind.is_annotation and not query.show_deleted:
@@ -108,7 +128,7 @@ class _Evaluation:
             self.counts_incidents = counts
         return self.found[kind, where]
 
-    def holds(self, tree: Tree, kind: Kind, thing: Any) -> bool:
+    def holds(self, tree: Tree, kind: Kind, thing: Any) -> bool:  # noqa: C901, PLR0911 a case for each kind of node
         """Whether a tree is true of a thing."""
         match tree:
             case Everything():
@@ -132,7 +152,9 @@ class _Evaluation:
                 return any(_coincident(thing, other) for other in self.matching(to, where))
             case AfterMedia(number):
                 before = self.media.get(number)
-                return thing.id > number if before is None else (thing.name, thing.id) > (before.name, before.id)
+                if before is None:
+                    return bool(thing.id > number)
+                return bool((thing.name, thing.id) > (before.name, before.id))
         raise AssertionError(tree)  # the check leaves no other
 
     def column(self, kind: Kind, column: str, thing: Any) -> Any:
@@ -145,20 +167,13 @@ class _Evaluation:
         """Things in a query's order: by the distances, then the keys, then the id."""
         things = sorted(chosen, key=lambda thing: thing.id)
         for key in reversed(query.keys):
-            column = key.column
-            if column is None:
-                things = _sorted(things, lambda thing, key=key: _sort_value(key, thing), key.descending, first=False)
+            if key.column is None:
+                things = _sorted(things, partial(_sort_value, key), key.descending, first=False)
             else:
-                things = _sorted(
-                    things,
-                    lambda thing, column=column: self.sort_column(query.kind, column, thing),
-                    key.descending,
-                    first=key.descending,
-                )
+                column = partial(self.sort_column, query.kind, key.column)
+                things = _sorted(things, column, key.descending, first=key.descending)
         for nearest in reversed(query.nearest):
-            things = _sorted(
-                things, lambda thing, near=nearest: _distance(near, thing), nearest.descending, first=False
-            )
+            things = _sorted(things, partial(_distance, nearest), nearest.descending, first=False)
         return things
 
     def sort_column(self, kind: Kind, column: str, thing: Any) -> Any:
@@ -169,9 +184,7 @@ class _Evaluation:
         return self.column(kind, column, thing)
 
 
-def _sorted(
-    things: list[Any], value: Callable[[Any], Any], descending: bool, *, first: bool
-) -> list[Any]:
+def _sorted(things: list[Any], value: Callable[[Any], Any], descending: bool, *, first: bool) -> list[Any]:
     """Things stably sorted by a value, those without one first or last."""
     valued = [(value(thing), thing) for thing in things]
     absent = [thing for key, thing in valued if key is None]
@@ -254,7 +267,8 @@ def _distance(nearest: Nearest, thing: Any) -> float | None:
     vector = stored("float_array", thing.attributes.get(nearest.name))
     if vector is None or len(vector) != len(nearest.center):
         return None
-    pairs = list(zip(vector, stored("float_array", list(nearest.center)), strict=True))
+    center: tuple[float, ...] = stored("float_array", list(nearest.center))
+    pairs: list[tuple[float, float]] = list(zip(vector, center, strict=True))
     match nearest.metric:
         case "l1norm":
             return sum(abs(a - b) for a, b in pairs)

@@ -1,8 +1,8 @@
 """Object search → tree: the JSON language of `encoded_search`, `object_search` and saved sections (`spec/4` §13.6).
 
-    Search   := Filter | Combination
-    Filter   := {"attribute": name, "operation": word, "value": value, "inverse": false}
-    Combination := {"method": "and" | "or" | "not", "operations": [Search …]}
+Search   := Filter | Combination
+Filter   := {"attribute": name, "operation": word, "value": value, "inverse": false}
+Combination := {"method": "and" | "or" | "not", "operations": [Search …]}
 """
 
 from __future__ import annotations

@@ -28,7 +28,10 @@ class Op(StrEnum):
     ENDS = "ends"
     SAME = "same"
     MATCHES = "matches"
-    """A regular expression matches the whole folded text."""
+    """A regular expression matches the whole folded text; of EXPRESSION, the whole text as it stands."""
+    EXPRESSION = "expression"
+    RESEMBLES = "resembles"
+    """The folded text has at most so many edits from (text, edits)."""
     UNDER = "under"
     """A path is the given one or lies beneath it."""
     OVERLAPS = "overlaps"
@@ -39,8 +42,12 @@ class Op(StrEnum):
     """The value is not null."""
 
 
-Shape = Literal["value", "list", "pair", "text", "flag", "circle"]
-"""What an operator's value must look like: one value of the dtype, several, two; any text; true or false; a place."""
+Shape = Literal["value", "list", "pair", "text", "flag", "circle", "term", "bound", "pattern", "edits"]
+"""What an operator's value must look like: one value of the dtype, several, two; any text; true or false; a place.
+
+Of search strings: a term, whose meaning depends on the dtype; a bound, where a date names all its instants; a regular
+expression already checked; a text and a number of edits.
+"""
 
 
 @dataclass(frozen=True)
@@ -96,4 +103,18 @@ OPERATIONS = (
 )
 """The operations of an object search, `spec/4` §13.6, beside `search`."""
 
-BY_WORD = {operator.word: operator for operator in FILTERS + OPERATIONS}
+SEARCHES = (
+    Operator("term", Op.EQ, _SIMPLE, "term"),
+    Operator("contains", Op.CONTAINS, _TEXTS, "text"),
+    Operator("wildcard", Op.MATCHES, _TEXTS, "pattern"),
+    Operator("regex", Op.EXPRESSION, _TEXTS, "pattern"),
+    Operator("fuzzy", Op.RESEMBLES, _TEXTS, "edits"),
+    Operator("from", Op.GTE, _ORDERED | _TEXTS, "bound"),
+    Operator("after", Op.GT, _ORDERED | _TEXTS, "bound"),
+    Operator("to", Op.LTE, _ORDERED | _TEXTS, "bound"),
+    Operator("before", Op.LT, _ORDERED | _TEXTS, "bound"),
+    Operator("exists", Op.PRESENT, _ANY, "flag"),
+)
+"""What the terms of a search string come to."""
+
+BY_WORD = {operator.word: operator for operator in FILTERS + OPERATIONS + SEARCHES}

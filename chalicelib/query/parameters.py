@@ -6,7 +6,7 @@ The rules are those of `spec/2`, shared query parameter sets, and `spec/4` §13.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -15,21 +15,23 @@ from chalicelib.domain.resource import Flag, Id, Resource, Uuid
 Index = Annotated[int, Meta(ge=0)]
 
 
-def _filters(meaning: str) -> Any:
-    return Annotated[list[str] | None, Meta(description=meaning)]
+Items = list[str] | None
+"""Filters, `name::value` each."""
 
 
 class ListQuery(Resource, kw_only=True):
     """What every entity list takes: attribute filters (QF), paging and sorting (QP), the older vocabulary."""
 
-    attribute: _filters("Equality: `name::value`.") = None
-    attribute_lt: _filters("Less than: `name::value`.") = None
-    attribute_lte: _filters("Less than or equal: `name::value`.") = None
-    attribute_gt: _filters("Greater than: `name::value`.") = None
-    attribute_gte: _filters("Greater than or equal: `name::value`.") = None
-    attribute_contains: _filters("Contains text, whatever the case: `name::value`.") = None
-    attribute_distance: _filters("Within kilometres of a place: `name::km::latitude::longitude`.") = None
-    attribute_null: _filters("Absent or null: `name::true`; present: `name::false`.") = None
+    attribute: Annotated[Items, Meta(description="Equality: `name::value`.")] = None
+    attribute_lt: Annotated[Items, Meta(description="Less than: `name::value`.")] = None
+    attribute_lte: Annotated[Items, Meta(description="Less than or equal: `name::value`.")] = None
+    attribute_gt: Annotated[Items, Meta(description="Greater than: `name::value`.")] = None
+    attribute_gte: Annotated[Items, Meta(description="Greater than or equal: `name::value`.")] = None
+    attribute_contains: Annotated[Items, Meta(description="Contains text, whatever the case: `name::value`.")] = None
+    attribute_distance: Annotated[
+        Items, Meta(description="Within kilometres of a place: `name::km::latitude::longitude`.")
+    ] = None
+    attribute_null: Annotated[Items, Meta(description="Absent or null: `name::true`; present: `name::false`.")] = None
     start: Annotated[Index | None, Meta(description="Index of the first item returned.")] = None
     stop: Annotated[Index | None, Meta(description="Index after the last item returned.")] = None
     encoded_search: Annotated[str | None, Meta(description="Base64 of the JSON of an object search.")] = None
@@ -67,14 +69,14 @@ class FileQuery(ListQuery, kw_only=True):
 class RelatedQuery(ListQuery, kw_only=True):
     """Filters on related things (QR): of media, their states and localizations; of annotations, their media."""
 
-    related_attribute: _filters("Equality on a related thing.") = None
-    related_attribute_lt: _filters("Less than, on a related thing.") = None
-    related_attribute_lte: _filters("Less than or equal, on a related thing.") = None
-    related_attribute_gt: _filters("Greater than, on a related thing.") = None
-    related_attribute_gte: _filters("Greater than or equal, on a related thing.") = None
-    related_attribute_contains: _filters("Contains text, on a related thing.") = None
-    related_attribute_distance: _filters("Within a distance, on a related thing.") = None
-    related_attribute_null: _filters("Absent or null, on a related thing.") = None
+    related_attribute: Annotated[Items, Meta(description="Equality on a related thing.")] = None
+    related_attribute_lt: Annotated[Items, Meta(description="Less than, on a related thing.")] = None
+    related_attribute_lte: Annotated[Items, Meta(description="Less than or equal, on a related thing.")] = None
+    related_attribute_gt: Annotated[Items, Meta(description="Greater than, on a related thing.")] = None
+    related_attribute_gte: Annotated[Items, Meta(description="Greater than or equal, on a related thing.")] = None
+    related_attribute_contains: Annotated[Items, Meta(description="Contains text, on a related thing.")] = None
+    related_attribute_distance: Annotated[Items, Meta(description="Within a distance, on a related thing.")] = None
+    related_attribute_null: Annotated[Items, Meta(description="Absent or null, on a related thing.")] = None
     encoded_related_search: Annotated[
         str | None, Meta(description="Base64 of the JSON of an object search over related things.")
     ] = None

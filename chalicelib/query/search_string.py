@@ -1,10 +1,231 @@
-"""The search string → tree. (Placeholder until written below.)"""
+r"""Search string → tree: `search`, `annotation_search`, `media_search` and older saved searches (`spec/4` §13.13).
+
+The grammar is that of Lucene's query strings, parsed by luqum: terms, phrases, `field:value`, groups, AND OR NOT + -,
+`*` and `?`, `~` for fuzzy, `[a TO b]` and `{a TO b}`, `>` `>=` `<` `<=`, `_exists_:field`, `/regular expression/`, with
+`\` before a character that is meant literally. Boosts are accepted and mean nothing: there are no scores.
+
+A text field matches a value as a whole, whatever the case; a term without a field is looked for inside every text field
+and the name. A date names all its instants, so `2022-01-31` is that day and `>2022-01-31` begins after it.
+"""
 
 from __future__ import annotations
 
-from chalicelib.domain.kinds import Kind
-from chalicelib.query.tree import Everything, Tree
+import re
+from collections.abc import Callable
+from typing import Any
+
+from chalicelib.errors import BadInput
+from chalicelib.query.tree import AnyText, Compare, Everything, OfDtype, Tree, both, either, negated
+from chalicelib.query.values import LONGEST_TEXT, fold, shown
+
+DEEPEST = 24
+MOST_TERMS = 1_000
+MOST_EDITS = 2
+_SHORT, _LONG = 3, 6
+"""Without a number, `~` allows no edit of words shorter than the first, one below the second, two from there on."""
+
+# Before parsing: a minus before a number after a comparison, and a slash that does not delimit an expression, are text.
+_NEGATIVE = re.compile(r"(?<=[:<>=\[{])-(?=[0-9.])|(?<=\bTO )-(?=[0-9.])")
+_EXPRESSION = re.compile(r'(?:(?<=^)|(?<=[\s:(]))/(?:\\.|[^/\\])+/(?=$|[\s)^])|"(?:\\.|[^"\\])*"|\\.|/')
+_SIGNS = {"&&": "AND", "||": "OR"}
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_WILD = re.compile(r"\\(.)|([*?])", re.DOTALL)
+_UNSAFE = re.compile(r"\(\?(?!:)|\\[^dDwWsSbB\W_]|[*+?}]\+|\[\[|\[:|\{[0-9]*,?[0-9]{4,}")
+"""What an expression may not have: groups with flags or names, references, lookaround, possessive and huge repeats."""
 
 
-def parse(kind: Kind, text: str, place: str) -> Tree:
-    return Everything()
+def parse(text: str, place: str) -> Tree:
+    """The tree of a search string; names in it are not looked up yet.
+
+    Raises:
+        BadInput: it is not one; the message names `place`.
+    """
+    from luqum.exceptions import ParseError  # noqa: PLC0415 90 ms that only searches in this language pay
+    from luqum.thread import parse as parse_lucene  # noqa: PLC0415
+
+    if len(text) > LONGEST_TEXT:
+        raise BadInput(f"{place} may have at most {LONGEST_TEXT} characters.")
+    try:
+        parsed = parse_lucene(_prepared(text))
+    except (ParseError, RecursionError) as error:
+        raise BadInput(f"{place} is not a search string: {error}") from None
+    return _Parser(place).tree(parsed, None, 0) if parsed is not None else Everything()
+
+
+def _prepared(text: str) -> str:
+    text = _EXPRESSION.sub(lambda found: r"\/" if found[0] == "/" else found[0], text)
+    return " ".join(_SIGNS.get(part, part) for part in _NEGATIVE.sub(r"\\-", text).split(" "))
+
+
+class _Parser:
+    """One parse, with its limits; `field` is the name that the terms of a group are about."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.terms = 0
+
+    def tree(self, node: Any, field: str | None, depth: int) -> Tree:
+        """The tree of a parsed node."""
+        self.terms += 1
+        if depth > DEEPEST or self.terms > MOST_TERMS:
+            raise BadInput(f"{self.place} may have at most {MOST_TERMS} terms, nested at most {DEEPEST} deep.")
+        make = _NODES.get(type(node).__name__)
+        if make is None:
+            raise BadInput(f"{self.place}: {shown(str(node))} is not understood.")
+        return make(self, node, field, depth)
+
+    def field(self, node: Any, _: str | None, depth: int) -> Tree:
+        """A field and what it is asked for."""
+        name = _literal(node.name)
+        kind = type(node.expr).__name__
+        if name == "*":
+            return self.tree(node.expr, None, depth + 1)
+        if name == "_exists_":
+            return Compare(_literal(str(node.expr)), "exists", value=False)
+        if name == "_dtype" and kind in ("Word", "Phrase"):
+            return OfDtype(_literal(str(node.expr).strip('"')))
+        return self.tree(node.expr, name, depth + 1)
+
+    def inside(self, node: Any, field: str | None, depth: int) -> Tree:
+        """A group, or a boost that means nothing."""
+        return self.tree(node.children[0], field, depth + 1)
+
+    def all(self, node: Any, field: str | None, depth: int) -> Tree:
+        """AND."""
+        return both(*(self.tree(each, field, depth + 1) for each in node.children))
+
+    def any(self, node: Any, field: str | None, depth: int) -> Tree:
+        """OR, or terms beside each other: with + and - among them, those decide and the rest is optional."""
+        by_sign: dict[str, list[Tree]] = {"Plus": [], "Prohibit": [], "": []}
+        for each in node.children:
+            sign = type(each).__name__
+            by_sign[sign if sign in by_sign else ""].append(self.tree(each, field, depth + 1))
+        # A Prohibit is negated already.
+        decided = [*by_sign["Plus"], *by_sign["Prohibit"]]
+        if by_sign["Plus"] or not by_sign[""]:
+            return both(*decided)
+        return both(either(*by_sign[""]), *decided)
+
+    def none(self, node: Any, field: str | None, depth: int) -> Tree:
+        """NOT and -."""
+        return negated(self.tree(node.children[0], field, depth + 1))
+
+    def word(self, node: Any, field: str | None, _: int) -> Tree:
+        """A word, perhaps with wildcards."""
+        text = node.value
+        if text == "*":
+            return Everything() if field is None else Compare(field, "exists", value=False)
+        if _has_wildcard(text):
+            return self._asked(field, "wildcard", _pattern(text))
+        return self._asked(field, "term", _literal(text))
+
+    def phrase(self, node: Any, field: str | None, _: int) -> Tree:
+        """A phrase in quotes."""
+        return self._asked(field, "term", _literal(node.value[1:-1]))
+
+    def near(self, node: Any, field: str | None, _: int) -> Tree:
+        """Words near each other: all of them anywhere in the value."""
+        words = _literal(node.term.value[1:-1]).split()
+        return both(
+            *(AnyText("contains", each) if field is None else Compare(field, "contains", each) for each in words)
+        )
+
+    def expression(self, node: Any, field: str | None, _: int) -> Tree:
+        """A regular expression, of the part of the language that a linear matcher has."""
+        text = node.value[1:-1].replace(r"\/", "/")
+        if _UNSAFE.search(text):
+            raise BadInput(f"{self.place}: {shown(text)} may only have plain groups, classes and short repeats.")
+        try:
+            re.compile(text)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise BadInput(f"{self.place}: {shown(text)} is not a regular expression: {error}") from None
+        return self._asked(field, "regex", text)
+
+    def fuzzy(self, node: Any, field: str | None, _: int) -> Tree:
+        """A word with a few edits."""
+        text = fold(_literal(node.term.value))
+        edits = node.degree
+        if edits is None or edits != int(edits):  # none given: the parser fills in a half
+            edits = 0 if len(text) < _SHORT else 1 if len(text) < _LONG else 2
+        return self._asked(field, "fuzzy", [text, min(int(edits), MOST_EDITS)])
+
+    def range(self, node: Any, field: str | None, _: int) -> Tree:
+        """A range in brackets, closed or open at each end."""
+        low, high = _end(node.low), _end(node.high)
+        found = []
+        if low != "*":
+            found.append(self._compared(field, "from" if node.include_low else "after", low))
+        if high != "*":
+            found.append(self._compared(field, "to" if node.include_high else "before", high))
+        return both(*found) if found else self._compared(field, "exists", value=False)
+
+    def from_(self, node: Any, field: str | None, _: int) -> Tree:
+        """> and >=."""
+        return self._compared(field, "from" if node.include else "after", _end(node.a))
+
+    def to(self, node: Any, field: str | None, _: int) -> Tree:
+        """< and <=."""
+        return self._compared(field, "to" if node.include else "before", _end(node.a))
+
+    def _compared(self, field: str | None, word: str, value: Any) -> Tree:
+        if field is None:
+            raise BadInput(f"{self.place}: a range needs a field.")
+        return Compare(field, word, value)
+
+    def _asked(self, field: str | None, word: str, value: Any) -> Tree:
+        if field is not None:
+            return Compare(field, word, value)
+        return AnyText("contains" if word == "term" else word, value)
+
+
+_Make = Callable[[_Parser, Any, str | None, int], Tree]
+_NODES: dict[str, _Make] = {
+    "SearchField": _Parser.field,
+    "Group": _Parser.inside,
+    "FieldGroup": _Parser.inside,
+    "Boost": _Parser.inside,
+    "Plus": _Parser.inside,
+    "AndOperation": _Parser.all,
+    "OrOperation": _Parser.any,
+    "UnknownOperation": _Parser.any,
+    "BoolOperation": _Parser.any,
+    "Not": _Parser.none,
+    "Prohibit": _Parser.none,
+    "Word": _Parser.word,
+    "Phrase": _Parser.phrase,
+    "Proximity": _Parser.near,
+    "Regex": _Parser.expression,
+    "Fuzzy": _Parser.fuzzy,
+    "Range": _Parser.range,
+    "From": _Parser.from_,
+    "To": _Parser.to,
+}
+"""By the name of luqum's node: luqum is loaded only when a search string comes."""
+
+
+def _literal(text: str) -> str:
+    return _ESCAPED.sub(r"\1", text.strip())
+
+
+def _end(node: Any) -> str:
+    text = str(node).strip()
+    return _literal(text[1:-1] if text.startswith('"') else text)
+
+
+def _has_wildcard(text: str) -> bool:
+    return any(found[2] for found in _WILD.finditer(text))
+
+
+def _pattern(text: str) -> str:
+    """The regular expression of a word with wildcards, over folded text."""
+    parts: list[str] = []
+    at = 0
+    for found in _WILD.finditer(text):
+        parts.append(_quoted(text[at : found.start()]))
+        parts.append({"*": ".*", "?": "."}.get(found[2], "") or _quoted(found[1] or ""))
+        at = found.end()
+    return "".join((*parts, _quoted(text[at:])))
+
+
+def _quoted(text: str) -> str:
+    return re.escape(fold(text))

@@ -4,6 +4,8 @@ Terms are compiled loosely, NULL counting as false, until a Not needs them two-v
 the plain form that the database can push into its scans and joins.
 """
 
+# ruff: noqa: S608 statements are made here, of our own words; every value is a parameter
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
@@ -148,7 +150,7 @@ class _Compiler:
 
     # --- terms --------------------------------------------------------------------------------------------------
 
-    def term(self, tree: Tree, kind: Kind, alias: str, *, strict: bool) -> str:
+    def term(self, tree: Tree, kind: Kind, alias: str, *, strict: bool) -> str:  # noqa: C901, PLR0911 a case each
         """A condition on a kind's table under an alias; never NULL if `strict`."""
         match tree:
             case Everything():
@@ -269,7 +271,9 @@ class _Compiler:
         if key.column is not None:
             column = f't0."{key.column}"'
             if key.column == "incident":
-                column = "coalesce(i.n, 0)" if self.counts_incidents else "NULL"
+                if not self.counts_incidents:
+                    return []
+                column = "coalesce(i.n, 0)"
             elif key.column == "section" and kind.is_annotation:
                 media = "t0.media[1]" if kind is Kind.STATE else "t0.media"
                 column = f"(SELECT m.section FROM {table(Kind.MEDIA)} m WHERE m.id = {media})"
@@ -353,6 +357,10 @@ def _under(compiler: _Compiler, column: str, _: str, value: str) -> str:
     return f"({column} = {compiler.value(value)} OR starts_with({column}, {compiler.value(value + '.')}))"
 
 
+def _resembles(compiler: _Compiler, column: str, _: str, value: tuple[str, int]) -> str:
+    return f"levenshtein(lower({column}), {compiler.value(value[0])}) <= {compiler.value(value[1])}"
+
+
 def _overlaps(compiler: _Compiler, column: str, _: str, value: tuple[int, ...]) -> str:
     listed = compiler.value(_encode(list(value)).decode())
     return f"list_has_any({column}, from_json({listed}, '[\"BIGINT\"]'))"
@@ -384,6 +392,8 @@ _COMPARED: dict[Op, _Comparison] = {
     Op.ENDS: _function("ends_with"),
     Op.SAME: lambda compiler, column, _, value: f"lower({column}) = {compiler.value(fold(value))}",
     Op.MATCHES: lambda compiler, column, _, value: f"regexp_full_match(lower({column}), {compiler.value(value)}, 's')",
+    Op.EXPRESSION: lambda compiler, column, _, value: f"regexp_full_match({column}, {compiler.value(value)}, 's')",
+    Op.RESEMBLES: _resembles,
     Op.UNDER: _under,
     Op.OVERLAPS: _overlaps,
     Op.WITHIN: _within,

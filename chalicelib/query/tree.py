@@ -3,14 +3,15 @@
     Everything, Nothing               the two constants
     And, Or, Not                      over other trees; two-valued: what is null fails its test, and Not turns that over
     Compare                           a field by its user-visible name, an operator by its word, a value as given
+    AnyText                           the same of any text field
     Test                              a built-in column, an operation, a value of the column's type
     Related, Coincident               another kind of thing, linked by being on the same media or the same frame
     OnAnnotations                     a search over a media's states or localizations
     InSection, InSections, OfDtype    what definitions decide
     AfterMedia                        the place behind a media in the order of media
 
-`check.check` resolves Compare, OnAnnotations, InSection, InSections and OfDtype; what remains beside them there is
-AttributeTest, a test of an attribute with its types known. A Query is a tree with what surrounds it.
+`check.check` resolves all that names and definitions decide; what it puts there beside the rest is AttributeTest, a
+test of an attribute with its types known. A Query is a tree with what surrounds it.
 """
 
 from __future__ import annotations
@@ -58,6 +59,14 @@ class Compare:
     """A filter as written: `name` an attribute's or a built-in's with `$`, `word` of `operators.BY_WORD`."""
 
     name: str
+    word: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class AnyText:
+    """A filter of search strings on any text attribute or the name."""
+
     word: str
     value: Any
 
@@ -153,6 +162,7 @@ Tree = (
     | Or
     | Not
     | Compare
+    | AnyText
     | Test
     | AttributeTest
     | Related
@@ -191,8 +201,8 @@ class Nearest:
 class SortKey:
     """A checked sort key.
 
-    `column` is a built-in column, or `section` of annotations (their media's), or `incident`; otherwise `attribute` is an
-    attribute's name and `cases` are its dtypes by types; things without it come last in both directions.
+    `column` is a built-in column, or `section` of annotations (their media's), or `incident`; otherwise `attribute` is
+    an attribute's name and `cases` are its dtypes by types; things without it come last in both directions.
     """
 
     descending: bool

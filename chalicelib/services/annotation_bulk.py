@@ -6,9 +6,8 @@ a request that was stopped half-way may be repeated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -17,7 +16,7 @@ from chalicelib.domain.attribute_values import converter
 from chalicelib.domain.changes import deleted, differences, tombstoned, unseen
 from chalicelib.domain.commits import Edit
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.marks import identity, next_mark
+from chalicelib.domain.marks import identity
 from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput
 from chalicelib.query import filters
@@ -31,16 +30,13 @@ from chalicelib.query.operators import Op
 from chalicelib.query.parameters import ListQuery
 from chalicelib.query.tree import Query, Test, negated
 from chalicelib.services import asking, tracks
+from chalicelib.services.annotation_moves import Change, Plan, parts
 from chalicelib.services.annotations import Writer, all_rows, author, hyphenated, rows_of, settling, type_of
 from chalicelib.storage import entities, ids, steps
-from chalicelib.storage.entities import Stored
 from chalicelib.storage.steps import Step
 
 BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
 BulkDelete = LocalizationBulkDelete | StateBulkDelete
-Change = Callable[[Any], Any]
-Told = tuple[dict[str, Any], dict[str, Any]]
-"""What the change log says of every row: built-in fields and attributes before and after, of the first of them."""
 
 
 def matched(view: asking.View, query: Query, count: int | None) -> list[int]:
@@ -94,9 +90,15 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     if in_place and body.new_version is None and body.new_elemental_id is None:
         entities.edit_many(kind, numbers, change, user=writer.user, describe=lambda done: [Edit(kind, done, *told)])
         return len(numbers)
-    step = _move_some if in_place else _copy_some
-    for part in _parts(numbers, steps.LARGEST // 3 if in_place else steps.LARGEST // 2):
-        steps.again(lambda part=part: step(kind, writer, part, change, told))  # type: ignore[misc]
+    plan = Plan(
+        kind=kind,
+        writer=writer,
+        change=change,
+        told=told,
+        version=body.new_version,
+        renamed=body.new_elemental_id is not None,
+    )
+    (plan.move if in_place else plan.copy)(numbers)
     return len(numbers)
 
 
@@ -151,68 +153,6 @@ def _change(writer: Writer, of: Any, body: BulkUpdate, name: int | None) -> Chan
     return change
 
 
-def _move_some(kind: Kind, writer: Writer, part: Sequence[int], change: Change, told: Told) -> None:
-    """Change rows in place that come into other elements, where each is the latest mark then."""
-    guard = steps.guard(writer.project)
-    before = entities.many(kind, part)
-    after = {number: change(row.entity) for number, row in before.items()}
-    stay = {number: identity(row.entity) == identity(after[number]) for number, row in before.items()}
-    elements = [*(identity(row.entity) for row in before.values()), *map(identity, after.values())]
-    done: list[Step] = []
-    flips: list[Step] = []
-    for element, rows in rows_of(kind, writer.project, elements).items():
-        others = [row for row in rows if row.entity.id not in before]
-        mine = [row for row in after.values() if identity(row) == element]
-        made = {row.id: row for row in mine if stay[row.id]}
-        first = next_mark([*(row.entity for row in others), *made.values()])
-        made |= _numbered([row for row in mine if not stay[row.id]], first)
-        flipped, rewritten = settling(kind, others, made.values())
-        flips += flipped
-        done += [Step(kind, before[number], row) for number, row in (made | rewritten).items()]
-    edits = [Edit(kind, [step.after.id for step in done], *told)] if done else []
-    _commit(kind, writer, done, flips, edits, guard)
-
-
-def _copy_some(kind: Kind, writer: Writer, part: Sequence[int], change: Change, told: Told) -> None:
-    """Make changed copies of rows, each the latest mark of its element; the originals keep their content."""
-    guard = steps.guard(writer.project)
-    before = list(entities.many(kind, part).values())
-    if not before:
-        return
-    numbers = ids.reserve(kind, len(before))
-    copies = [
-        msgspec.structs.replace(change(row.entity), id=number) for row, number in zip(before, numbers, strict=True)
-    ]
-    marks = [
-        (row.entity.id, copy.id)
-        for row, copy in zip(before, copies, strict=True)
-        if identity(row.entity) == identity(copy)
-    ]
-    done: list[Step] = []
-    flips: list[Step] = []
-    for element, rows in rows_of(kind, writer.project, map(identity, copies)).items():
-        made = _numbered([row for row in copies if identity(row) == element], next_mark(row.entity for row in rows))
-        flipped, rewritten = settling(kind, rows, made.values())
-        flips += flipped
-        done += [Step(kind, None, row) for row in (made | rewritten).values()]
-    edits = [Edit(kind, [number for pair in marks for number in pair], *told)] if marks else []
-    _commit(kind, writer, done, flips, edits, guard)
-
-
-def _numbered(rows: Iterable[Any], first: int) -> dict[int, Any]:
-    """The rows with the marks from `first` on, by id."""
-    return {row.id: msgspec.structs.replace(row, mark=mark, latest=True) for mark, row in enumerate(rows, first)}
-
-
-def _commit(
-    kind: Kind, writer: Writer, done: list[Step], flips: list[Step], edits: list[Edit], guard: steps.Guard
-) -> None:
-    told = {number for edit in edits for number in edit.ids}
-    if hidden := [step.after.id for step in flips if step.after.id not in told]:
-        edits = [*edits, unseen(kind, hidden)]
-    steps.apply(writer.project, [*done, *flips], user=writer.user, edits=edits, guarded=guard)
-
-
 # --- deletions -----------------------------------------------------------------------------------------------------
 
 
@@ -232,32 +172,23 @@ def _delete_children(writer: Writer, view: asking.View, numbers: Sequence[int], 
 
 def _prune(kind: Kind, writer: Writer, view: asking.View, numbers: Sequence[int]) -> None:
     """Let rows go, lower ids first, and make the marks before them visible again that stay."""
-    going = frozenset(numbers)
     above = all_rows(kind, Test("id", Op.IN, tuple(numbers)), Test("mark", Op.GT, 0), Test("latest", Op.EQ, value=True))
     restoring = bool(numbers) and asking.count(view, above) > 0
-    for part in _parts(numbers, steps.LARGEST // 2 if restoring else steps.LARGEST):
-        steps.again(lambda part=part: _prune_some(kind, writer, part, going))  # type: ignore[misc]
+    for part in parts(numbers, steps.LARGEST // 2 if restoring else steps.LARGEST):
+        steps.again(lambda part=part: _prune_some(kind, writer, part))  # type: ignore[misc]
 
 
-def _prune_some(kind: Kind, writer: Writer, part: Sequence[int], going: frozenset[int]) -> None:
+def _prune_some(kind: Kind, writer: Writer, part: Sequence[int]) -> None:
     rows = list(entities.many(kind, part).values())
     if not rows:
         return
+    going = {row.entity.id for row in rows}
     above = [identity(row.entity) for row in rows if row.entity.latest and row.entity.mark]
     flips: list[Step] = []
     for others in rows_of(kind, writer.project, above).values():
-        flips += settling(kind, _left(others, going))[0]
+        flips += settling(kind, [row for row in others if row.entity.id not in going])[0]
     edits = [deleted(kind, [row.entity.id for row in rows])]
     if flips:
         edits.append(unseen(kind, [step.after.id for step in flips]))
     removals = [Step(kind, row, None) for row in rows]
     steps.apply(writer.project, [*removals, *flips], user=writer.user, edits=edits)
-
-
-def _left(rows: Sequence[Stored[Any]], going: frozenset[int]) -> list[Stored[Any]]:
-    return [row for row in rows if row.entity.id not in going]
-
-
-def _parts(numbers: Sequence[int], size: int) -> list[list[int]]:
-    left = iter(numbers)
-    return list(iter(lambda: list(islice(left, size)), []))

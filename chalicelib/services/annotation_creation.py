@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from chalicelib.domain.attribute_values import fill
+from chalicelib.domain.attribute_values import converter
 from chalicelib.domain.changes import unseen
-from chalicelib.domain.definitions import VERSION, Definitions
+from chalicelib.domain.definitions import VERSION, Version
 from chalicelib.domain.entities import Localization, LocalizationSpec, State, StateSpec
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.marks import Identity, identity, next_mark
@@ -19,7 +19,7 @@ from chalicelib.domain.resource import now
 from chalicelib.domain.tracks import segments
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.services import access, projects
-from chalicelib.services.annotations import Ground, Writer, author, existing, ground, hyphenated, rows_of, settling
+from chalicelib.services.annotations import Writer, author, existing, hyphenated, rows_of, settling, types_of
 from chalicelib.services.tracks import Place, places
 from chalicelib.storage import entities, ids, records, steps
 from chalicelib.storage.steps import Step
@@ -47,16 +47,18 @@ def create(kind: Kind, writer: Writer, specs: Sequence[Spec], *, listed: bool) -
     return steps.again(lambda: _Creation(kind, writer, specs, listed=listed).run())
 
 
-def default_version(writer: Writer, definitions: Definitions) -> int:
+def default_version(writer: Writer, versions: Mapping[int, Version]) -> int:
     """Where annotations go whose version is not given: the member's own, the project's first, or a new one."""
     membership = access.membership(writer.user, writer.project)
     own = membership.default_version if membership else None
-    if own is not None and own in definitions.versions:
+    if own is not None and own in versions:
         return own
-    numbered = [version for version in definitions.versions.values() if version.number >= 0]
+    numbered = [version for version in versions.values() if version.number >= 0]
     if numbered:
         return min(numbered, key=lambda version: (version.number, version.id)).id
-    return records.create(VERSION, projects.baseline(writer.project), user=writer.user).id
+    version = projects.baseline(writer.project)
+    records.create(VERSION, version, user=writer.user)
+    return version.id
 
 
 class _Creation:
@@ -71,18 +73,18 @@ class _Creation:
         self._named = any(spec.elemental_id for spec in specs)
         # Taken before anything is looked up, so that nobody else makes the same elements in between.
         self._guard = steps.guard(writer.project) if self._named else None
-        self._ground: Ground = ground(writer.project)
-        self._types = self._ground.definitions.types(kind)
+        self._types = types_of(kind, writer.project, (spec.type for spec in specs))
+        self._fill = {number: converter(each.attribute_types).fill for number, each in self._types.items()}
+        self._versions = {version.id: version for version in records.listed(VERSION, writer.project)}
         self._places: dict[int, Place] = {}
         self._default = 0
 
     def run(self) -> list[int]:
         """Check, make, store."""
         self._check()
+        attributes = [self._filled(index, spec) for index, spec in enumerate(self._specs)]
         numbers = ids.reserve(self._kind, len(self._specs))
-        made = [
-            self._make(index, spec, number) for (index, spec), number in zip(self._places_of(), numbers, strict=True)
-        ]
+        made = [self._make(*each) for each in zip(self._specs, numbers, attributes, strict=True)]
         if not self._named:
             entities.create(self._kind, made, user=self._writer.user)
             return list(numbers)
@@ -98,36 +100,29 @@ class _Creation:
         )
         return list(numbers)
 
-    def _places_of(self) -> Iterable[tuple[int, Spec]]:
-        return enumerate(self._specs)
-
     def _refusal(self, index: int, rule: str) -> BadInput:
         return BadInput(f"[{index}].{rule}" if self._listed else rule)
 
     # --- checks ----------------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
-        definitions = self._ground.definitions
         for index, spec in enumerate(self._specs):
             if spec.type not in self._types:
                 raise self._refusal(index, f"type: the project has no {self._kind} type {spec.type}.")
-            if spec.version is not None and spec.version not in definitions.versions:
+            if spec.version is not None and spec.version not in self._versions:
                 raise self._refusal(index, f"version: the project has no version {spec.version}.")
-            if isinstance(spec, StateSpec) and spec.frame is None and self._types[spec.type].association == "Frame":  # type: ignore[union-attr]
+            if isinstance(spec, StateSpec) and spec.frame is None and self._types[spec.type].association == "Frame":
                 raise self._refusal(index, f"frame: the state type {spec.type} describes frames, so it needs one.")
         self._check_media()
         self._check_members()
         self._check_parents()
         self._authors = {name: author(self._writer, name) for name in {spec.user_elemental_id for spec in self._specs}}
         if any(spec.version is None for spec in self._specs):
-            self._default = default_version(self._writer, definitions)
+            self._default = default_version(self._writer, self._versions)
 
     def _check_media(self) -> None:
         wanted = {number for spec in self._specs for number in _media_of(spec)}
-        if view := self._ground.view:
-            known = view.exists(Kind.MEDIA, wanted)
-        else:
-            known = set(existing(Kind.MEDIA, self._writer.project, wanted))
+        known = existing(Kind.MEDIA, self._writer.project, wanted)
         if wanted <= known:
             return
         for index, spec in enumerate(self._specs):
@@ -163,11 +158,13 @@ class _Creation:
 
     # --- rows ------------------------------------------------------------------------------------------------------
 
-    def _make(self, index: int, spec: Spec, number: int) -> Localization | State:
+    def _filled(self, index: int, spec: Spec) -> dict[str, Any]:
         try:
-            attributes = fill(self._types[spec.type].attribute_types, spec.attributes or {}, self._now)
+            return self._fill[spec.type](spec.attributes or {}, self._now)
         except BadInput as refusal:
             raise self._refusal(index, f"attributes: {refusal.message}") from None
+
+    def _make(self, spec: Spec, number: int, attributes: dict[str, Any]) -> Localization | State:
         creator = self._authors[spec.user_elemental_id] or self._writer.user
         common: dict[str, Any] = {
             "id": number,

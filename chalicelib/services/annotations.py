@@ -13,21 +13,21 @@ and does them in one transaction (`storage/steps.py`); a plan that somebody over
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.accounts import USER
-from chalicelib.domain.definitions import TYPE_RECORD, VERSION, Definitions
+from chalicelib.domain.definitions import TYPE_RECORD, VERSION
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.marks import Identity, identity, settled
 from chalicelib.domain.permissions import Level
 from chalicelib.domain.records import padded
-from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test, Tree, both
 from chalicelib.services import asking
-from chalicelib.storage import entities, records
+from chalicelib.storage import entities, records, steps
 from chalicelib.storage.entities import Stored
 from chalicelib.storage.steps import Step
 
@@ -41,28 +41,18 @@ class Writer:
     level: Level
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ground:
-    """A project's definitions, and its view where this container has it anyway."""
-
-    definitions: Definitions
-    view: asking.View | None
-
-
-def ground(project: int) -> Ground:
-    """The definitions as they are now, in one call."""
-    if asking.loaded(project):
-        view = asking.current(project)
-        return Ground(definitions=view.definitions, view=view)
-    return Ground(definitions=records.definitions(project), view=None)
+def types_of(kind: Kind, project: int, numbers: Iterable[int]) -> dict[int, Any]:
+    """Those of the types of a kind of entity that the project has, by id; one call each, for they are mostly one."""
+    found = ((number, records.find(TYPE_RECORD[kind], project, padded(number))) for number in set(numbers))
+    return {number: each for number, each in found if each is not None}
 
 
 def type_of(kind: Kind, project: int, number: int) -> Any:
     """The type of an entity, in one call. Raises BadInput where it is of no use any more."""
-    found = records.find(TYPE_RECORD[kind], project, padded(number))
-    if found is None:
+    found = types_of(kind, project, [number])
+    if not found:
         raise BadInput(f"type: the {kind} type {number} does not exist any more.")
-    return found
+    return found[number]
 
 
 def check_version(project: int, number: int) -> None:
@@ -102,10 +92,16 @@ def parent_of(kind: Kind, project: int, given: float) -> int:
     return int(given)
 
 
-def existing(kind: Kind, project: int, numbers: Iterable[int]) -> dict[int, Any]:
-    """Those of the entities that exist in the project, by id."""
-    found = entities.many(kind, numbers)
-    return {number: each.entity for number, each in found.items() if each.entity.project == project}
+def existing(kind: Kind, project: int, numbers: Collection[int]) -> set[int]:
+    """Those of the ids that the project has entities of.
+
+    Asked by key while that is one call: the view would first take in what was written since it was last asked, which
+    a row of creations need not wait for.
+    """
+    if len(numbers) > entities.ROWS_A_READ and asking.loaded(project):
+        view = asking.current(project)
+        return view.exists(kind, numbers)
+    return {number for number, row in entities.many(kind, numbers).items() if row.entity.project == project}
 
 
 # --- elements ------------------------------------------------------------------------------------------------------
@@ -119,8 +115,9 @@ def all_rows(kind: Kind, *where: Tree) -> Query:
 def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Identity, list[Stored[Any]]]:
     """The rows of elements that were not deleted, by element, as they are now with their locks.
 
-    A row that came into an element after the view was read is missing; every step that could depend on it rewrites
-    the row that was the latest until then, and so meets a Conflict.
+    Raises:
+        Conflict: somebody changed an element while it was read: none of its rows is the latest, or several are. If
+            rows came to it that the view had not, then the ones before ceased to be the latest in the same commit.
     """
     wanted = set(identities)
     if not wanted:
@@ -132,7 +129,17 @@ def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Id
     for row in entities.many(kind, asking.ids(asking.current(project), query)).values():
         if (element := identity(row.entity)) in found:
             found[element].append(row)
+    for (version, name), rows in found.items():
+        if rows and sum(row.entity.latest for row in rows) != 1:
+            raise Conflict(f"The {kind} {name} of version {version} is being changed by somebody else.")
     return found
+
+
+def mark_of(kind: Kind, project: int, element: Identity, mark: int | None) -> Any:
+    """The row of an element with a mark, or its latest where that is None; tombstones too. None where there is none."""
+    rows = steps.again(lambda: rows_of(kind, project, [element])[element])
+    fitting = (row.entity for row in rows if mark is None or row.entity.mark == mark)
+    return max(fitting, key=lambda row: (row.mark, row.id), default=None)
 
 
 def latest_of(kind: Kind, project: int, element: Identity) -> Stored[Any] | None:

@@ -25,7 +25,7 @@ from chalicelib.query.parameters import LeafQuery
 from chalicelib.query.tree import Query, Test, Tree, both
 from chalicelib.services import access, asking
 from chalicelib.services.annotation_bulk import matched, refuse_mixed
-from chalicelib.services.annotations import Writer, ground, type_of
+from chalicelib.services.annotations import Writer, type_of, types_of
 from chalicelib.storage import entities, ids, steps
 from chalicelib.storage.entities import Stored
 from chalicelib.storage.steps import Step
@@ -54,7 +54,7 @@ def create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[i
         NotFound: a parent does not exist.
     """
     moment = now()
-    types = ground(writer.project).definitions.types(LEAF)
+    types = types_of(LEAF, writer.project, (spec.type for spec in specs))
     places = _places(writer.project, {spec.parent for spec in specs})
     made = []
     for index, (spec, number) in enumerate(zip(specs, ids.reserve(LEAF, len(specs)), strict=True)):
@@ -225,13 +225,13 @@ def _replaced(project: int, before: Stored[Any], after: Leaf) -> list[Step]:
     leaves: dict[int, Leaf] = {number: row.entity for number, row in rows.items()} | {after.id: after}
     if after.parent == after.id:
         raise BadInput("parent: a leaf cannot be its own parent.")
-    if after.parent in rows:
+    if after.parent is not None and after.parent in rows:
         leaves[after.parent] = msgspec.structs.replace(leaves[after.parent], parent=before.entity.parent)
     places = _places(project, {leaf.parent for leaf in leaves.values() if leaf.parent not in rows})
 
     def place_of(leaf: Leaf) -> _Place:
-        if leaf.parent not in places:
-            above = leaves[leaf.parent or 0]
+        if leaf.parent is not None and leaf.parent not in places:
+            above = leaves[leaf.parent]
             place = place_of(above)
             places[above.id] = _Place(path=hierarchy.path(place.path, above.name), depth=place.depth + 1)
         return places[leaf.parent]

@@ -1,11 +1,7 @@
-"""What everything done to media needs: sections in both directions, roles' keys, presigned answers.
+"""What everything done to media needs: sections in both directions, the keys of roles, presigned answers.
 
-    media             this
-    media_creation    making media, images imported later by a queue function
-    media_changes     changing one or many
-    media_deletion    deleting, with what lies on them
-    media_files       the records of files, by role and index
-    images            the import itself
+`media_creation` makes media, whose images `images` imports later by a queue function; `media_changes` changes one or
+many; `media_deletion` deletes with what lies on them.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
             change |= {"archive_state": state, "archive_status_date": now()}
         return _marked(current, change, writer.user)
 
-    after = entities.edit(
+    after: Media = entities.edit(
         Kind.MEDIA, number, how, user=writer.user, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
     )
     if body.archive_state:

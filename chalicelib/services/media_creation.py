@@ -10,15 +10,13 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from PIL import Image
-
 from chalicelib.domain import keys
 from chalicelib.domain.accounts import Project
 from chalicelib.domain.attribute_values import fill
 from chalicelib.domain.definitions import MEDIA_TYPE, Definitions, MediaType, Section
 from chalicelib.domain.entities import ImageDefinition, Media, MediaFiles
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.media import TAG_ATTRIBUTE, MediaSpec, guess_type
+from chalicelib.domain.media import TAG_ATTRIBUTE, MediaSpec, guess_type, with_job
 from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.messages import ImportImage, send_many
@@ -32,8 +30,14 @@ _MIMES = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": 
 _DIMENSIONS = ("num_frames", "fps", "codec", "width", "height", "summary_level")
 
 
-def create(writer: Writer, project: Project, specs: Sequence[MediaSpec]) -> list[Media]:
+def create(writer: Writer, project: Project, specs: Sequence[MediaSpec], *, job: str = "") -> list[Media]:
     """Make media, and have the images among them imported.
+
+    Args:
+        writer: who makes them.
+        project: where.
+        specs: what is said of each.
+        job: the uid of the job that will make their files.
 
     Raises:
         Forbidden: a URL is not from an allowed origin, or an author was named without full control.
@@ -50,7 +54,7 @@ def create(writer: Writer, project: Project, specs: Sequence[MediaSpec]) -> list
     numbers = ids.reserve(Kind.MEDIA, len(specs))
     folders: dict[str, Section] = {}
     created = [
-        _media(writer, project, definitions, number, spec, type_, folders)
+        with_job(_media(writer, project, definitions, number, spec, type_, folders), job)
         for number, spec, type_ in zip(numbers, specs, types, strict=True)
     ]
     entities.create(Kind.MEDIA, created, user=writer.user)
@@ -59,7 +63,7 @@ def create(writer: Writer, project: Project, specs: Sequence[MediaSpec]) -> list
         [
             ImportImage(media=made.id, url=spec.url, thumbnail_url=spec.thumbnail_url)
             for made, spec, type_ in zip(created, specs, types, strict=True)
-            if type_.dtype == "image" and spec.url
+            if type_.dtype == "image" and spec.url and not job
         ],
     )
     return created
@@ -141,13 +145,18 @@ def _section(
 
 def _with_thumbnails(project: Project, number: int, spec: MediaSpec) -> MediaFiles | None:
     """The files of a new video: the thumbnails that were named by URL."""
-    wanted = {"thumbnail": spec.thumbnail_url, "thumbnail_gif": spec.thumbnail_gif_url}
-    made = {role: [stored_picture(project, number, url)] for role, url in wanted.items() if url}
-    return MediaFiles(**made) if made else None
+    if spec.thumbnail_url is None and spec.thumbnail_gif_url is None:
+        return None
+    still, moving = (
+        [stored_picture(project, number, url)] if url else None for url in (spec.thumbnail_url, spec.thumbnail_gif_url)
+    )
+    return MediaFiles(thumbnail=still, thumbnail_gif=moving)
 
 
 def stored_picture(project: Project, number: int, url: str) -> ImageDefinition:
     """A picture fetched by URL, checked and stored as a file of a media. Raises BadInput where it is none."""
+    from PIL import Image  # noqa: PLC0415 kept off the API's cold start
+
     data = fetching.fetch(url, project.id, LARGEST_THUMBNAIL)
     try:
         with Image.open(io.BytesIO(data), formats=list(_MIMES)) as picture:

@@ -21,16 +21,13 @@ from chalicelib.services.annotations import all_rows
 from chalicelib.services.media_changes import check_count
 from chalicelib.storage import entities
 
-_TOLD = 500
-"""Ids named in one entry of the change log."""
-
 
 def delete(project: int, user: int, numbers: Sequence[int]) -> int:
     """Delete media of a project and what lies on them; how many there were. Their objects are kept until a purge."""
     if not numbers:
         return 0
     _delete_annotations(project, user, numbers)
-    done = _delete(Kind.MEDIA, numbers, user)
+    done = delete_rows(Kind.MEDIA, numbers, user)
     _delete_annotations(project, user, numbers)
     return done
 
@@ -48,21 +45,20 @@ def _delete_annotations(project: int, user: int, media: Sequence[int]) -> None:
     view = asking.current(project)
     numbers = tuple(media)
     localizations = asking.ids(view, all_rows(Kind.LOCALIZATION, Test("media", Op.IN, numbers)))
-    _delete(Kind.LOCALIZATION, localizations, user)
+    delete_rows(Kind.LOCALIZATION, localizations, user)
     states = asking.ids(view, all_rows(Kind.STATE, Test("media", Op.OVERLAPS, numbers)))
     if not states:
         return
     rows: list[State] = [row.entity for row in entities.many(Kind.STATE, states).values()]
     others = {number for row in rows for number in row.media} - set(numbers)
     left = view.exists(Kind.MEDIA, others)
-    _delete(Kind.STATE, [row.id for row in rows if not left & set(row.media)], user)
+    delete_rows(Kind.STATE, [row.id for row in rows if not left & set(row.media)], user)
 
 
-def _delete(kind: Kind, numbers: Sequence[int], user: int) -> int:
+def delete_rows(kind: Kind, numbers: Sequence[int], user: int) -> int:
+    """Delete entities, with an entry of the change log for each commit; how many there were."""
     done = 0
-    for start in range(0, len(numbers), _TOLD):
-        part = numbers[start : start + _TOLD]
-        for chunk in range(0, len(part), entities.ROWS_A_TRANSACTION):
-            some = part[chunk : chunk + entities.ROWS_A_TRANSACTION]
-            done += entities.delete_many(kind, some, user=user, edits=[deleted(kind, some)])
+    for start in range(0, len(numbers), entities.ROWS_A_TRANSACTION):
+        part = numbers[start : start + entities.ROWS_A_TRANSACTION]
+        done += entities.delete_many(kind, part, user=user, edits=[deleted(kind, part)])
     return done

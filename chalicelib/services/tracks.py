@@ -71,7 +71,7 @@ def check_media(project: int, numbers: Collection[int], member: str) -> None:
     """Raise BadInput unless there are media and all are of the project."""
     if not numbers:
         raise BadInput(f"{member}: at least one media is needed.")
-    if missing := set(numbers) - existing(Kind.MEDIA, project, numbers).keys():
+    if missing := set(numbers) - existing(Kind.MEDIA, project, numbers):
         raise BadInput(f"{member}: the project has no media {min(missing)}.")
 
 

@@ -71,14 +71,19 @@ def stored(kind: Kind, number: int) -> Stored[Any]:
 
 
 def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
-    """Those of the entities that readers may see, by id."""
-    keys = [_key(kind, number) for number in dict.fromkeys(numbers)]
+    """Those of the entities that readers may see, by id, in the order they were asked for."""
+    wanted = list(dict.fromkeys(numbers))
+    keys = [_key(kind, number) for number in wanted]
     parts = [keys[start : start + ROWS_A_READ] for start in range(0, len(keys), ROWS_A_READ)]
     rows = [row for part in _in_parallel(_read_rows, parts) for row in part if row.deleted is None]
     batches = {row.batch for row in rows}
     unseen = {batch for batch in batches if not _committed(kind, {batch})}
-    found = [(row, _decode(kind, row)) for row in rows if row.batch not in unseen]
-    return {entity.id: Stored(entity, int(row.n)) for row, entity in found}
+    found = {row.pk: row for row in rows if row.batch not in unseen}
+    return {
+        number: Stored(_decode(kind, found[key]), int(found[key].n))
+        for number, key in zip(wanted, keys, strict=True)
+        if key in found
+    }
 
 
 def create(

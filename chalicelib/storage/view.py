@@ -70,7 +70,7 @@ class View:
     def count(self, query: Query) -> int:
         """How many things a checked query selects, its slice included."""
         with self._gate.reading():
-            (number,) = self._run(sql.count(query, self._layout))[0]
+            number: int = self._run(sql.count(query, self._layout))[0][0]
         stop = number if query.stop is None else min(query.stop, number)
         return max(0, stop - query.start)
 
@@ -110,7 +110,8 @@ class View:
 
     def _run(self, statement: sql.Statement) -> list[Any]:
         with self._cursor() as cursor:
-            return cursor.execute(statement.text, statement.parameters).fetchall()
+            rows: list[Any] = cursor.execute(statement.text, statement.parameters).fetchall()
+            return rows
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -319,7 +320,7 @@ class _Following:
         listed = sql_type.replace("[2]", "[]")
         self._database.execute(
             f"UPDATE {sql.table(kind)} AS t SET {slot.column} = v.e.x::{sql_type}"  # noqa: S608
-            f" FROM (SELECT unnest(from_json(?, '[{{\"i\":\"BIGINT\",\"x\":\"{listed}\"}}]')) AS e) v"
+            f' FROM (SELECT unnest(from_json(?, \'[{{"i":"BIGINT","x":"{listed}"}}]\')) AS e) v'
             " WHERE t.id = v.e.i",
             [_encode([{"i": number, "x": value} for number, value in values]).decode()],
         )

@@ -1,4 +1,4 @@
-"""The views of a container: brought up to date before every use, the least recently used given up under memory pressure."""
+"""The views of a container: brought up to date before every use, the least recently used given up for memory."""
 
 from __future__ import annotations
 

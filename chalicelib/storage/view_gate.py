@@ -1,4 +1,4 @@
-"""Two small locks of the view: readers beside each other with one writer between them, and refreshes that are shared."""
+"""Two small locks of the view: readers beside each other or one writer, and refreshes that callers share."""
 
 from __future__ import annotations
 

@@ -11,14 +11,13 @@ import msgspec
 from chalicelib.domain.commits import Change
 from chalicelib.domain.entities import STRUCT_OF
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.resource import Resource, answer
+from chalicelib.domain.resource import answer
 from chalicelib.query.columns import COLUMNS
 from chalicelib.query.layout import SQL_TYPE, Layout
 from chalicelib.query.values import STORED
 
 _decoders = {kind: msgspec.json.Decoder(struct) for kind, struct in STRUCT_OF.items()}
 _encode = msgspec.json.Encoder().encode
-_encode_name = msgspec.json.Encoder().encode
 
 
 class _Attributes(msgspec.Struct):
@@ -45,7 +44,7 @@ class Rows:
     def __init__(self, kind: Kind, layout: Layout) -> None:
         self._take = attrgetter(*(str(column.member) for column in _PLAIN[kind]))
         self._others = [column.value for column in _OTHERS[kind]]
-        self._decode: Callable[[Any], Resource] = _decoders[kind].decode
+        self._decode: Callable[[Any], Any] = _decoders[kind].decode
         self._nothing = [None] * len(layout.sql_types[kind])
         places = {column: len(COLUMNS[kind]) + place for place, column in enumerate(layout.sql_types[kind])}
         self._plans = {
@@ -55,7 +54,7 @@ class Rows:
 
     def make(self, change: Change) -> tuple[list[Any], bytes]:
         """The row and the document of a change of this kind that is not gone."""
-        entity: Any = self._decode(change.doc)
+        entity = self._decode(change.doc)
         row = [*self._take(entity), *(take(entity) for take in self._others), *self._nothing]
         attributes = entity.attributes
         for name, place, convert in self._plans.get(entity.type, ()):
@@ -67,7 +66,7 @@ class Rows:
 
 def attribute_of(document: bytes, name: str) -> Any:
     """The JSON value of an attribute in a document, None where it has none."""
-    if _encode_name(name) not in document:
+    if _encode(name) not in document:
         return None
     return _attributes.decode(document).attributes.get(name)
 

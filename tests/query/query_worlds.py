@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import uuid
+from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import msgspec
@@ -31,34 +33,32 @@ from chalicelib.query.bodies import (
     MediaIdQuery,
     StateIdQuery,
 )
+from chalicelib.query.columns import UNDERSCORED
 from chalicelib.query.parameters import FileQuery, LeafQuery, ListQuery, LocalizationQuery, MediaQuery, StateQuery
 
 PROJECT = 7
 NAMES = ("n", "s", "Deep Name", "x%y")
 DTYPES = ("bool", "int", "float", "enum", "string", "datetime", "geopos", "float_array", "blob")
-TEXTS = st.sampled_from(["", "a", "A", "Foo", "foo", "bar", "Ärger", "äRGER", "ΣΑΣ", "true", "5", "İx", "a.b", "日本"])
-NUMBERS = st.sampled_from([0.0, -0.0, 1.0, 1.5, -2.0, 3.0, 1e300])
-INTS = st.sampled_from([0, 1, 2, 3, -1, 2**40, 2**63 - 1])
-TIMES = st.sampled_from(
-    ["2020-01-02", "2020-01-02T03:04:05Z", "2020-01-02T03:04:05+02:00", "2021-06-07T00:00:00.123456", "2020-01-02T00:00"]
-)
-PLACES = st.sampled_from([[0.0, 0.0], [8.0, 48.0], [8.5, 48.5], [179.9, 1.0], [-179.9, 1.0], [0.0, 90.0], [-1.0, -1.0]])
-VECTORS = st.lists(st.integers(-3, 3).map(float), min_size=2, max_size=3)
 GOOD = {
-    "bool": st.booleans(),
-    "int": INTS,
-    "float": NUMBERS,
-    "enum": TEXTS,
-    "string": TEXTS,
-    "blob": TEXTS,
-    "datetime": TIMES,
-    "geopos": PLACES,
-    "float_array": VECTORS,
+    "bool": (True, False),
+    "int": (0, 1, 2, 3, -1, 2**40, 2**63 - 1),
+    "float": (0.0, -0.0, 1.0, 1.5, -2.0, 3.0, 1e300),
+    "datetime": (
+        "2020-01-02",
+        "2020-01-02T03:04:05Z",
+        "2020-01-02T03:04:05+02:00",
+        "2021-06-07T00:00:00.123456",
+        "2020-01-02T00:00",
+    ),
+    "geopos": ([0.0, 0.0], [8.0, 48.0], [8.5, 48.5], [179.9, 1.0], [-179.9, 1.0], [0.0, 90.0], [-1.0, -1.0]),
 }
-ODD = st.sampled_from([None, "x", "12", 5, 5.5, True, ["a"], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0], 10**30, "2020"])
-STAMPS = st.sampled_from(["2026-01-02T03:04:05.678Z", "2026-01-03T00:00:00.000Z"])
+GOOD |= dict.fromkeys(
+    ("enum", "string", "blob"),
+    ("", "a", "A", "Foo", "foo", "bar", "Ärger", "äRGER", "ΣΑΣ", "true", "5", "İx", "a.b", "日本"),
+)
+ODD = (None, "x", "12", 5, 5.5, True, ["a"], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0], 10**30, "2020")
+STAMPS = ("2026-01-02T03:04:05.678Z", "2026-01-03T00:00:00.000Z")
 UUIDS = [str(uuid.UUID(int=number)) for number in range(1, 6)]
-IDS = st.integers(1, 14)
 QUERY = {
     Kind.MEDIA: MediaQuery,
     Kind.LOCALIZATION: LocalizationQuery,
@@ -98,132 +98,118 @@ def commit(seq: int, changes: list[Change]) -> Commit:
     return Commit(project=PROJECT, seq=seq, at="2026-01-02T03:04:05.678Z", user=1, changes=changes)
 
 
-@st.composite
-def attribute_types(draw) -> list[AttributeType]:
-    names = draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=4))
-    return [AttributeType(name=name, dtype=draw(st.sampled_from(DTYPES))) for name in names]
+def attribute_types(rng: Random) -> list[AttributeType]:
+    names = rng.sample(NAMES, rng.randrange(len(NAMES) + 1))
+    return [AttributeType(name=name, dtype=rng.choice(DTYPES)) for name in names]
 
 
-@st.composite
-def attributes(draw, type_: Any) -> dict[str, Any]:
+def attributes(rng: Random, type_: Any) -> dict[str, Any]:
     found = {}
     for each in type_.attribute_types:
-        match draw(st.integers(0, 5)):
+        match rng.randrange(8):
             case 0:
                 continue
             case 1:
-                found[each.name] = draw(ODD)
+                found[each.name] = rng.choice(ODD)
             case _:
-                found[each.name] = draw(GOOD[each.dtype])
+                found[each.name] = good(rng, each.dtype)
     return found
 
 
-def _type(draw, struct: Any, number: int, **more: Any) -> Any:
-    return struct(
-        id=number, project=PROJECT, name=f"t{number}", elemental_id=UUIDS[0], attribute_types=draw(attribute_types()), **more
-    )
+def good(rng: Random, dtype: str) -> Any:
+    """A value of a dtype."""
+    if dtype == "float_array":
+        return [float(rng.randrange(-3, 4)) for _ in range(rng.choice([2, 2, 3]))]
+    return rng.choice(GOOD[dtype])
 
 
-@st.composite
-def definitions(draw) -> Definitions:
+def some_ids(rng: Random, most: int) -> list[int]:
+    return rng.sample(range(1, 15), rng.randrange(most + 1))
+
+
+def definitions(rng: Random) -> Definitions:
     made = Definitions(project=PROJECT)
-    for number in range(1, draw(st.integers(2, 3))):
-        made.put(DefinitionKind.MEDIA_TYPE, _type(draw, MediaType, number, dtype=draw(st.sampled_from(["image", "video"]))))
-    for number in range(1, draw(st.integers(2, 4))):
-        made.put(DefinitionKind.LOCALIZATION_TYPE, _type(draw, LocalizationType, number, dtype="box"))
-    for number in range(1, draw(st.integers(2, 3))):
-        made.put(DefinitionKind.STATE_TYPE, _type(draw, StateType, number, association="Localization"))
-    made.put(DefinitionKind.LEAF_TYPE, _type(draw, LeafType, 1))
-    made.put(DefinitionKind.FILE_TYPE, _type(draw, FileType, 1))
+
+    def add(kind: Kind, struct: Any, number: int, **more: Any) -> None:
+        given = {"project": PROJECT, "name": f"t{number}", "elemental_id": UUIDS[0]}
+        made.put(TYPE_OF[kind], struct(id=number, attribute_types=attribute_types(rng), **given, **more))
+
+    for number in range(1, rng.randrange(2, 4)):
+        add(Kind.MEDIA, MediaType, number, dtype=rng.choice(["image", "video"]))
+    for number in range(1, rng.randrange(2, 5)):
+        add(Kind.LOCALIZATION, LocalizationType, number, dtype="box")
+    for number in range(1, rng.randrange(2, 4)):
+        add(Kind.STATE, StateType, number, association="Localization")
+    add(Kind.LEAF, LeafType, 1)
+    add(Kind.FILE, FileType, 1)
     for number in (1, 2, 3):
-        bases = draw(st.lists(st.integers(1, 3), max_size=2, unique=True))
-        version = Version(id=number, project=PROJECT, name=f"v{number}", number=number, bases=bases, elemental_id=UUIDS[0])
+        bases = rng.sample((1, 2, 3), rng.randrange(3))
+        version = Version(id=number, project=PROJECT, name="v", number=number, bases=bases, elemental_id=UUIDS[0])
         made.put(DefinitionKind.VERSION, version)
     for number, dtype in ((1, "folder"), (2, "playlist"), (3, "saved_search")):
-        section = Section(
-            id=number,
-            project=PROJECT,
-            name=f"s{number}",
-            path=f"s{number}",
-            dtype=dtype,
-            elemental_id=UUIDS[0],
-            media=draw(st.lists(IDS, max_size=3)),
-            tator_user_sections=f"tag{number}",
-            object_search=draw(searches(Kind.MEDIA)) if dtype == "saved_search" else None,
-        )
+        given = {"project": PROJECT, "name": "s", "path": f"s{number}", "dtype": dtype, "elemental_id": UUIDS[0]}
+        search = {"attribute": rng.choice(["$id", "$fps"]), "operation": "gt", "value": 1}
+        section = Section(id=number, media=some_ids(rng, 4), tator_user_sections=f"tag{number}", **given)
+        section.object_search = search if number == 3 else None
         made.put(DefinitionKind.SECTION, section)
     return made
 
 
-def _common(draw, kind: Kind, number: int, made: Definitions) -> dict[str, Any]:
-    type_ = draw(st.sampled_from(list(made.types(kind).values())))
+def _common(rng: Random, kind: Kind, number: int, made: Definitions) -> dict[str, Any]:
+    type_ = rng.choice(list(made.types(kind).values()))
     return {
         "id": number,
         "project": PROJECT,
         "type": type_.id,
-        "attributes": draw(attributes(type_)),
-        "created_by": draw(st.sampled_from([1, 2, None])),
-        "created_datetime": draw(STAMPS),
+        "attributes": attributes(rng, type_),
+        "created_by": rng.choice([1, 2, None]),
+        "created_datetime": rng.choice(STAMPS),
         "modified_by": 1,
-        "modified_datetime": draw(STAMPS),
+        "modified_datetime": rng.choice(STAMPS),
     }
 
 
-def _marked(draw) -> dict[str, Any]:
+def _marked(rng: Random) -> dict[str, Any]:
     return {
-        "version": draw(st.integers(1, 3)),
-        "parent": draw(st.none() | IDS),
-        "elemental_id": draw(st.sampled_from(UUIDS)),
-        "mark": draw(st.integers(0, 1)),
-        "latest": draw(st.integers(0, 3)) > 0,
-        "variant_deleted": draw(st.integers(0, 4)) == 0,
+        "version": rng.randrange(1, 4),
+        "parent": rng.choice([None, rng.randrange(1, 15)]),
+        "elemental_id": rng.choice(UUIDS),
+        "mark": rng.randrange(2),
+        "latest": rng.randrange(6) > 0,
+        "variant_deleted": rng.randrange(6) == 0,
     }
 
 
-@st.composite
-def worlds(draw) -> World:
-    made = draw(definitions())
+def world(rng: Random) -> World:
+    made = definitions(rng)
     things: dict[Kind, list[Any]] = {kind: [] for kind in Kind}
-    for number in range(1, draw(st.integers(1, 6))):
+    for number in range(1, rng.randrange(1, 7)):
         media = Media(
-            **_common(draw, Kind.MEDIA, number, made),
-            name=draw(st.sampled_from(["a.mp4", "A.mp4", "b.png", "Ü"])),
-            primary_section=draw(st.none() | st.integers(1, 3)),
-            archive_state=draw(st.sampled_from(["live", "live", "archived"])),
-            fps=draw(st.none() | NUMBERS),
-            num_frames=draw(st.none() | INTS),
-            elemental_id=draw(st.sampled_from(UUIDS)),
+            **_common(rng, Kind.MEDIA, number, made),
+            name=rng.choice(["a.mp4", "A.mp4", "b.png", "Ü"]),
+            primary_section=rng.choice([None, 1, 1, 2, 3]),
+            archive_state=rng.choice(["live", "live", "archived"]),
+            fps=rng.choice([None, *GOOD["float"]]),
+            num_frames=rng.choice([None, 0, 1, 2**40]),
+            elemental_id=rng.choice(UUIDS),
         )
-        if draw(st.booleans()):
+        if rng.randrange(2):
             media.attributes["tator_user_sections"] = "tag1"
         things[Kind.MEDIA].append(media)
-    media_ids = st.integers(1, 6)
-    for number in range(1, draw(st.integers(1, 13))):
-        x = draw(st.none() | st.sampled_from([0.0, -0.0, 0.25, 1.0]))
-        things[Kind.LOCALIZATION].append(
-            Localization(
-                **_common(draw, Kind.LOCALIZATION, number, made),
-                **_marked(draw),
-                media=draw(media_ids),
-                frame=draw(st.integers(0, 2)),
-                x=x,
-            )
-        )
-    for number in range(1, draw(st.integers(1, 7))):
-        things[Kind.STATE].append(
-            State(
-                **_common(draw, Kind.STATE, number, made),
-                **_marked(draw),
-                media=draw(st.lists(media_ids, min_size=1, max_size=2, unique=True)),
-                localizations=draw(st.lists(IDS, max_size=3, unique=True)),
-                frame=draw(st.none() | st.integers(0, 2)),
-            )
-        )
+    for number in range(1, rng.randrange(1, 14)):
+        shape = {"media": rng.randrange(1, 7), "frame": rng.randrange(3), "x": rng.choice([None, 0.0, -0.0, 0.25, 1.0])}
+        box = Localization(**_common(rng, Kind.LOCALIZATION, number, made), **_marked(rng), **shape)
+        things[Kind.LOCALIZATION].append(box)
+    for number in range(1, rng.randrange(1, 8)):
+        links = {"media": rng.sample(range(1, 7), rng.randrange(1, 3)), "localizations": some_ids(rng, 4)}
+        frame = rng.choice([None, 0, 1, 2])
+        state = State(**_common(rng, Kind.STATE, number, made), **_marked(rng), **links, frame=frame)
+        things[Kind.STATE].append(state)
     for number in range(1, 4):
-        name = draw(st.sampled_from(["a", "B"]))
-        leaf = Leaf(**_common(draw, Kind.LEAF, number, made), name=name, path=draw(st.sampled_from(["P", "P.a", "Px"])))
+        name = rng.choice(["a", "B"])
+        leaf = Leaf(**_common(rng, Kind.LEAF, number, made), name=name, path=rng.choice(["P", "P.a", "Px"]))
         things[Kind.LEAF].append(leaf)
-        file = File(**_common(draw, Kind.FILE, number, made), name=name, elemental_id=draw(st.sampled_from(UUIDS)))
+        file = File(**_common(rng, Kind.FILE, number, made), name=name, elemental_id=rng.choice(UUIDS))
         things[Kind.FILE].append(file)
     return World(made, things)
 
@@ -231,43 +217,210 @@ def worlds(draw) -> World:
 # --- questions -----------------------------------------------------------------------------------------------------
 
 COLUMN_NAMES = {
-    Kind.MEDIA: ["$id", "$type", "$name", "$fps", "$num_frames", "$section", "$created_by", "$created_datetime"],
-    Kind.LOCALIZATION: ["$id", "$x", "$frame", "$version", "$created_by", "$elemental_id", "$variant_deleted", "$section"],
-    Kind.STATE: ["$id", "$frame", "$version", "$created_by", "$created_datetime", "$section"],
-    Kind.LEAF: ["$id", "$name", "$depth", "$path"],
-    Kind.FILE: ["$id", "$name"],
+    Kind.MEDIA: {
+        "$id": "int", "$type": "int", "$name": "string", "$fps": "float", "$num_frames": "int", "$created_by": "int",
+        "$created_datetime": "datetime", "$section": "int", "$incident": "int",
+    },
+    Kind.LOCALIZATION: {
+        "$id": "int", "$x": "float", "$frame": "int", "$version": "int", "$created_by": "int",
+        "$elemental_id": "string", "$variant_deleted": "bool", "$section": "int",
+    },
+    Kind.STATE: {"$id": "int", "$frame": "int", "$version": "int", "$created_datetime": "datetime", "$section": "int"},
+    Kind.LEAF: {"$id": "int", "$name": "string", "$depth": "int", "$path": "string"},
+    Kind.FILE: {"$id": "int", "$name": "string"},
+}  # fmt: skip
+FILTERS = {
+    "": "bool int float enum string datetime", "_lt": "int float datetime", "_lte": "int float datetime",
+    "_gt": "int float datetime", "_gte": "int float datetime", "_contains": "string enum", "_distance": "geopos",
+}  # fmt: skip
+OPERATIONS = {
+    **dict.fromkeys(("eq", "in"), "bool int float enum string datetime blob"),
+    **dict.fromkeys(("lt", "lte", "gt", "gte", "range"), "int float enum string datetime blob"),
+    **dict.fromkeys(("icontains", "istartswith", "iendswith", "iendswidth"), "enum string blob"),
+    **dict.fromkeys(("date_eq", "date_lt", "date_lte", "date_gt", "date_gte", "date_range"), "datetime"),
+    "distance_lte": "geopos",
 }
-ANY_VALUE = st.one_of(*GOOD.values())
+KILOMETRES = (0.0, 60.0, 100.0, 6000.0, 19990.0, 30000.0)
 
 
-@st.composite
-def filters(draw, kind: Kind) -> dict[str, Any]:
-    """One filter of an object search; often one that must be refused."""
-    name = draw(st.sampled_from([*NAMES, *NAMES, *COLUMN_NAMES[kind]]))
-    if kind is not Kind.LEAF and kind is not Kind.FILE and name == "$section":
-        value = draw(st.integers(1, 3))
-        return {"attribute": name, "operation": "eq", "value": value}
-    operation = draw(
-        st.sampled_from(
-            ["eq", "eq", "lt", "lte", "gt", "gte", "in", "icontains", "istartswith", "iendswith", "isnull", "date_eq"]
-            + ["date_lte", "date_range", "range", "distance_lte"]
+class Asker:
+    """Asks random questions about one world, mostly such as can be answered."""
+
+    def __init__(self, rng: Random, made: Definitions) -> None:
+        self.rng = rng
+        self.made = made
+
+    def often(self, share: float = 0.2) -> bool:
+        return self.rng.random() < share
+
+    def name(self, kind: Kind) -> tuple[str, str]:
+        """A name that things of a kind have, and its dtype; now and then one they have not."""
+        known = [(each.name, each.dtype) for type_ in self.made.types(kind).values() for each in type_.attribute_types]
+        if self.often(0.04):
+            return self.rng.choice([("nope", "int"), ("$nope", "string"), ("n", "float")])
+        return self.rng.choice([*known, *known, *COLUMN_NAMES[kind].items()])
+
+    def word(self, words: dict[str, str], dtype: str) -> str:
+        fitting = [word for word, dtypes in words.items() if dtype in dtypes.split()]
+        return self.rng.choice(fitting if fitting and not self.often(0.04) else list(words))
+
+    def value(self, dtype: str) -> Any:
+        return self.rng.choice(ODD) if self.often(0.03) else good(self.rng, dtype)
+
+    def filter(self, kind: Kind) -> dict[str, Any]:
+        name, dtype = self.name(kind)
+        word = "isnull" if self.often(0.1) else self.word(OPERATIONS, dtype)
+        match word:
+            case "isnull":
+                value: Any = self.rng.choice([True, False])
+            case "in":
+                value = [self.value(dtype) for _ in range(self.rng.randrange(4))]
+            case "range" | "date_range":
+                value = [self.value(dtype), self.value(dtype)]
+            case "distance_lte":
+                value = [self.rng.choice(KILOMETRES), *self.rng.choice(GOOD["geopos"])[::-1]]
+            case "icontains" | "istartswith" | "iendswith" | "iendswidth":
+                value = self.rng.choice(GOOD["string"])
+            case _:
+                value = self.value(dtype)
+        if name == "$section" and kind in NESTED:
+            value = self.rng.randrange(1, 4)
+        return {"attribute": name, "operation": word, "value": value, "inverse": self.often(0.3)}
+
+    def search(self, kind: Kind, depth: int = 3) -> dict[str, Any]:
+        choice = self.rng.randrange(10) if depth else 0
+        if choice >= 8 and kind in NESTED:
+            name, to = self.rng.choice(list(NESTED[kind].items()))
+            value = self.search(to, depth - 1)
+            return {"attribute": name, "operation": "search", "value": value, "inverse": self.often(0.3)}
+        if choice >= 4:
+            method = self.rng.choice(["and", "OR", "not"])
+            size = 1 if method == "not" else self.rng.randrange(4)
+            return {"method": method, "operations": [self.search(kind, depth - 1) for _ in range(size)]}
+        return self.filter(kind)
+
+    def filters(self, kind: Kind) -> dict[str, Any]:
+        found: dict[str, list[str]] = {}
+        for _ in range(self.rng.choice([0, 1, 1, 2])):
+            name, dtype = self.name(kind)
+            word, value = "_null", self.rng.choice(["true", "false"])
+            if not self.often(0.1):
+                word, value = self.word(FILTERS, dtype), as_text(self.value(dtype))
+            if word == "_distance":
+                lon, lat = self.rng.choice(GOOD["geopos"])
+                value = f"{self.rng.choice(KILOMETRES)}::{lat}::{lon}"
+            found.setdefault(f"attribute{word}", []).append(f"{name}::{value}")
+        return found
+
+    def string(self, kind: Kind, depth: int = 2) -> str:
+        """A search string."""
+        rng = self.rng
+        if depth and self.often(0.5):
+            one, other = self.string(kind, depth - 1), self.string(kind, depth - 1)
+            form = rng.choice(["{0} AND {1}", "{0} OR {1}", "{0} {1}", "(+{0} -{1})", "NOT {0}", "({0}) AND NOT ({1})"])
+            return form.format(f"({one})", f"({other})")
+        if self.often():
+            return rng.choice(["foo", "fo*", "*", '"a.b"', "fob~", "/[Ff]o+/", "Ärger"])
+        name, dtype = self.name(kind)
+        name = name if self.often(0.9) else rng.choice(list(UNDERSCORED[kind]))
+        field = name.replace(" ", "\\ ")
+        if self.often(0.1):
+            return f"_exists_:{field}"
+        value = f'"{as_text(self.value(dtype))}"'
+        if dtype in ("string", "enum", "blob"):
+            value = rng.choice([value, "f*", "?oo", "fop~1", "*ger", "/F.*/", "(a foo)"])
+        forms = (
+            [value] if dtype in ("bool", "geopos", "float_array") else [value, f"[{value} TO *]", f"{{* TO {value}}}"]
         )
-    )
-    match operation:
-        case "in":
-            value = draw(st.lists(ANY_VALUE, max_size=3))
-        case "range" | "date_range":
-            values = GOOD[draw(st.sampled_from(["int", "float", "datetime", "string"]))]
-            value = [draw(values), draw(values)]
-        case "icontains" | "istartswith" | "iendswith":
-            value = draw(TEXTS)
-        case "isnull":
-            value = draw(st.booleans())
-        case "distance_lte":
-            value = [draw(st.sampled_from([0.0, 60.0, 100.0, 6000.0, 19990.0, 30000.0])), *draw(PLACES)[::-1]]
-        case _:
-            value = draw(ANY_VALUE)
-    return {"attribute": name, "operation": operation, "value": value, "inverse": draw(st.booleans())}
+        return f"{field}:{rng.choice([*forms, *([f'>{value}', f'<={value}'] if len(forms) > 1 else [])])}"
+
+    def ids(self) -> list[int]:
+        return some_ids(self.rng, 9)
+
+    def question(self, kind: Kind) -> tuple[ListQuery, IdQuery]:  # noqa: C901 one after the other
+        """Parameters and a body."""
+        rng = self.rng
+        given: dict[str, Any] = self.filters(kind) if self.often(0.5) else {}
+        body: dict[str, Any] = {}
+
+        def maybe(where: dict[str, Any], member: str, value: Callable[[], Any], share: float = 0.12) -> None:
+            if self.often(share):
+                where[member] = value()
+
+        maybe(given, "encoded_search", lambda: encoded(self.search(kind)), 0.3)
+        maybe(
+            given,
+            "sort_by",
+            lambda: [rng.choice(["", "-"]) + self.name(kind)[0] for _ in range(rng.randrange(1, 4))],
+            0.5,
+        )
+        maybe(given, "search", lambda: self.string(kind), 0.25)
+        maybe(given, "start", lambda: rng.randrange(4))
+        maybe(given, "stop", lambda: rng.randrange(7))
+        maybe(given, "type", lambda: rng.randrange(1, 4))
+        maybe(given, "after", lambda: rng.randrange(1, 10))
+        maybe(body, "ids", self.ids)
+        maybe(body, "object_search", lambda: self.search(kind), 0.2)
+        if kind in NESTED:
+            other = Kind.MEDIA if kind.is_annotation else rng.choice([Kind.STATE, Kind.LOCALIZATION])
+            if self.often():
+                given |= {f"related_{word}": value for word, value in self.filters(other).items()}
+            maybe(given, "encoded_related_search", lambda: encoded(self.search(other, 1)))
+            maybe(given, "section", lambda: rng.randrange(1, 4))
+            maybe(given, "multi_section", lambda: [rng.randrange(1, 5) for _ in range(2)])
+            maybe(given, "media_id", self.ids)
+            maybe(given, "elemental_id", lambda: rng.choice(UUIDS))
+        if kind is Kind.MEDIA:
+            maybe(given, "name", lambda: rng.choice(["a.MP4", "ü"]))
+            maybe(given, "annotation_search", lambda: self.string(Kind.LOCALIZATION))
+            maybe(given, "dtype", lambda: rng.choice(["image", "video"]))
+            maybe(given, "after_name", lambda: "a.mp4")
+            maybe(given, "archive_lifecycle", lambda: rng.choice(["all", "archived"]), 0.4)
+            maybe(body, "state_ids", self.ids)
+            maybe(body, "localization_ids", self.ids)
+        if kind.is_annotation:
+            maybe(given, "version", lambda: rng.sample((1, 2, 3), rng.randrange(4)), 0.4)
+            maybe(given, "related_id", self.ids)
+            for flag in ("merge", "show_deleted", "show_all_marks", "exclude_parents"):
+                maybe(given, flag, lambda: rng.randrange(2), 0.3)
+            maybe(given, "media_search", lambda: self.string(Kind.MEDIA))
+            maybe(given, "media_query", lambda: "type=1&attribute_null=n::true")
+            maybe(body, "media_ids", self.ids)
+            maybe(body, "elemental_ids", lambda: rng.sample(UUIDS, 2))
+        if kind is Kind.LOCALIZATION:
+            maybe(given, "frame", lambda: rng.randrange(3))
+            maybe(body, "state_ids", self.ids)
+            maybe(body, "frame_state_ids", self.ids)
+        if kind is Kind.STATE:
+            maybe(body, "localization_ids", self.ids)
+        if kind is Kind.LEAF:
+            maybe(given, "leaf_id", self.ids)
+            maybe(given, "ancestor", lambda: "P")
+        if self.often():
+            self.nearest(kind, given, body)
+        return msgspec.convert(given, QUERY[kind], strict=False), BODY[kind](**body)
+
+    def nearest(self, kind: Kind, given: dict[str, Any], body: dict[str, Any]) -> None:
+        found = [
+            (type_.id, each.name)
+            for type_ in self.made.types(kind).values()
+            for each in type_.attribute_types
+            if each.dtype == "float_array"
+        ]
+        if not found:
+            return
+        given["type"], name = self.rng.choice(found)
+        body["float_array"] = [
+            FloatArrayQuery(
+                name=name,
+                center=good(self.rng, "float_array"),
+                metric=self.rng.choice([None, "l2norm", "ip", "l1norm"]),
+                order=self.rng.choice([None, "desc"]),
+                lower_bound=self.rng.choice([None, None, 1.0]),
+                upper_bound=self.rng.choice([None, None, 4.0]),
+            )
+            for _ in range(self.rng.choice([1, 1, 2]))
+        ]
 
 
 NESTED = {
@@ -286,20 +439,6 @@ NESTED = {
 }
 
 
-@st.composite
-def searches(draw, kind: Kind, depth: int = 3) -> dict[str, Any]:
-    choice = draw(st.integers(0, 9)) if depth else 0
-    if choice >= 8 and kind in NESTED:
-        name, to = draw(st.sampled_from(list(NESTED[kind].items())))
-        value = draw(searches(to, depth - 1))
-        return {"attribute": name, "operation": "search", "value": value, "inverse": draw(st.booleans())}
-    if choice >= 4:
-        method = draw(st.sampled_from(["and", "OR", "not"]))
-        size = 1 if method == "not" else draw(st.integers(0, 3))
-        return {"method": method, "operations": [draw(searches(kind, depth - 1)) for _ in range(size)]}
-    return draw(filters(kind))
-
-
 def encoded(search: Any) -> str:
     return base64.b64encode(msgspec.json.encode(search)).decode()
 
@@ -308,106 +447,17 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-@st.composite
-def attribute_filters(draw, kind: Kind) -> dict[str, Any]:
-    found: dict[str, list[str]] = {}
-    names = st.sampled_from([*NAMES, *NAMES, *COLUMN_NAMES[kind]])
-    for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2]))):
-        word = draw(st.sampled_from(["", "_lt", "_lte", "_gt", "_gte", "_contains", "_null", "_distance"]))
-        value = as_text(draw(ANY_VALUE))
-        if word == "_null":
-            value = draw(st.sampled_from(["true", "false"]))
-        elif word == "_distance":
-            lon, lat = draw(PLACES)
-            value = f"{draw(st.sampled_from([0, 100, 19990]))}::{lat}::{lon}"
-        found.setdefault(f"attribute{word}", []).append(f"{draw(names)}::{value}")
-    return found
+KINDS = (Kind.MEDIA, Kind.LOCALIZATION, Kind.LOCALIZATION, Kind.STATE, Kind.LEAF, Kind.FILE)
+Asked = list[tuple[Kind, ListQuery, IdQuery]]
 
 
-def maybe(values: Any) -> Any:
-    """Usually None."""
-    return st.one_of(st.none(), st.none(), st.none(), st.none(), values)
-
-
-@st.composite
-def questions(draw, kind: Kind) -> tuple[ListQuery, IdQuery | None]:
-    given: dict[str, Any] = draw(attribute_filters(kind))
-    flag = st.integers(0, 1)
-    sort = st.builds("{}{}".format, st.sampled_from(["", "-"]), st.sampled_from([*NAMES, *COLUMN_NAMES[kind]]))
-    given |= {
-        "encoded_search": draw(maybe(searches(kind).map(encoded))),
-        "sort_by": draw(maybe(st.lists(sort, min_size=1, max_size=3))),
-        "start": draw(maybe(st.integers(0, 3))),
-        "stop": draw(maybe(st.integers(0, 6))),
-        "type": draw(maybe(st.integers(1, 3))),
-        "after": draw(maybe(IDS)),
-    }
-    body: dict[str, Any] = {"ids": draw(maybe(st.lists(IDS, max_size=9))), "object_search": draw(maybe(searches(kind)))}
-    if kind is Kind.MEDIA or kind.is_annotation:
-        related = draw(attribute_filters(Kind.MEDIA if kind.is_annotation else Kind.STATE))
-        if draw(st.integers(0, 3)) == 0:
-            given |= {f"related_{word}": value for word, value in related.items()}
-        given |= {
-            "encoded_related_search": draw(
-                maybe(searches(Kind.MEDIA if kind.is_annotation else Kind.LOCALIZATION, 1).map(encoded))
-            ),
-            "section": draw(maybe(st.integers(1, 3))),
-            "multi_section": draw(maybe(st.lists(st.integers(1, 4), max_size=2))),
-            "media_id": draw(maybe(st.lists(IDS, max_size=3))),
-            "elemental_id": draw(maybe(st.sampled_from(UUIDS))),
-        }
-    if kind is Kind.MEDIA:
-        given |= {
-            "name": draw(maybe(st.sampled_from(["a.MP4", "ü"]))),
-            "dtype": draw(maybe(st.sampled_from(["image", "video"]))),
-            "after_name": draw(maybe(st.just("a.mp4"))),
-            "archive_lifecycle": draw(maybe(st.sampled_from(["all", "archived"]))),
-        }
-        body |= {"state_ids": draw(maybe(st.lists(IDS, max_size=2))), "localization_ids": draw(maybe(st.lists(IDS)))}
-    if kind.is_annotation:
-        given |= {
-            "version": draw(maybe(st.lists(st.integers(1, 3), max_size=3))),
-            "related_id": draw(maybe(st.lists(IDS, max_size=3))),
-            "merge": draw(flag),
-            "show_deleted": draw(flag),
-            "show_all_marks": draw(flag),
-            "exclude_parents": int(draw(st.integers(0, 5)) == 0),
-            "media_query": draw(maybe(st.just("type=1&attribute_null=n::true"))),
-        }
-        body |= {"media_ids": draw(maybe(st.lists(IDS))), "elemental_ids": draw(maybe(st.lists(st.sampled_from(UUIDS))))}
-    if kind is Kind.LOCALIZATION:
-        given["frame"] = draw(maybe(st.integers(0, 2)))
-        body |= {"state_ids": draw(maybe(st.lists(IDS))), "frame_state_ids": draw(maybe(st.lists(IDS)))}
-    if kind is Kind.STATE:
-        body["localization_ids"] = draw(maybe(st.lists(IDS)))
-    if kind is Kind.LEAF:
-        given |= {"leaf_id": draw(maybe(st.lists(IDS))), "ancestor": draw(maybe(st.just("P")))}
-    if kind is not Kind.FILE and draw(st.integers(0, 5)) == 0:
-        given["type"] = draw(st.integers(1, 2))
-        nearest = st.builds(
-            FloatArrayQuery,
-            name=st.sampled_from(NAMES),
-            center=VECTORS,
-            metric=st.sampled_from([None, "l2norm", "ip", "l1norm"]),
-            order=st.sampled_from([None, "desc"]),
-            lower_bound=maybe(st.just(1.0)),
-            upper_bound=maybe(st.just(2.0)),
-        )
-        body["float_array"] = draw(st.lists(nearest, min_size=1, max_size=2))
-    known = {field.name for field in msgspec.structs.fields(BODY[kind])}
-    given = {name: value for name, value in given.items() if value is not None}
-    asked = BODY[kind](**{name: value for name, value in body.items() if name in known})
-    return msgspec.convert(given, QUERY[kind], strict=False), asked
-
-
-@st.composite
-def asked_worlds(draw) -> tuple[World, list[tuple[Kind, ListQuery, IdQuery | None]]]:
+def asked_world(seed: int) -> tuple[World, Asked]:
     """A world and some questions about it."""
-    world = draw(worlds())
-    asked = []
-    for _ in range(6):
-        kind = draw(st.sampled_from([Kind.MEDIA, Kind.LOCALIZATION, Kind.LOCALIZATION, Kind.STATE, Kind.LEAF, Kind.FILE]))
-        asked.append((kind, *draw(questions(kind))))
-    return world, asked
+    rng = Random(seed)
+    made = world(rng)
+    asker = Asker(rng, made.definitions)
+    return made, [(kind, *asker.question(kind)) for kind in rng.choices(KINDS, k=8)]
 
 
+SEEDS = st.integers(0, 2**48)
+"""Worlds come from seeds: drawing each of their hundreds of values would take twenty times as long as asking."""

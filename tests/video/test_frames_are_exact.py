@@ -7,7 +7,9 @@ import pytest
 
 from chalicelib.domain.frames import FrameTable
 from chalicelib.domain.transcode import Probe
+from chalicelib.video import boxes
 from chalicelib.video.clip import copy_clip, encode_clip
+from chalicelib.video.encode import clock
 from chalicelib.video.frame import decode_frames, decode_original
 from chalicelib.video.probe import probe
 from chalicelib.video.segments import read_segments
@@ -15,7 +17,7 @@ from chalicelib.video.source import BytesSource, FileSource
 from tests.video.clips import COUNT, KINDS, make, read, read_all
 from tests.video.made import Made, transcode
 
-LADDER = [{"resolution": 144, "preset": "superfast"}, {"resolution": 480, "preset": "superfast"}]
+LADDER = [{"resolution": 144, "preset": "ultrafast"}, {"resolution": 480, "preset": "ultrafast"}]
 
 
 @dataclasses.dataclass
@@ -82,6 +84,23 @@ def test_segment_files_describe_the_joined_file(case):
     for made in (case.whole, case.split):
         for name in case.names:
             assert read_segments(made.source(name)) == made.info(name)
+
+
+def test_fragments_are_numbered_and_timed_without_a_break(case):
+    for made in (case.whole, case.split):
+        name = case.names[0]
+        file, numbers = made.files[name], []
+        scale, ticks = clock(case.probe.fps)
+        for segment in made.info(name)["segments"]:
+            if segment["name"] == "moof":
+                moof = file[segment["offset"] : segment["offset"] + segment["size"]]
+                mfhd = boxes.need(moof, "moof", "mfhd")
+                numbers.append(int.from_bytes(moof[mfhd.body + 4 : mfhd.end], "big"))
+                assert boxes.base_time(moof) == segment["frame_start"] * ticks
+                assert boxes.sample_durations(moof, ticks) == [ticks] * segment["frame_samples"]
+                assert segment["frame_samples"] <= 25
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert boxes.timescale(file) == scale
 
 
 def test_random_access_through_the_segment_file_finds_each_frame(case):

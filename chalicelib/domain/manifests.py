@@ -1,0 +1,217 @@
+"""Manifests: workflows as users write them, the part of Argo's Workflow resource that the service reads.
+
+`parse` reads the YAML of one; `workflow` gives it the shape below. What else a manifest holds is the engine's:
+`workflow_checks` says what of it each engine takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import msgspec
+import yaml
+from msgspec import Meta, Struct, field
+
+from chalicelib.errors import BadInput, TooLarge
+
+LARGEST = 256 * 1024
+"""Bytes of a manifest."""
+MOST_VALUES = 20_000
+_DEEPEST = 60
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+Scalar = str | bool | int | float
+Named = Annotated[str, Meta(min_length=1, max_length=128)]
+
+
+class _Part(Struct, kw_only=True, rename="camel", frozen=True):
+    """Base of the shapes: members as Argo names them."""
+
+
+class Parameter(_Part, frozen=True, kw_only=True):
+    """A parameter: of the workflow, of a template's inputs or outputs, or an argument."""
+
+    name: Named
+    value: Scalar | None = None
+    default: Scalar | None = None
+    value_from: dict[str, Any] | None = None
+
+
+class Artifact(_Part, frozen=True, kw_only=True):
+    """A file that goes into or out of a step."""
+
+    name: Named
+    path: str | None = None
+    source: str | None = field(name="from", default=None)
+    raw: dict[str, Any] | None = None
+    optional: bool = False
+
+
+class Values(_Part, frozen=True, kw_only=True):
+    """Parameters and artifacts: inputs, outputs or arguments."""
+
+    parameters: list[Parameter] = []
+    artifacts: list[Artifact] = []
+
+
+class EnvVar(_Part, frozen=True, kw_only=True):
+    """A variable of a container's environment."""
+
+    name: Named
+    value: str | None = None
+
+
+class Resources(_Part, frozen=True, kw_only=True):
+    """What a container needs; `nvidia.com/gpu` and the like beside `cpu` and `memory`."""
+
+    limits: dict[str, str | int | float] = {}
+    requests: dict[str, str | int | float] = {}
+
+
+class Container(_Part, frozen=True, kw_only=True):
+    """What runs: an image with a command; `source` is a script's text."""
+
+    image: Annotated[str, Meta(min_length=1)]
+    command: list[str] = []
+    args: list[str] = []
+    env: list[EnvVar] = []
+    resources: Resources | None = None
+    source: str | None = None
+
+
+class Step(_Part, frozen=True, kw_only=True):
+    """A step of `steps` or a task of `dag`."""
+
+    name: Named
+    template: str | None = None
+    arguments: Values = Values()
+    when: str | None = None
+    with_items: list[Any] | None = None
+    with_param: str | None = None
+    dependencies: list[str] = []
+    depends: str | None = None
+
+
+class Dag(_Part, frozen=True, kw_only=True):
+    """Tasks with dependencies."""
+
+    tasks: Annotated[list[Step], Meta(min_length=1)]
+
+
+class Retry(_Part, frozen=True, kw_only=True):
+    """How often a step is tried again."""
+
+    limit: int | str | None = None
+    retry_policy: str = "OnFailure"
+
+
+class Template(_Part, frozen=True, kw_only=True):
+    """A building block: a container, a script, or an arrangement of others."""
+
+    name: Named
+    inputs: Values = Values()
+    outputs: Values = Values()
+    container: Container | None = None
+    script: Container | None = None
+    steps: list[list[Step]] | None = None
+    dag: Dag | None = None
+    retry_strategy: Retry | None = None
+    active_deadline_seconds: int | str | None = None
+
+    @property
+    def pod(self) -> Container | None:
+        """What it runs itself; None for an arrangement of others."""
+        return self.container or self.script
+
+    @property
+    def all_steps(self) -> list[Step]:
+        """Its steps or tasks, in the order they are written."""
+        if self.dag is not None:
+            return self.dag.tasks
+        return [step for group in self.steps or [] for step in group]
+
+
+class Spec(_Part, frozen=True, kw_only=True):
+    """What a workflow does."""
+
+    entrypoint: str | None = None
+    templates: list[Template] = []
+    arguments: Values = Values()
+
+
+class Workflow(_Part, frozen=True, kw_only=True):
+    """A whole manifest."""
+
+    api_version: str
+    kind: str
+    metadata: dict[str, Any] = {}
+    spec: Spec
+
+    def template(self, name: str | None) -> Template | None:
+        """The template with a name."""
+        return next((template for template in self.spec.templates if template.name == name), None)
+
+
+def parse(text: str | bytes) -> dict[str, Any]:
+    """The one document of a manifest.
+
+    Raises:
+        TooLarge: it has more than `LARGEST` bytes.
+        BadInput: it is not YAML, with line and column of the error; or it is no mapping, or too large once its aliases
+            are followed.
+    """
+    data = text.encode() if isinstance(text, str) else text
+    if len(data) > LARGEST:
+        raise TooLarge(f"manifest: {LARGEST} bytes at most, not {len(data)}.")
+    try:
+        document = yaml.load(data.decode(), Loader=_LOADER)  # noqa: S506 the loader is a safe one
+    except UnicodeDecodeError:
+        raise BadInput("manifest: it is not text in UTF-8.") from None
+    except yaml.MarkedYAMLError as error:
+        raise _syntax(error) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BadInput("manifest: it is not YAML.", str(error)[:500]) from None
+    if not isinstance(document, dict):
+        raise BadInput("manifest: it is no mapping with apiVersion, kind and spec.")
+    for count, _ in enumerate(_values(document, 0)):
+        if count > MOST_VALUES:
+            raise BadInput(f"manifest: {MOST_VALUES} values at most.")
+    return document
+
+
+def workflow(document: dict[str, Any]) -> Workflow:
+    """A manifest in its shape. Raises BadInput where it has another, naming the place and the rule."""
+    try:
+        return msgspec.convert(document, Workflow)
+    except msgspec.ValidationError as error:
+        what, _, place = str(error).partition(" - at `$")
+        where = place.rstrip("`").lstrip(".") or "its top"
+        raise BadInput(f"manifest: at {where}: {what.replace('`', '')}.") from None
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text within a value of a manifest."""
+    return (found for found in _values(value, 0) if isinstance(found, str))
+
+
+def _values(value: Any, depth: int) -> Iterator[Any]:
+    """Every value within another: each time again where an alias repeats it."""
+    if depth > _DEEPEST:
+        raise BadInput(f"manifest: nested more than {_DEEPEST} levels deep.")
+    yield value
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if not isinstance(name, str):
+                raise BadInput(f"manifest: {str(name)[:100]!r} is no name: names are text.")
+            yield from _values(item, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _values(item, depth + 1)
+
+
+def _syntax(error: yaml.MarkedYAMLError) -> BadInput:
+    mark = error.problem_mark or error.context_mark
+    place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+    about = ", ".join(text for text in (error.context, error.problem) if text)
+    return BadInput(f"manifest: YAML syntax error{place}: {about}.", str(error)[:1000])

@@ -1,0 +1,164 @@
+"""Sections: folders, lists and saved searches of media (`spec/3` §8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+from chalicelib.domain.accounts import PROJECT as PROJECT_RECORD
+from chalicelib.domain.accounts import Project
+from chalicelib.domain.attribute_values import merge
+from chalicelib.domain.definition_specs import SectionBulkUpdate, SectionSpec, SectionUpdate
+from chalicelib.domain.definitions import SECTION, Section
+from chalicelib.domain.permissions import Permission
+from chalicelib.domain.resource import Resource, Uuid
+from chalicelib.domain.responses import MessageResponse
+from chalicelib.errors import BadInput
+from chalicelib.operations.addresses import PROJECT, record_of_project
+from chalicelib.operations.operation import Call, NoQuery, Operation
+from chalicelib.operations.record_operations import RecordResource, record_operations
+from chalicelib.services import section_search, sections
+from chalicelib.storage import records
+
+TAG = "Sections"
+
+
+class SectionQuery(Resource, kw_only=True):
+    """By what sections are narrowed."""
+
+    name: str | None = None
+    """The exact name, in any case."""
+    encoded_search: str | None = None
+    """An object search over the sections' attributes, as base64 of JSON."""
+    elemental_id: Uuid | None = None
+    match: str | None = None
+    """An lquery that the path matches, such as `Honda.*.EX_L`."""
+    ancestors: str | None = None
+    """A path; it and all above it."""
+    descendants: str | None = None
+    """A path; it and all below it."""
+
+
+def list_sections(call: Call[Project, SectionQuery, None]) -> list[Section]:
+    """The sections of the project that match, by name."""
+    return sorted(_matching(call), key=lambda section: (section.name, section.id))
+
+
+def make_section(call: Call[Project, SectionQuery, SectionSpec]) -> Section:
+    """A new section."""
+    return sections.create(call.project, call.body, call.caller.id)
+
+
+def change_section(call: Call[Section, NoQuery, SectionUpdate], change: dict[str, Any]) -> dict[str, Any]:
+    """Replace what is given; media are added and taken out, attributes merged."""
+    if "path" in change:
+        sections.checked_path(change["path"])
+    if "media_add" in change or "media_del" in change:
+        sections.check_media(call.project, change.get("media_add") or ())
+        change["media"] = sections.merged_media(call.target.media, change)
+        change.pop("media_add", None)
+        change.pop("media_del", None)
+    if "attributes" in change:
+        types = records.get(PROJECT_RECORD, call.project).attribute_types
+        change["attributes"] = merge(types, call.target.attributes, change["attributes"], None, None)
+    if "elemental_id" in change:
+        change["elemental_id"] = change["elemental_id"].lower()
+    return change
+
+
+def remove_section(call: Call[Section, NoQuery, None]) -> None:
+    """Remove the grouping; the media stay."""
+    sections.delete(call.project, [call.target], call.caller.id)
+
+
+def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> MessageResponse:
+    """Replace the beginning of the paths of all sections that match."""
+    swap = call.body.path_substitution
+    if swap is None:
+        raise BadInput("Nothing to change: give path_substitution.")
+    done = 0
+    for section in _matching(call):
+        if not section.path.startswith(swap.old):
+            continue
+
+        def how(current: Section) -> Section:
+            return sections.substituted(current, swap.old, swap.new)
+
+        records.edit(SECTION, section.id, how, user=call.caller.id, taken=sections.path_taken())
+        done += 1
+    return MessageResponse(message=f"Successfully updated {done} sections!")
+
+
+def delete_sections(call: Call[Project, SectionQuery, None]) -> MessageResponse:
+    """Remove all sections that match."""
+    done = sections.delete(call.project, _matching(call), call.caller.id)
+    return MessageResponse(message=f"Successfully deleted {done} sections!")
+
+
+def _matching(call: Call[Project, SectionQuery, Any]) -> list[Section]:
+    wanted = call.query
+    found = list(records.definitions(call.project).sections.values())
+    if wanted.name is not None:
+        name = wanted.name.casefold()
+        found = [each for each in found if each.name.casefold() == name]
+    if wanted.elemental_id is not None:
+        elemental = wanted.elemental_id.lower()
+        found = [each for each in found if each.elemental_id == elemental]
+    if wanted.match is not None:
+        found = [each for each in found if sections.matches(each.path, wanted.match)]
+    if wanted.ancestors is not None:
+        found = [each for each in found if f"{wanted.ancestors}.".startswith(f"{each.path}.")]
+    if wanted.descendants is not None:
+        found = [each for each in found if f"{each.path}.".startswith(f"{wanted.descendants}.")]
+    if wanted.encoded_search is not None:
+        found = section_search.matching(call.target.attribute_types, found, wanted.encoded_search)
+    return found
+
+
+OPERATIONS = (
+    *record_operations(
+        RecordResource(
+            word="Section",
+            plural="Sections",
+            kind=SECTION,
+            tag=TAG,
+            parent=PROJECT,
+            one=record_of_project(SECTION),
+            read=Permission.VIEW,
+            write=Permission.EDIT,
+            query=SectionQuery,
+            spec=SectionSpec,
+            update=SectionUpdate,
+            listed=list_sections,
+            made=make_section,
+            changed=change_section,
+            removed=remove_section,
+            taken=sections.path_taken,
+        )
+    ),
+    Operation(
+        id="UpdateSectionList",
+        method="PATCH",
+        path="/rest/Sections/{project}",
+        summary="Replace the beginning of the paths of all sections that match.",
+        needs=Permission.EDIT,
+        addresses=PROJECT,
+        query=SectionQuery,
+        body=SectionBulkUpdate,
+        returns=MessageResponse,
+        handler=change_sections,
+        tag=TAG,
+    ),
+    Operation(
+        id="DestroySectionListApi",
+        method="DELETE",
+        path="/rest/Sections/{project}",
+        summary="Remove all sections that match; their media stay.",
+        needs=Permission.EDIT,
+        addresses=PROJECT,
+        query=SectionQuery,
+        returns=MessageResponse,
+        handler=delete_sections,
+        tag=TAG,
+    ),
+)

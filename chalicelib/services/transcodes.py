@@ -1,0 +1,218 @@
+"""Transcodes as users see them: started, listed, cancelled (`spec/4` §6). `transcode_steps` does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from chalicelib.domain import keys
+from chalicelib.domain.accounts import Project
+from chalicelib.domain.definitions import Definitions
+from chalicelib.domain.entities import Media
+from chalicelib.domain.jobs import JOB, Job, StoredJob, Transcode, TranscodeSpec
+from chalicelib.domain.kinds import Kind
+from chalicelib.domain.media import MediaSpec, with_job
+from chalicelib.domain.resource import now
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.messages import PlanTranscode, send
+from chalicelib.query import filters
+from chalicelib.query.bodies import MediaIdQuery
+from chalicelib.query.parameters import MediaQuery
+from chalicelib.services import asking, fetching, media_creation, project_mail
+from chalicelib.services.annotations import Writer
+from chalicelib.settings import settings
+from chalicelib.storage import entities, objects, pieces, records
+
+ANY_TYPE = -1
+EXISTING = -1
+"""The `section_id` of a transcode into a media that existed."""
+
+
+def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
+    """Have a video transcoded, into a new media or the one given.
+
+    The same spec given again, its answer having been lost, gives the same job.
+
+    Raises:
+        Forbidden: the URL is not from an allowed origin.
+        BadInput: a member breaks a rule, or nothing can be read from the URL.
+        NotFound: the media does not exist.
+    """
+    fetching.check_origin(spec.url)
+    _check_required(spec)
+    uid = spec.uid or ""
+    known = _known(uid)
+    if known is not None:
+        return _again(known, project, spec)
+    definitions = records.definitions(project.id)
+    type_ = _type(definitions, spec.type or ANY_TYPE)
+    found = _existing(project, spec.media_id) if spec.media_id is not None else None
+    size = _size(project, spec)
+    if spec.email_spec:
+        project_mail.prepare(project.id, spec.email_spec, uid)
+    if found is None:
+        found = media_creation.create(writer, project, [_media_spec(spec, type_)], job=uid)[0]
+    else:
+        entities.edit(Kind.MEDIA, found.id, lambda current: with_job(current, uid), user=writer.user)
+    spec = msgspec.structs.replace(
+        spec,
+        size=size,
+        media_id=found.id,
+        section_id=EXISTING if spec.media_id else found.primary_section,
+    )
+    job = StoredJob(
+        uid=uid,
+        gid=(spec.gid or "").lower(),
+        project=project.id,
+        user=writer.user,
+        media=found.id,
+        start_time=now(),
+        spec=spec,
+    )
+    records.create(JOB, job, taken=_taken(uid))
+    send(settings().transcode_queue_url, PlanTranscode(job=uid))
+    return job
+
+
+def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None) -> list[StoredJob]:
+    """The transcodes of a project: of an upload group, of the media that match, or all; oldest first.
+
+    Raises:
+        BadInput: the upload group is one of another project.
+    """
+    jobs = records.listed(JOB, project)
+    if parameters.gid is not None:
+        wanted = parameters.gid.lower()
+        jobs = [job for job in jobs if job.gid == wanted]
+        if not jobs and records.linked(JOB, "gid", wanted):
+            message = f"gid: the upload group {parameters.gid} is not one of project {project}."
+            raise BadInput(message)
+    if _narrows(parameters, body):
+        chosen = msgspec.structs.replace(parameters, gid=None)
+        if chosen.archive_lifecycle is None:
+            chosen = msgspec.structs.replace(chosen, archive_lifecycle="all")
+        media = set(asking.ids(asking.current(project), filters.parse(Kind.MEDIA, chosen, body)))
+        jobs = [job for job in jobs if job.media in media]
+    return sorted(jobs, key=lambda job: (job.start_time, job.uid))
+
+
+def cancel(jobs: Iterable[StoredJob]) -> int:
+    """Remove transcodes; work on them ends where it finds that. How many there were; their media stay as they are."""
+    count = 0
+    for job in jobs:
+        try:
+            records.remove(JOB, job.uid)
+        except NotFound:
+            continue
+        clean_up(job.project, job.uid)
+        count += 1
+    return count
+
+
+def clean_up(project: int, uid: str) -> None:
+    """Remove what a transcode made on the way."""
+    objects.remove(list(objects.under(keys.pieces_prefix(project, uid))))
+    pieces.remove(uid)
+
+
+def shown(job: StoredJob) -> Transcode:
+    """A transcode as it is answered."""
+    spec: dict[str, Any] = msgspec.to_builtins(job.spec)
+    spec.setdefault("section_id", None)
+    spec.setdefault("attributes", {})
+    made = pieces.count(job.uid) if job.status == "running" else job.pieces
+    return Transcode(
+        spec=spec,
+        job=Job(
+            id=job.uid,
+            uid=job.uid,
+            gid=job.gid,
+            project=job.project,
+            user=job.user,
+            media_ids=[job.media],
+            status=job.status,
+            start_time=job.start_time,
+            stop_time=job.stop_time,
+            message=job.message,
+            pieces=job.pieces,
+            done=made,
+        ),
+    )
+
+
+def _check_required(spec: TranscodeSpec) -> None:
+    missing = [name for name in sorted(spec.required_later) if getattr(spec, name) is None]
+    if missing:
+        message = f"'{missing[0]}' is a required property."
+        raise BadInput("Request body validation error", message)
+
+
+def _known(uid: str) -> StoredJob | None:
+    try:
+        return records.get(JOB, uid)
+    except NotFound:
+        return None
+
+
+def _again(job: StoredJob, project: Project, spec: TranscodeSpec) -> StoredJob:
+    """The job that was started with this uid, if by the same request; its first message may not have been sent."""
+    same = job.project == project.id and (job.spec.url, job.spec.name) == (spec.url, spec.name)
+    if not same or spec.media_id not in (None, job.media) or job.status == "failed":
+        raise _taken(job.uid)
+    if job.status == "pending":
+        send(settings().transcode_queue_url, PlanTranscode(job=job.uid))
+    return job
+
+
+def _taken(uid: str) -> BadInput:
+    return BadInput(f"uid: {uid!r} is the uid of another transcode; give a new one.")
+
+
+def _type(definitions: Definitions, number: int) -> int:
+    types = definitions.types(Kind.MEDIA)
+    videos = [key for key in sorted(types) if getattr(types[key], "dtype", "") == "video"]
+    if number == ANY_TYPE and types:
+        return videos[0] if videos else min(types)
+    if number not in videos:
+        message = f"type: project {definitions.project} has no media type {number} of videos."
+        raise BadInput(message)
+    return number
+
+
+def _existing(project: Project, number: int) -> Media:
+    found: Media = entities.get(Kind.MEDIA, number)
+    if found.project != project.id:
+        message = f"media_id: media {number} is not in project {project.id}."
+        raise BadInput(message)
+    return found
+
+
+def _size(project: Project, spec: TranscodeSpec) -> int:
+    try:
+        return fetching.open_source(spec.url, project.id).size
+    except BadInput:
+        if spec.size is None or fetching.object_key(spec.url, project.id) is not None:
+            raise
+        return spec.size
+
+
+def _media_spec(spec: TranscodeSpec, type_: int) -> MediaSpec:
+    return MediaSpec(
+        type=type_,
+        name=spec.name,
+        md5=spec.md5 or "",
+        gid=spec.gid,
+        uid=spec.uid,
+        url=spec.url,
+        section=spec.section,
+        section_id=spec.section_id,
+        attributes=spec.attributes,
+    )
+
+
+def _narrows(parameters: MediaQuery, body: MediaIdQuery | None) -> bool:
+    """Whether anything but `gid` chooses among the media."""
+    plain = msgspec.structs.replace(parameters, gid=None)
+    return plain != type(parameters)() or (body is not None and body != MediaIdQuery())

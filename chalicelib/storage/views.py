@@ -1,0 +1,12 @@
+"""The views of this container, following the log: `current(project)` has all that was committed before the call."""
+
+from __future__ import annotations
+
+from chalicelib.storage import log
+from chalicelib.storage.view_cache import Views
+
+_views = Views(log.read_after)
+
+current = _views.current
+loaded = _views.loaded
+drop = _views.drop

@@ -1,0 +1,265 @@
+"""The templates as such: what cfn-lint finds, and what it does not know we promise."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from chalicelib.settings import PREFIX, Settings
+from functions import email as email_function
+from functions import worker
+from infra import package
+from infra.local.deploy import variable
+from infra.templates import ALARMS, FUNCTIONS, STATEFUL, load, of_type
+
+STATE = load(STATEFUL)
+WORK = package.merged({"Resources": {}})
+FUNCTION = "AWS::Serverless::Function"
+QUEUE_FUNCTIONS = ("Transcode", "Clip", "Email")
+
+
+@lru_cache
+def chalice_template():
+    """What Chalice makes of the app, without the zip: its generator is asked for the template alone."""
+    from chalice.cli.factory import CLIFactory
+    from chalice.deploy.appgraph import ApplicationGraphBuilder, DependencyBuilder
+    from chalice.deploy.deployer import BuildStage
+    from chalice.deploy.swagger import CFNSwaggerGenerator
+    from chalice.package import SAMTemplateGenerator
+
+    config = CLIFactory(project_dir=str(package.ROOT)).create_config_obj("dev")
+    graph = ApplicationGraphBuilder().build(config, "dev")
+    resources = DependencyBuilder().build_dependencies(graph)
+    stage = BuildStage([_Swagger(CFNSwaggerGenerator()), _NoZip()])
+    stage.execute(config, resources)
+    return SAMTemplateGenerator(config, _Endpoints()).generate(resources)
+
+
+class _Swagger:
+    def __init__(self, generator):
+        self.generator = generator
+
+    def handle(self, config, resource):
+        if hasattr(resource, "swagger_doc"):
+            resource.swagger_doc = self.generator.generate_swagger(config.chalice_app, resource)
+
+
+class _NoZip:
+    def handle(self, _config, resource):
+        if hasattr(resource, "deployment_package"):
+            resource.deployment_package.filename = "./deployment.zip"
+
+
+class _Endpoints:
+    def service_principal(self, service):
+        return f"{service}.amazonaws.com"
+
+
+@lru_cache
+def whole():
+    """The stack of API and functions as it is deployed."""
+    return package.merged(chalice_template())
+
+
+def lint(path):
+    from cfnlint.api import lint_file
+
+    return [f"{match.rule.id} {match.message} at {match.path}" for match in lint_file(Path(path))]
+
+
+def test_the_stateful_stack_is_clean():
+    assert lint(STATEFUL) == []
+
+
+def test_the_stack_of_api_and_functions_is_clean_and_small_enough(tmp_path):
+    package.write_template(tmp_path / "app.json", whole())
+    assert lint(tmp_path / "app.json") == []
+    assert (tmp_path / "app.json").stat().st_size < 1024 * 1024
+    assert len(whole()["Resources"]) < 500
+
+
+def test_ours_goes_before_what_chalice_made_up():
+    handler = whole()["Resources"]["APIHandler"]["Properties"]
+    assert handler["Role"] == {"Fn::GetAtt": ["ApiRole", "Arn"]}
+    assert handler["Handler"] == "app.app"
+    assert whole()["Resources"]["RestAPI"]["Properties"]["StageName"] == {"Ref": "Stage"}
+    assert whole()["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
+
+
+def test_outputs_are_exactly_what_the_settings_need():
+    needed = {
+        field.name
+        for field in msgspec.structs.fields(Settings)
+        if field.default is msgspec.NODEFAULT and field.default_factory is msgspec.NODEFAULT
+    }
+    assert {variable(name).removeprefix(PREFIX).lower() for name in STATE["Outputs"]} == needed
+
+
+def test_every_output_is_exported_and_imported_as_its_variable():
+    variables = WORK["Globals"]["Function"]["Environment"]["Variables"]
+    for name, output in STATE["Outputs"].items():
+        exported = output["Export"]["Name"]
+        assert exported == {"Fn::Sub": f"limn-${{Stage}}-{name}"}
+        assert variables[variable(name)] == {"Fn::ImportValue": exported}
+
+
+def test_every_variable_is_one_that_the_settings_read():
+    variables = WORK["Globals"]["Function"]["Environment"]["Variables"]
+    known = {PREFIX + field.name.upper() for field in msgspec.structs.fields(Settings)}
+    assert {name for name in variables if name.startswith(PREFIX)} <= known
+
+
+def test_the_environment_fits_into_lambda_at_its_longest():
+    variables = WORK["Globals"]["Function"]["Environment"]["Variables"]
+    size = 0
+    for name, value in variables.items():
+        # a queue's URL, the longest of all values but the list of origins
+        length = len(value) if isinstance(value, str) else 120
+        size += len(name) + (1000 if name == "LIMN_ALLOWED_ORIGINS" else length)
+    assert size < 4096
+
+
+def queues():
+    """Queues that work is put into, by their names in the template."""
+    return {name: queue for name, queue in of_type(STATE, "AWS::SQS::Queue").items() if "RedrivePolicy" in queue}
+
+
+def test_every_queue_has_a_function_dead_letters_and_alarms():
+    assert set(queues()) == {f"{name}Queue" for name in QUEUE_FUNCTIONS}
+    alarms = of_type(WORK, "AWS::CloudWatch::Alarm").values()
+    watched = {
+        (alarm["MetricName"], dimension["Value"]["Fn::Sub"])
+        for alarm in alarms
+        for dimension in alarm["Dimensions"]
+        if dimension["Name"] == "QueueName"
+    }
+    for name, queue in queues().items():
+        dead = queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]
+        letters = of_type(STATE, "AWS::SQS::Queue")[dead]
+        assert letters["MessageRetentionPeriod"] == 14 * 24 * 3600
+        assert ("ApproximateNumberOfMessagesVisible", letters["QueueName"]["Fn::Sub"]) in watched, name
+        assert ("ApproximateAgeOfOldestMessage", queue["QueueName"]["Fn::Sub"]) in watched, name
+
+
+@pytest.mark.parametrize("name", QUEUE_FUNCTIONS)
+def test_a_message_stays_invisible_for_six_times_its_function(name):
+    visibility = queues()[f"{name}Queue"]["VisibilityTimeout"]
+    assert visibility >= 6 * of_type(WORK, FUNCTION)[name]["Timeout"]
+
+
+@pytest.mark.parametrize("name", QUEUE_FUNCTIONS)
+def test_a_function_takes_messages_of_its_own_queue_one_failure_at_a_time(name):
+    mapping = of_type(WORK, "AWS::Lambda::EventSourceMapping")[f"{name}Messages"]
+    assert mapping["FunctionName"] == {"Ref": name}
+    assert mapping["EventSourceArn"]["Fn::Sub"].endswith(queues()[f"{name}Queue"]["QueueName"]["Fn::Sub"])
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert mapping["ScalingConfig"]["MaximumConcurrency"]
+    assert of_type(WORK, FUNCTION)[name]["Handler"] == f"functions.{name.lower()}.handler"
+
+
+def test_the_worker_knows_how_often_messages_are_delivered():
+    receives = {name: queue["RedrivePolicy"]["maxReceiveCount"] for name, queue in queues().items()}
+    assert receives == {
+        "TranscodeQueue": worker.RECEIVES,
+        "ClipQueue": worker.RECEIVES,
+        "EmailQueue": email_function.RECEIVES,
+    }
+
+
+def statements():
+    for name, role in of_type(WORK, "AWS::IAM::Role").items():
+        for policy in role["Policies"]:
+            for statement in policy["PolicyDocument"]["Statement"]:
+                yield name, statement
+
+
+def test_no_role_allows_every_action_or_every_resource():
+    for name, statement in statements():
+        assert statement["Effect"] == "Allow"
+        assert not [action for action in statement["Action"] if "*" in action], name
+        resources = statement["Resource"] if isinstance(statement["Resource"], list) else [statement["Resource"]]
+        assert "*" not in resources, name
+
+
+def test_every_function_has_a_role_and_a_log_of_its_own():
+    functions = of_type(WORK, FUNCTION)
+    roles = [function["Role"]["Fn::GetAtt"][0] for function in functions.values()]
+    logs = [function["LoggingConfig"]["LogGroup"]["Ref"] for function in functions.values()]
+    assert len(set(roles)) == len(set(logs)) == len(functions) == len(QUEUE_FUNCTIONS) + 1
+    assert set(roles) == set(of_type(WORK, "AWS::IAM::Role"))
+    for name in logs:
+        assert of_type(WORK, "AWS::Logs::LogGroup")[name]["RetentionInDays"]
+
+
+def test_every_name_in_a_role_is_one_that_the_stateful_stack_makes():
+    made = {
+        properties[key]["Fn::Sub"]
+        for kind, key in (
+            ("AWS::DynamoDB::Table", "TableName"),
+            ("AWS::S3::Bucket", "BucketName"),
+            ("AWS::SQS::Queue", "QueueName"),
+        )
+        for properties in of_type(STATE, kind).values()
+    }
+    named = re.findall(
+        r"limn-\$\{Stage\}-[a-z]+(?:-\$\{AWS::AccountId\}-\$\{AWS::Region\})?", json.dumps([*statements()])
+    )
+    assert set(named) - {"limn-${Stage}-KeyId"} <= made | {"limn-${Stage}-"}
+    assert len(set(named)) > 10
+
+
+def test_what_users_own_survives_the_stack():
+    for name, resource in STATE["Resources"].items():
+        if resource["Type"] in ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key"):
+            assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain", name
+
+
+def test_nothing_in_a_bucket_is_public_or_goes_in_the_clear():
+    for name, bucket in of_type(STATE, "AWS::S3::Bucket").items():
+        assert all(bucket["PublicAccessBlockConfiguration"].values())
+        assert len(bucket["PublicAccessBlockConfiguration"]) == 4
+        assert bucket["BucketEncryption"], name
+    policies = [*of_type(STATE, "AWS::S3::BucketPolicy").values(), *of_type(STATE, "AWS::SQS::QueuePolicy").values()]
+    assert len(policies) == 6
+    for policy in policies:
+        [statement] = policy["PolicyDocument"]["Statement"]
+        assert statement["Effect"] == "Deny"
+        assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def test_no_table_has_an_index():
+    for table in of_type(STATE, "AWS::DynamoDB::Table").values():
+        assert not {"GlobalSecondaryIndexes", "LocalSecondaryIndexes", "StreamSpecification"} & set(table)
+
+
+def test_parameters_have_defaults_except_what_only_the_operator_knows():
+    wanting = {
+        name
+        for template in (STATE, load(FUNCTIONS), load(ALARMS))
+        for name, parameter in template["Parameters"].items()
+        if "Default" not in parameter
+    }
+    assert wanting == {"PublicUrl"}
+
+
+@pytest.mark.parametrize("architecture", sorted(package.MACHINES))
+def test_the_lock_names_one_version_of_everything_for_lambda(architecture):
+    pins = package.pins("3.13", architecture)
+    assert pins["av"].startswith("av==19")
+    assert "ansicon" not in pins  # Windows'
+    assert "boto3" in pins
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("architecture", sorted(package.MACHINES))
+def test_everything_is_packed_within_the_limits(architecture):
+    command = [sys.executable, "-m", "infra.package", "--architecture", architecture]
+    done = subprocess.run(command, cwd=package.ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

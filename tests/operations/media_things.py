@@ -1,0 +1,81 @@
+"""Media types, uploads and videos for the tests of media operations, made without going through other operations."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import uuid
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from chalicelib.domain.definitions import LOCALIZATION_TYPE, MEDIA_TYPE, STATE_TYPE, LocalizationType, MediaType, StateType
+from chalicelib.storage import ids, objects, records
+
+BUNNY = Path(__file__).parent.parent / "data" / "bigbuckbunny.mp4"
+_names = itertools.count(1)
+
+
+def media_type(project: int, dtype: str = "video", **more: Any) -> int:
+    """A new media type; its attributes by default are one string and one int."""
+    more.setdefault("attribute_types", [])
+    made = MediaType(
+        id=ids.reserve(MEDIA_TYPE.name)[0],
+        project=project,
+        name=f"{dtype} {next(_names)}",
+        dtype=dtype,  # type: ignore[arg-type]
+        elemental_id=str(uuid.uuid4()),
+        **more,
+    )
+    return records.create(MEDIA_TYPE, made).id
+
+
+def box_type(project: int, media: int) -> int:
+    number = ids.reserve(LOCALIZATION_TYPE.name)[0]
+    made = LocalizationType(
+        id=number, project=project, name=f"box {number}", dtype="box", media=[media], elemental_id=str(uuid.uuid4())
+    )
+    return records.create(LOCALIZATION_TYPE, made).id
+
+
+def state_type(project: int, media: int) -> int:
+    number = ids.reserve(STATE_TYPE.name)[0]
+    made = StateType(
+        id=number,
+        project=project,
+        name=f"state {number}",
+        association="Media",
+        media=[media],
+        elemental_id=str(uuid.uuid4()),
+    )
+    return records.create(STATE_TYPE, made).id
+
+
+def uploaded(api: Any, project: int, data: bytes, name: str = "file.bin") -> str:
+    """An upload of the project, as a client makes one; the URL to read it by."""
+    info = api.get(f"UploadInfo/{project}", filename=name).json
+    objects.write(info["key"], data)
+    return api.post(f"DownloadInfo/{project}", {"keys": [info["key"]]}).json[0]["url"]
+
+
+def picture(width: int = 640, height: int = 480, form: str = "JPEG", **more: Any) -> bytes:
+    """An image file."""
+    out = io.BytesIO()
+    Image.new("RGB", (width, height), (200, 30, 30)).save(out, form, **more)
+    return out.getvalue()
+
+
+def transcode(api: Any, project: int, type_: int, data: bytes | None = None, **more: Any) -> Any:
+    """A transcode started; its answer."""
+    data = BUNNY.read_bytes() if data is None else data
+    spec = {
+        "type": type_,
+        "gid": str(uuid.uuid4()),
+        "uid": str(uuid.uuid1()),
+        "url": more.pop("url", None) or uploaded(api, project, data, "bunny.mp4"),
+        "name": "bunny.mp4",
+        "md5": "",
+        **more,
+    }
+    return api.post(f"Transcodes/{project}", spec)
