@@ -28,6 +28,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     transcode_queue_url: str
     clip_queue_url: str
     email_queue_url: str
+    purge_queue_url: str
     key_id: str
     public_url: str = "http://127.0.0.1:8000"
     """Where people and clients reach the API; links in answers and emails start with it. No trailing slash."""
@@ -37,10 +38,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Where this process reaches every AWS service when it is not AWS. Empty on AWS, and inside the local stack's process."""
     email_sender: str = "limn@localhost"
     email_enabled: bool = True
+    notify_address: str = ""
+    """Who of the operator's people gets notices by mail: those of Notify, and of new users and members. Empty for nobody."""
     anonymous_registration: bool = False
     confirm_registration: bool = False
     """Whether an anonymous registration is active only once its address was confirmed."""
     anyone_may_create_organizations: bool = False
+    fine_grained_permissions: bool = False
+    """Whether row protections add to what memberships and affiliations allow (`domain/permissions.py`)."""
     allowed_origins: list[str] = []
     """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""
     stage: str = "local"

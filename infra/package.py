@@ -65,6 +65,7 @@ QUEUE_FUNCTIONS = (
     Artifact("transcode", _TOOLS | _API_ONLY),
     Artifact("clip", _TOOLS | _API_ONLY),
     Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
+    Artifact("purge", _TOOLS | _API_ONLY | _MEDIA),
 )
 
 

@@ -63,7 +63,7 @@ class Api:
     headers: dict[str, str] = field(default_factory=dict)
 
     def ask(self, method: str, path: str, body: Any = None, *, raw: bytes | None = None, **query: Any) -> Said:
-        headers = {"Accept": "application/json", **self.headers}
+        headers = {"Accept": "*/*", **self.headers}
         if self.token:
             headers["Authorization"] = f"Token {self.token}"
         data = raw if raw is not None else b"" if body is None else json.dumps(body).encode()

@@ -135,13 +135,16 @@ class OrganizationSpec(OrganizationUpdate, kw_only=True):
 class Organization(Resource, kw_only=True):
     """A group of users that owns projects, buckets and clusters. `permission` is the caller's own."""
 
-    hidden: ClassVar = frozenset({"created_by"})
+    hidden: ClassVar = frozenset({"created_by", "closing"})
 
     id: int
     name: Name
     default_membership_permission: DefaultLevelName = "No Access"
     thumb: str | None = None
+    """The key of its picture, in answers a URL."""
     created_by: int = 0
+    closing: bool = False
+    """Whether it is just being deleted, so that no project may come to it."""
     permission: str | None = None
     effective_permission: int = 0
 
@@ -209,6 +212,7 @@ class Project(Resource, kw_only=True):
     backup_bucket: int | None = None
     elemental_id: str
     thumb: str | None = None
+    """The key of its picture, in answers a URL."""
     created: Timestamp
     created_by: int
     attribute_types: list[AttributeType] = []

@@ -224,6 +224,8 @@ class _Expansion:
         template = self._workflow.template(step.template)
         if template is None:
             raise BadInput(f"{step.name}: there is no template {step.template!r}.")
+        if any(self.graph.nodes[need].phase in UNSUCCESSFUL for need in needs):
+            return self._placeholder(step, number, needs)
         items: list[Any] | None = step.with_items
         if step.with_param is not None:
             text = fill(step.with_param, scope)

@@ -1,7 +1,7 @@
 """What the queues carry: one typed message per piece of queued work, and its sending.
 
     base     Message, its versioned tag, to and from a queue's body
-    work     the messages of the three queues
+    work     the messages of the queues
     sending  SQS: one at a time or many, with the limits of its batches
 
 A message says what is to be done by ids; the rest is read when it is done, for the queue is not where things are kept.
@@ -17,6 +17,7 @@ from chalicelib.messages.work import (
     EncodePiece,
     ImportImage,
     PlanTranscode,
+    PurgeProject,
     SendEmail,
 )
 
@@ -29,6 +30,7 @@ __all__ = [
     "ImportImage",
     "Message",
     "PlanTranscode",
+    "PurgeProject",
     "SendEmail",
     "Unreadable",
     "client",

@@ -1,4 +1,4 @@
-"""The messages of the three queues. A class says which queue its messages go to."""
+"""The messages of the queues. A class says which queue its messages go to."""
 
 from __future__ import annotations
 
@@ -62,6 +62,21 @@ class SendEmail(Message, frozen=True, kw_only=True, tag="email.1"):
     text: str
     html: str | None = None
     attachments: list[Attachment] = msgspec.field(default_factory=list)
+
+    def idempotency_key(self) -> str:
+        """By its id alone."""
+        return f"{tag_of(type(self))}#{self.id}"
+
+
+class PurgeProject(Message, frozen=True, kw_only=True, tag="project.purge.1"):
+    """Remove what is left of a deleted project. Queue: purge."""
+
+    id: str
+    """A uuid for each message: a purge that goes on is not one that is done."""
+    project: int
+    organization: int
+    round: int = 1
+    """From 1: later rounds remove what was still being written during those before."""
 
     def idempotency_key(self) -> str:
         """By its id alone."""

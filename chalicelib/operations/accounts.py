@@ -14,7 +14,7 @@ from chalicelib.domain.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, Forbidden, NotFound, NotSignedIn
 from chalicelib.operations.addresses import plain
 from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.services import passwords, profiles, registration, users
+from chalicelib.services import notices, passwords, profiles, registration, users
 from chalicelib.storage import records
 
 TAG = "Accounts"
@@ -37,7 +37,7 @@ class PresignedQuery(Resource, kw_only=True):
 
 def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
     """Exchange a password for a token."""
-    user = passwords.verify(call.body.username, call.body.password)
+    user = passwords.verify(call.body.username, call.body.password, notices.locked_out)
     if call.caller.signed_in and call.caller.id != user.id:
         raise BadInput("Credentials do not match currently authenticated user!")
     return Token(token=passwords.issue_token(user, refresh=call.body.refresh))
@@ -46,6 +46,7 @@ def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
 def create_user(call: Call[None, NoQuery, UserSpec]) -> CreateResponse:
     """Register, with an invitation or where the deployment lets anybody."""
     user = registration.register(call.body, call.caller)
+    notices.registered(user)
     return CreateResponse(message=f"User {user.username} created!", id=user.id)
 
 

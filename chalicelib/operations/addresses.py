@@ -73,7 +73,7 @@ class _Plain:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Own:
+class Own:
     """Something of one user in a project: to everybody else it is not there."""
 
     what: str
@@ -124,9 +124,9 @@ def record_of_project(kind: RecordKind[Any], variable: str = "id") -> _InProject
     return _InProject(what=kind.name, locate=locate, variables={variable: int if kind.identity == "id" else str})
 
 
-def own_record_of_project(kind: RecordKind[Any]) -> _Own:
+def own_record_of_project(kind: RecordKind[Any]) -> Own:
     """`/rest/Bookmark/{id}`: a record of a project that only its own user may know of."""
-    return _Own(what=kind.name, kind=kind)
+    return Own(what=kind.name, kind=kind)
 
 
 def record_of_organization(kind: RecordKind[Any]) -> _InOrganization:

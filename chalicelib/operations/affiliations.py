@@ -14,7 +14,7 @@ from chalicelib.domain.permissions import Permission
 from chalicelib.operations.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.operations.operation import Call, NoQuery
 from chalicelib.operations.record_operations import RecordResource, record_operations
-from chalicelib.services import users
+from chalicelib.services import notices, users
 from chalicelib.storage import ids, records
 
 
@@ -33,7 +33,9 @@ def make_affiliation(call: Call[Organization, NoQuery, AffiliationSpec]) -> Affi
         user=user.id,
         permission=call.body.permission,
     )
-    return records.create(AFFILIATION, affiliation)
+    records.create(AFFILIATION, affiliation)
+    notices.affiliated(affiliation, by=call.caller.id)
+    return affiliation
 
 
 OPERATIONS = record_operations(

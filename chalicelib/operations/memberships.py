@@ -11,7 +11,7 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.operations.addresses import PROJECT, record_of_project
 from chalicelib.operations.operation import Call, NoQuery
 from chalicelib.operations.record_operations import RecordResource, record_operations
-from chalicelib.services import users
+from chalicelib.services import notices, users
 from chalicelib.storage import ids, records
 
 
@@ -33,7 +33,9 @@ def make_membership(call: Call[Project, NoQuery, MembershipSpec]) -> Membership:
         default_version=call.body.default_version,
     )
     taken = BadInput(f"Membership already exists for project {call.project}, user {user.id}!")
-    return records.create(MEMBERSHIP, membership, taken=taken)
+    records.create(MEMBERSHIP, membership, taken=taken)
+    notices.joined(membership, call.target)
+    return membership
 
 
 def check_change(call: Call[Membership, NoQuery, MembershipUpdate], change: dict[str, Any]) -> dict[str, Any]:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import uuid
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 
 from chalicelib.domain.accounts import (
     AFFILIATION,
     ORGANIZATION,
-    PROJECT,
     Affiliation,
     Organization,
     OrganizationSpec,
     OrganizationUpdate,
 )
 from chalicelib.domain.permissions import LEVEL_OF, Level, Permission
-from chalicelib.domain.resource import given
+from chalicelib.domain.resource import Resource, given
 from chalicelib.domain.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, Forbidden
-from chalicelib.operations.addresses import ORGANIZATION_BY_ID
+from chalicelib.operations.addresses import ORGANIZATION_ADDRESS, ORGANIZATION_BY_ID
 from chalicelib.operations.operation import Call, NoQuery, Operation
+from chalicelib.operations.uploads import DAY, MOST_PARTS, WEEK, UploadInfo
+from chalicelib.services import organizations, thumbs, uploads
 from chalicelib.services.access import Caller
 from chalicelib.settings import settings
 from chalicelib.storage import ids, records
@@ -27,15 +32,26 @@ from chalicelib.storage.transactions import Transaction
 TAG = "Organizations"
 
 
+class OrganizationUploadQuery(Resource, kw_only=True):
+    """What is to be uploaded for an organization."""
+
+    expiration: Annotated[int, Meta(ge=1, le=WEEK, description="Seconds that the URLs are good for.")] = DAY
+    num_parts: Annotated[int, Meta(ge=1, le=MOST_PARTS, description="Parts of the upload.")] = 1
+
+
 def list_organizations(call: Call[None, NoQuery, None]) -> list[Organization]:
     """The caller's organizations, by name."""
-    return sorted(_organizations_of(call.caller), key=lambda organization: organization.name.casefold())
+    found = sorted(_organizations_of(call.caller), key=lambda organization: organization.name.casefold())
+    pictures = thumbs.urls(call.caller.id, [organization.thumb for organization in found])
+    return [_pictured(organization, pictures) for organization in found]
 
 
 def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateResponse:
     """Make an organization with the caller as its administrator."""
     if not call.caller.is_staff and not settings().anyone_may_create_organizations:
         raise Forbidden
+    if call.body.thumb is not None:
+        raise BadInput("thumb: a new organization has no uploads yet; set its picture by a PATCH.")
     _refuse_same_name(call.caller, call.body.name)
     organization = Organization(
         id=ids.reserve(ORGANIZATION.name)[0],
@@ -55,7 +71,7 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
 
 def get_organization(call: Call[Organization, NoQuery, None]) -> Organization:
     """One organization, with the caller's place in it."""
-    return _seen(call.target, call.level)
+    return _pictured(_seen(call.target, call.level), thumbs.urls(call.caller.id, [call.target.thumb]))
 
 
 def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -> MessageResponse:
@@ -65,26 +81,27 @@ def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -
         raise BadInput("Nothing to change: give name, default_membership_permission or thumb.")
     if call.body.name and call.body.name.casefold() != call.target.name.casefold():
         _refuse_same_name(call.caller, call.body.name)
+    if "thumb" in change:
+        thumbs.check_organization(call.target, change["thumb"])
     records.edit(
         ORGANIZATION, call.target.id, lambda current: msgspec.structs.replace(current, **change), taken=_taken()
     )
+    if "thumb" in change:
+        thumbs.drop_replaced(call.target.thumb, change["thumb"])
     return MessageResponse(message=f"Organization {call.target.id} updated successfully!")
 
 
 def delete_organization(call: Call[Organization, NoQuery, None]) -> MessageResponse:
-    """Remove an organization that owns no projects any more, with its affiliations."""
-    projects = [project for project in records.linked(PROJECT, "organization", call.target.id) if not project.deleted]
-    if projects:
-        raise BadInput(f"Organization {call.target.id} still owns {len(projects)} projects: delete those first.")
-    for affiliation in records.listed(AFFILIATION, call.target.id):
-        if affiliation.user != call.caller.id:
-            records.remove(AFFILIATION, affiliation.id)
-    change = Transaction()
-    records.drop(change, ORGANIZATION, call.target)
-    for affiliation in records.listed(AFFILIATION, call.target.id):
-        records.drop(change, AFFILIATION, affiliation)
-    change.run()
+    """Remove an organization that owns no projects any more, with all that is its own."""
+    organizations.delete_organization(call.target, call.caller.id)
     return MessageResponse(message=f"Organization {call.target.id} deleted successfully!")
+
+
+def get_upload_info(call: Call[Organization, OrganizationUploadQuery, None]) -> UploadInfo:
+    """A fresh key of the organization's, and URLs to put its parts to."""
+    key = f"{call.organization}/{uuid.uuid1()}"
+    upload, urls = uploads.begin(key, call.query.num_parts, call.query.expiration)
+    return UploadInfo(urls=urls, key=key, upload_id=upload)
 
 
 def _organizations_of(caller: Caller) -> list[Organization]:
@@ -98,6 +115,13 @@ def _organizations_of(caller: Caller) -> list[Organization]:
 
 def _seen(organization: Organization, level: Level) -> Organization:
     return msgspec.structs.replace(organization, permission="Admin" if level >= Level.FULL else "Member")
+
+
+def _pictured(organization: Organization, urls: dict[str, str]) -> Organization:
+    """The organization with the URL of its picture instead of the key."""
+    if organization.thumb is None:
+        return organization
+    return msgspec.structs.replace(organization, thumb=urls.get(organization.thumb))
 
 
 def _refuse_same_name(caller: Caller, name: str) -> None:
@@ -164,6 +188,18 @@ OPERATIONS = (
         addresses=ORGANIZATION_BY_ID,
         returns=MessageResponse,
         handler=delete_organization,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetOrganizationUploadInfo",
+        method="GET",
+        path="/rest/OrganizationUploadInfo/{organization}",
+        summary="Where to upload a file of an organization, such as its picture: a key and a URL for each part.",
+        needs=Permission.MEMBER,
+        addresses=ORGANIZATION_ADDRESS,
+        query=OrganizationUploadQuery,
+        returns=UploadInfo,
+        handler=get_upload_info,
         tag=TAG,
     ),
 )

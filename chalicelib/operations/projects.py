@@ -13,7 +13,7 @@ from chalicelib.domain.stores import BUCKET
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.operations.addresses import PROJECT_BY_ID
 from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.services import access, projects, users
+from chalicelib.services import access, project_counts, projects, thumbs, users
 from chalicelib.services.access import Caller
 from chalicelib.storage import records
 
@@ -48,7 +48,8 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
         if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
             continue
         found.append(_seen(project, call.caller, membership.permission))
-    return sorted(found, key=lambda project: project.id)
+    pictures = thumbs.urls(call.caller.id, [project.thumb for project in found])
+    return [_pictured(project, pictures) for project in sorted(found, key=lambda project: project.id)]
 
 
 def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
@@ -57,6 +58,8 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
     if level < Level.FULL:
         raise Forbidden
     _check_buckets(call.body, call.caller, call.body.organization)
+    if call.body.thumb is not None:
+        raise BadInput("thumb: a new project has no uploads yet; set its picture by a PATCH.")
     organization = records.get(ORGANIZATION, call.body.organization)
     project = projects.create_project(call.body, call.caller.id, organization.default_membership_permission)
     return CreateResponse(
@@ -68,7 +71,8 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
-    return _seen(call.target, call.caller, _level_name(call.level))
+    project = _seen(project_counts.refreshed(call.target), call.caller, _level_name(call.level))
+    return _pictured(project, thumbs.urls(call.caller.id, [project.thumb]))
 
 
 def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
@@ -79,13 +83,21 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
     _check_buckets(call.body, call.caller, call.target.organization)
     if elemental := change.get("elemental_id"):
         change["elemental_id"] = elemental.lower()
+    if upload := change.get("thumb"):
+        change["thumb"] = thumbs.take_project(call.target, call.caller.id, upload)
+    elif "thumb" in change:
+        raise BadInput("thumb: the key of an upload is needed.")
     changed = records.edit(
         PROJECT_RECORD,
         call.target.id,
         lambda current: msgspec.structs.replace(current, **change),
         taken=projects.name_taken(),
     )
-    seen = _seen(changed, call.caller, _level_name(call.level))
+    if "thumb" in change:
+        thumbs.drop_replaced(call.target.thumb, changed.thumb)
+    seen = _pictured(
+        _seen(changed, call.caller, _level_name(call.level)), thumbs.urls(call.caller.id, [changed.thumb])
+    )
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 
@@ -120,6 +132,11 @@ def _seen(project: Project, caller: Caller, permission: str) -> Project:
         permission="Creator" if project.created_by == caller.id else permission,
         usernames=[user.display_name for user in names],
     )
+
+
+def _pictured(project: Project, urls: dict[str, str]) -> Project:
+    """The project with the URL of its picture instead of the key."""
+    return msgspec.structs.replace(project, thumb=urls.get(project.thumb)) if project.thumb else project
 
 
 OPERATIONS = (

@@ -10,12 +10,14 @@ a pole, that matters. The same bounds spare SQL the formula for all but the plac
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 EQUATOR_KM = 6378.137
 FLATTENING = 1 / 298.257223563
 POLE_KM = EQUATOR_KM * (1 - FLATTENING)
 _ANTIPODE = 1e-9
 _SAME = 1e-18
+_MORE, _LESS = 1 + 1e-9, 1 - 1e-9
 
 
 def reduced(latitude: float) -> float:
@@ -38,34 +40,43 @@ def distance_km(lon: float, lat: float, other_lon: float, other_lat: float) -> f
     return max(POLE_KM * angle, EQUATOR_KM * (angle - FLATTENING / 2 * (x + y)))
 
 
-def within_sql(column: str, longitude: str, latitude: str, km: tuple[str, str, str]) -> str:
-    """The condition that a column `[longitude, latitude]` lies within a distance of a place.
+def within_sql(column: str, place: tuple[float, float], km: float, value: Callable[[float], str]) -> str:
+    """The condition that a column `[longitude, latitude]` lies within a distance of a place; NULL where that is.
 
     Args:
         column: the column.
-        longitude: the parameter of the place's longitude in degrees.
-        latitude: that of its latitude, `reduced`.
-        km: the parameters of the distance, and of `haversine` of it at the polar and at the equatorial radius.
+        place: longitude and latitude in degrees.
+        km: the distance.
+        value: makes a parameter of a value.
     """
+    longitude, latitude = value(place[0]), value(reduced(place[1]))
+    # Lambdas name what the formula needs again and again. Written out, it would be planned for longer than it runs, and
+    # the database would compute what is common to its parts for every row before asking for the band.
     first = f"atan({1 - FLATTENING!r} * tan(radians({column}[2])))"
     half = (
-        f"least(greatest(pow(sin(({latitude} - {first}) / 2), 2)"
-        f" + cos({first}) * cos({latitude}) * pow(sin(radians({longitude} - {column}[1]) / 2), 2), 0.0), 1.0)"
+        f"least(greatest(pow(sin(({latitude} - q) / 2), 2)"
+        f" + cos(q) * cos({latitude}) * pow(sin(radians({longitude} - {column}[1]) / 2), 2), 0.0), 1.0)"
     )
-    angle = f"(2 * asin(sqrt({half})))"
-    mean, difference = f"(({first} + {latitude}) / 2)", f"(({latitude} - {first}) / 2)"
-    x = f"({angle} - sin({angle})) * pow(sin({mean}) * cos({difference}), 2) / greatest(1 - {half}, {_ANTIPODE!r})"
-    y = f"({angle} + sin({angle})) * pow(cos({mean}) * sin({difference}), 2) / greatest({half}, {_SAME!r})"
-    distance = f"greatest({POLE_KM!r} * {angle}, {EQUATOR_KM!r} * ({angle} - {FLATTENING / 2!r} * ({x} + {y})))"
-    exact, outside, inside = km
+    angle, mean, difference = "(2 * asin(sqrt(p[1])))", f"((p[2] + {latitude}) / 2)", f"(({latitude} - p[2]) / 2)"
+    x = f"({angle} - sin({angle})) * pow(sin({mean}) * cos({difference}), 2) / greatest(1 - p[1], {_ANTIPODE!r})"
+    y = f"({angle} + sin({angle})) * pow(cos({mean}) * sin({difference}), 2) / greatest(p[1], {_SAME!r})"
+    formula = f"greatest({POLE_KM!r} * {angle}, {EQUATOR_KM!r} * ({angle} - {FLATTENING / 2!r} * ({x} + {y})))"
+    # The bounds lie a hair apart from the exact ones, so that rounding cannot decide otherwise than the formula would.
+    # A degree of latitude is nowhere shorter than it is with the flattening counted twice.
+    band = math.degrees(km * _MORE / (POLE_KM * (1 - FLATTENING)))
+    outside, inside = _haversine(km * _MORE / POLE_KM), _haversine(km * _LESS / EQUATOR_KM)
+    near = (
+        f"CASE WHEN p[1] > {value(outside)} THEN false WHEN p[1] < {value(inside)} THEN true"
+        f" ELSE {formula} <= {value(km)} END"
+    )
     # Of a NULL column half is 0: least and greatest pass over NULLs.
     return (
-        f"CASE WHEN {column} IS NULL THEN NULL WHEN {half} > {outside} THEN false WHEN {half} < {inside} THEN true"
-        f" ELSE {distance} <= {exact} END"
+        f"CASE WHEN {column} IS NULL THEN NULL"
+        f" WHEN {column}[2] NOT BETWEEN {value(place[1] - band)} AND {value(place[1] + band)} THEN false"
+        f" ELSE list_transform(list_transform([{first}], lambda q: [{half}, q]), lambda p: {near})[1] END"
     )
 
 
-def haversine(km: float, radius_km: float) -> float:
-    """The square of the sine of half the angle that a distance spans on a sphere; above 1 where it spans the sphere."""
-    angle = km / radius_km / 2
-    return 2.0 if angle >= math.pi / 2 else math.sin(angle) ** 2
+def _haversine(angle: float) -> float:
+    """The square of the sine of half an angle; above 1 from a half turn on."""
+    return 2.0 if angle >= math.pi else math.sin(angle / 2) ** 2

@@ -314,7 +314,7 @@ class _Compiler:
 
 _METRICS = {
     "l2norm": "list_distance({0}, {1})",
-    "cosine": "(SELECT CASE WHEN NOT isnan(d) THEN d END FROM (SELECT list_cosine_distance({0}, {1}) AS d))",
+    "cosine": "CASE WHEN NOT isnan(list_cosine_distance({0}, {1})) THEN list_cosine_distance({0}, {1}) END",
     "ip": "list_negative_inner_product({0}, {1})",
     "l1norm": "list_sum(list_transform(list_zip({0}, {1}), lambda p: abs(p[1] - p[2])))",
 }
@@ -368,15 +368,7 @@ def _overlaps(compiler: _Compiler, column: str, _: str, value: tuple[int, ...]) 
 
 def _within(compiler: _Compiler, column: str, _: str, value: tuple[float, float, float]) -> str:
     km, latitude, longitude = value
-    # A hair apart from the exact bounds, so that rounding cannot decide otherwise than the formula would.
-    outside = geodesy.haversine(km * (1 + 1e-9), geodesy.POLE_KM)
-    inside = geodesy.haversine(km * (1 - 1e-9), geodesy.EQUATOR_KM)
-    return geodesy.within_sql(
-        column,
-        compiler.value(longitude),
-        compiler.value(geodesy.reduced(latitude)),
-        (compiler.value(km), compiler.value(outside), compiler.value(inside)),
-    )
+    return geodesy.within_sql(column, (longitude, latitude), km, compiler.value)
 
 
 _COMPARED: dict[Op, _Comparison] = {

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from chalicelib.domain.accounts import AFFILIATION, MEMBERSHIP, PROJECT, TOKEN, Membership, Project
+from chalicelib.domain.accounts import AFFILIATION, MEMBERSHIP, PROJECT, TOKEN, USER, Membership, Project
 from chalicelib.domain.permissions import LEVEL_OF, Level
 from chalicelib.domain.records import padded
 from chalicelib.errors import NotFound, NotSignedIn
 from chalicelib.storage import records
 
 SCHEMES = ("token", "bearer")
+ANONYMOUS = "anonymous"
+"""The user whose membership opens the permalinks of a project to everybody."""
 _LONGEST_TOKEN = 200
 
 
@@ -78,6 +80,12 @@ def organization_level(caller: Caller, organization: int) -> Level:
         return Level.NONE
     first = records.first(AFFILIATION, organization, f"{padded(caller.id)}|")
     return LEVEL_OF[first.permission] if first else Level.NONE
+
+
+def is_public(project: int) -> bool:
+    """Whether permalinks of a project are for everybody."""
+    user = records.claimed(USER, "username", ANONYMOUS)
+    return user is not None and membership(user.id, project) is not None
 
 
 def project_of(number: int) -> Project:

@@ -32,7 +32,7 @@ from chalicelib.query.tree import Query, Test, negated
 from chalicelib.services import asking, tracks
 from chalicelib.services.annotation_moves import Change, Plan, parts
 from chalicelib.services.annotations import Writer, all_rows, author, hyphenated, rows_of, settling, type_of
-from chalicelib.storage import entities, ids, steps
+from chalicelib.storage import entities, steps
 from chalicelib.storage.steps import Step
 
 BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
@@ -80,7 +80,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     if body.new_version is not None and body.new_version not in view.definitions.versions:
         raise BadInput(f"new_version: the project has no version {body.new_version}.")
     numbers = matched(view, query, count)
-    first = next(iter(entities.many(kind, numbers[:100]).values()), None)
+    first = next(iter(entities.many(kind, numbers[:5]).values()), None)
     if first is None:
         return 0
     refuse_mixed(kind, view, query, numbers, first.entity.type)

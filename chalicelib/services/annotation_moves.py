@@ -69,24 +69,26 @@ class Plan:
 
     def move(self, numbers: Sequence[int]) -> None:
         """Change the rows themselves; each is the latest mark of the element it comes into."""
-        left = self._alone(numbers, self._move_alone, steps.LARGEST)
+        left = self._alone(numbers, self._move_alone, steps.LARGEST, staying=True)
         for part in parts(left, steps.LARGEST // 3):
             steps.again(lambda part=part: self._move_some(part))  # type: ignore[misc]
 
     def copy(self, numbers: Sequence[int]) -> None:
         """Make changed copies, each the latest mark of its element; the originals keep their content."""
-        left = self._alone(numbers, self._copy_alone, steps.LARGEST // 2)
+        left = self._alone(numbers, self._copy_alone, steps.LARGEST // 2, staying=False)
         for part in parts(left, steps.LARGEST // 2):
             steps.again(lambda part=part: self._copy_some(part))  # type: ignore[misc]
 
     # --- rows that are alone ---------------------------------------------------------------------------------------
 
-    def _alone(self, numbers: Sequence[int], do: Callable[[Sequence[int], Guard], None], size: int) -> list[int]:
+    def _alone(
+        self, numbers: Sequence[int], do: Callable[[Sequence[int], Guard], None], size: int, *, staying: bool
+    ) -> list[int]:
         """Do all rows that are alone; returns the others."""
         left = list(numbers)
         for _ in range(ROUNDS):
             guard = steps.guard(self.writer.project)
-            alone = self._find_alone(left)
+            alone = self._find_alone(left, staying=staying)
             done: set[int] = set()
             try:
                 for part in parts(alone, size):
@@ -99,8 +101,8 @@ class Plan:
                 return [number for number in left if number not in done]
         return left
 
-    def _find_alone(self, numbers: Sequence[int]) -> list[int]:
-        """Those of the rows that are the only one of their element, and come into one that has none."""
+    def _find_alone(self, numbers: Sequence[int], *, staying: bool) -> list[int]:
+        """Those of the rows that are the only one of their element, and come into one that has none (or stay there)."""
         if self.renamed:
             return []
         view = asking.current(self.writer.project)
@@ -112,7 +114,12 @@ class Plan:
         names = Counter(row.elemental_id for row in rows)
         there = (Test("version", Op.EQ, self.version), Test("elemental_id", Op.IN, tuple(names)))
         taken = {_decode(each).elemental_id for each in asking.documents(view, all_rows(self.kind, *there))}
-        return [row.id for row in rows if names[row.elemental_id] == 1 and row.elemental_id not in taken]
+        return [
+            row.id
+            for row in rows
+            if (staying and row.version == self.version)
+            or (names[row.elemental_id] == 1 and row.elemental_id not in taken)
+        ]
 
     def _move_alone(self, part: Sequence[int], guard: Guard) -> None:
         rows = self._still_alone(part)

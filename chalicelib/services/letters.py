@@ -6,6 +6,7 @@ Each is plain text and simple HTML made from the same sentences; what a user wro
 from __future__ import annotations
 
 import html
+import re
 import uuid
 from dataclasses import dataclass
 
@@ -22,6 +23,11 @@ class Letter:
 
     subject: str
     sentences: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """The subject as a header takes it: names that users gave may be long, or hold what a header must not."""
+        return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", self.subject)[: mail.LONGEST_SUBJECT].strip() or "Limn"
 
     @property
     def text(self) -> str:
@@ -75,6 +81,32 @@ def lockout(user: User) -> Letter:
     )
 
 
+def notice(sender: str, message: str) -> Letter:
+    """To the operator's people, what one of the staff has to say."""
+    return Letter(f"Notice from {sender}", tuple(part for part in message.split("\n\n") if part.strip()) or (message,))
+
+
+def new_user(user: User) -> Letter:
+    """To the operator's people, when somebody got an account."""
+    return Letter(f"New user {user.username}", (f"{user.display_name} ({user.email}) has the account {user.username}.",))
+
+
+def new_affiliation(organization: str, user: User, permission: str) -> Letter:
+    """To the administrators of an organization, when somebody came to it."""
+    return Letter(
+        f"{user.display_name} belongs to {organization}",
+        (f"{user.display_name} ({user.username}) was taken into {organization} with the permission {permission}.",),
+    )
+
+
+def new_membership(project: str, user: User, permission: str) -> Letter:
+    """To the operator's people, when somebody came to a project."""
+    return Letter(
+        f"{user.display_name} is a member of {project}",
+        (f"{user.display_name} ({user.username}) became a member of {project} with the permission {permission}.",),
+    )
+
+
 def post(letter: Letter, *addresses: str) -> None:
     """Put a letter into the email queue.
 
@@ -88,7 +120,7 @@ def post(letter: Letter, *addresses: str) -> None:
         id=str(uuid.uuid4()),
         sender=settings().email_sender,
         recipients=list(addresses),
-        subject=letter.subject,
+        subject=letter.line,
         text=letter.text,
         html=letter.html,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 ALLOWED_FAILURES = 3
 LOCK_SECONDS = 600.0
+REFUSAL_SECONDS = 0.2
+"""How long every refusal takes: several times what hashing, counting and a notice do together."""
 TOKENS_A_USER = 20
 """So many tokens of a user are good at the same time; the next one ends the oldest."""
 REFUSED = "Could not authenticate with provided credentials!"
@@ -47,19 +49,36 @@ def hash_password(password: str) -> str:
     return str(_hasher().hash(password))
 
 
-def verify(username: str, password: str) -> User:
+def verify(username: str, password: str, on_lock: Callable[[User], None] | None = None) -> User:
     """The active user with a name, in any case, and password.
 
+    Args:
+        username: the name.
+        password: the password.
+        on_lock: called with the user whose account this failure locks.
+
     Raises:
-        BadInput: one sentence for an unknown name, a wrong password, a locked and an inactive account.
+        BadInput: one sentence for an unknown name, a wrong password, a locked and an inactive account, and after the
+            same time: what a failure of an account costs beside is hidden in it.
     """
+    began = time.monotonic()
+    try:
+        return _verified(username, password, on_lock)
+    except BadInput:
+        time.sleep(max(0.0, began + REFUSAL_SECONDS - time.monotonic()))
+        raise
+
+
+def _verified(username: str, password: str, on_lock: Callable[[User], None] | None) -> User:
     user = records.claimed(USER, "username", username.strip().casefold())
     good = _matches(user.password_hash if user else _nobodys_hash(), password)
     if user is None:
         raise BadInput(REFUSED)
     locked = user.failed_logins >= ALLOWED_FAILURES and time.time() - user.last_failed_login < LOCK_SECONDS
     if locked or not good or not user.is_active:
-        records.edit(USER, user.id, _failed)
+        failed = records.edit(USER, user.id, _failed)
+        if on_lock and failed.failed_logins == ALLOWED_FAILURES:
+            on_lock(failed)
         raise BadInput(REFUSED)
     if user.failed_logins:
         records.edit(USER, user.id, _succeeded)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 
 import msgspec
 
-from chalicelib.domain.accounts import AFFILIATION, MEMBERSHIP, PROJECT, Membership, Project, ProjectSpec
+from chalicelib.domain.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Project, ProjectSpec
 from chalicelib.domain.definitions import VERSION, Version
 from chalicelib.domain.permissions import LEVEL_OF, Level
 from chalicelib.domain.resource import now
-from chalicelib.errors import BadInput
+from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
+from chalicelib.services import purging
 from chalicelib.storage import ids, records
 from chalicelib.storage.transactions import Transaction
 
 BASELINE = "Baseline"
+_ATTEMPTS = 5
 _MEMBERS_AT_ONCE = 20
 """Memberships made with the project itself; each is three rows of a transaction's hundred."""
 
@@ -26,6 +29,7 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
 
     Raises:
         BadInput: the organization has a project of this name.
+        Forbidden: the organization is being deleted.
     """
     project = Project(
         id=ids.reserve(PROJECT.name)[0],
@@ -40,9 +44,6 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
         created=now(),
         created_by=creator,
     )
-    change = Transaction()
-    records.add(change, PROJECT, project, taken=name_taken())
-    records.add(change, VERSION, baseline(project.id), user=creator)
     others = _others(spec.organization, creator) if LEVEL_OF[default_level] > Level.NONE else []
     members = [(creator, "Full Control"), *((user, default_level) for user in others)]
     numbers = ids.reserve(MEMBERSHIP.name, len(members))
@@ -50,22 +51,63 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
         Membership(id=number, project=project.id, user=user, permission=level)  # type: ignore[arg-type]
         for number, (user, level) in zip(numbers, members, strict=True)
     ]
-    for membership in memberships[:_MEMBERS_AT_ONCE]:
-        records.add(change, MEMBERSHIP, membership)
-    change.run()
+    _store(project, baseline(project.id), memberships[:_MEMBERS_AT_ONCE])
     for membership in memberships[_MEMBERS_AT_ONCE:]:
         records.create(MEMBERSHIP, membership)
     return project
 
 
+def _store(project: Project, first: Version, memberships: list[Membership]) -> None:
+    """All of it at once, unless the organization is just being deleted: then it gets no more projects."""
+    for _ in range(_ATTEMPTS):
+        change = Transaction()
+        if records.guard(change, ORGANIZATION, project.organization).closing:
+            raise Forbidden
+        records.add(change, PROJECT, project, taken=name_taken())
+        records.add(change, VERSION, first, user=project.created_by)
+        for membership in memberships:
+            records.add(change, MEMBERSHIP, membership)
+        try:
+            change.run()
+        except Conflict:
+            continue
+        return
+    raise Conflict("The organization is being changed by too many at once; nothing was made.")
+
+
 def delete_project(project: Project) -> None:
     """Mark a project deleted, free its name, and let nobody into it any more; what it holds is purged later.
 
+    Stopped between the order and the mark, nothing is deleted. Stopped after the mark, the purge finishes.
+
     Everything in a project is reached through a membership, so without them nothing of it can be read, even by id.
     """
-    records.edit(PROJECT, project.id, lambda current: msgspec.structs.replace(current, deleted=now()))
+    purging.order(project)
+
+    def mark(current: Project) -> Project | None:
+        return msgspec.structs.replace(current, deleted=now()) if current.deleted is None else None
+
+    def let_go(change: Transaction, _before: Project, _after: Project) -> None:
+        for membership in records.listed(MEMBERSHIP, project.id)[:_MEMBERS_AT_ONCE]:
+            records.drop(change, MEMBERSHIP, membership)
+
+    _undisturbed(lambda: records.edit(PROJECT, project.id, mark, also=let_go))
     for membership in records.listed(MEMBERSHIP, project.id):
-        records.remove(MEMBERSHIP, membership.id)
+        try:
+            records.remove(MEMBERSHIP, membership.id)
+        except NotFound:
+            continue
+
+
+def _undisturbed(do: Callable[[], object]) -> None:
+    """Do something that fails with NotFound where a membership is removed at the same time; again in that case."""
+    for _ in range(_ATTEMPTS):
+        try:
+            do()
+        except NotFound:
+            continue
+        return
+    raise Conflict("The members of the project are being changed by too many at once; nothing was changed.")
 
 
 def baseline(project: int) -> Version:

@@ -1,7 +1,7 @@
 """What a transcode leaves behind: joined renditions, segment files, archival copies, audio, thumbnails.
 
-Everything lies under keys of the media that derive from the source and the plan, so that making it again overwrites it
-with the same; what is there already is not made again.
+Everything lies under keys of the media that derive from the job, the source and the plan, so that making it again
+overwrites it with the same; a rendition that is there already is not joined again.
 """
 
 from __future__ import annotations

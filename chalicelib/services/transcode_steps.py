@@ -5,8 +5,8 @@
     assemble   join the renditions, make what else belongs to them, and show all of it in one commit
 
 Every step may be killed between any two calls and run again, also twice at once: the job's record says whether there
-is anything to do, keys derive from what is made (the source's ETag and the plan), a piece counts once, and the commit
-leaves out what the media has. What is made on the way lies under the job's own prefix and goes with it.
+is anything to do, keys derive from what is made (the job, the source's ETag and the plan), a piece counts once, and the
+commit leaves out what the media has. What is made on the way lies under the job's own prefix and goes with it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import tempfile
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -88,10 +89,13 @@ def encode(uid: str, index: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             piece = prepared.plan.pieces[index]
             result = encode_piece(source, prepared.plan, piece, prepared.table, Path(folder))
+            # Encoders do not give the same bytes twice: each run has names of its own, and the first to be noted counts.
+            run = uuid.uuid4().hex
             for output in result.outputs:
                 with (Path(folder) / output.file).open("rb") as file:
-                    objects.write(_prefix(job) + output.file, file, "video/mp4")
-        pieces.finish(uid, index, _encode(result))
+                    objects.write(f"{_prefix(job)}{run}/{output.file}", file, "video/mp4")
+        named = tuple(msgspec.structs.replace(output, file=f"{run}/{output.file}") for output in result.outputs)
+        pieces.finish(uid, index, _encode(msgspec.structs.replace(result, outputs=named)))
     if _at_work(uid) is None:
         # Cancelled meanwhile: what was just written came after the cleaning.
         clean_up(job.project, uid)
@@ -174,7 +178,7 @@ def _planned(job: StoredJob) -> StoredJob:
         present=[(entry.resolution[0], entry.codec) for entry in files.streaming or []],
         archival_present=bool(files.archival),
     )
-    digest = hashlib.sha256(f"{source.etag} {made.digest}".encode()).hexdigest()[:12]
+    digest = hashlib.sha256(f"{job.uid} {source.etag} {made.digest}".encode()).hexdigest()[:12]
     key = _prefix(job) + "plan.json"
     objects.write(key, _encode(Prepared(source.etag, made, table)), "application/json")
 

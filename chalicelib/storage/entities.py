@@ -241,6 +241,15 @@ def delete_many(kind: Kind, numbers: Sequence[int], *, user: int | None, edits: 
     return _chunked(kind, numbers, lambda part: _delete_chunk(kind, part, user, edits))
 
 
+def purge(kind: Kind, numbers: Iterable[int]) -> None:
+    """Remove the rows of one commit for good, with the mark of its batch. What is gone already is no error."""
+    wanted = sorted(set(numbers))
+    with EntityRow.batch_write() as rows:
+        for number in wanted:
+            rows.delete(EntityRow(_key(kind, number)))
+    CounterRow(f"batch#{_key(kind, wanted[0])}", "@").delete()
+
+
 def _chunked(kind: Kind, numbers: Sequence[int], do: Callable[[Sequence[int]], int]) -> int:
     done = 0
     for start in range(0, len(numbers), ROWS_A_TRANSACTION):

@@ -11,12 +11,13 @@ import threading
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from chalicelib.domain.commits import Change, Commit, Edit
 from chalicelib.domain.resource import now
+from chalicelib.errors import NotFound
 from chalicelib.storage import objects
 from chalicelib.storage.tables import LogRow
 
@@ -77,3 +78,24 @@ def read_after(project: int, seq: int) -> Iterator[Commit]:
         commit = _decoder.decode(zlib.decompress(body))
         seen(project, commit.seq)
         yield commit
+
+
+def oldest(project: int, count: int) -> list[Commit]:
+    """The first commits that are left, for a purge. One whose body is gone from S3 already counts as empty."""
+    found = []
+    for commit in LogRow.query(project, limit=count, consistent_read=True):
+        try:
+            body = commit.body if commit.body is not None else objects.get_view_object(commit.object_key)
+        except NotFound:
+            found.append(Commit(project=project, seq=int(commit.seq), at="", user=None, changes=[]))
+        else:
+            found.append(_decoder.decode(zlib.decompress(body)))
+    return found
+
+
+def forget(project: int, numbers: Iterable[int]) -> None:
+    """Remove commits, for a purge: nobody can follow the log any more."""
+    with LogRow.batch_write() as batch:
+        for number in numbers:
+            batch.delete(LogRow(project, number))
+    _hints.pop(project, None)

@@ -10,7 +10,7 @@ All rows of a record are written in one transaction, with the commit where the r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -203,15 +203,38 @@ def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -
     return record
 
 
-def drop(change: Transaction, kind: RecordKind[R], record: R, *, user: int | None = None) -> None:
-    """Make the removal of a record part of a transaction."""
+def drop(
+    change: Transaction, kind: RecordKind[R], record: R, *, user: int | None = None, log: bool = True
+) -> None:
+    """Make the removal of a record part of a transaction; without `log`, no commit tells of it."""
     gone = NotFound.of(kind.title, kind.id_of(record))
     change.delete(RecordRow(*_home(kind, record)), RecordRow.pk.exists(), gone)
     for key in _pointers(kind, record):
         change.delete(RecordRow(*key))
     for claim, word in kind.claims(record).items():
         change.delete(RecordRow(*_claim_key(kind, claim, word)))
-    _commit(change, kind, record, bytes(GONE), user)
+    if log:
+        _commit(change, kind, record, bytes(GONE), user)
+
+
+def guard(change: Transaction, kind: RecordKind[R], number: int | str) -> R:
+    """The record with an id; the transaction fails with Conflict where it was changed or removed meanwhile.
+
+    Raises:
+        NotFound: there is none.
+    """
+    record, row = _read(kind, number)
+    moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
+    change.check(RecordRow(row.pk, row.sk), RecordRow.n == row.n, moved)
+    return record
+
+
+def everything(kind: RecordKind[R]) -> Iterator[R]:
+    """Every record of a kind that has no parent, in no order. Reads the whole table: for the operator only."""
+    if kind.parent is not None:
+        raise AssertionError(f"{kind.name} has a parent")
+    begins = RecordRow.pk.startswith(f"{kind.name}#") & (RecordRow.sk == ALONE)
+    return (_decode(kind, row) for row in RecordRow.scan(begins, consistent_read=True) if row.doc is not None)
 
 
 def definitions(project: int) -> Definitions:

@@ -17,7 +17,7 @@ from chalicelib.domain.accounts import USER, UserSpec
 from chalicelib.services import access, passwords, users
 from chalicelib.settings import settings
 from chalicelib.storage import records
-from functions import clip, email, transcode
+from functions import clip, email, purge, transcode
 from infra.local import aws, outbox, state
 from infra.local.gateway import Gateway, Reply, Server
 from infra.local.queues import Pollers, Source
@@ -122,5 +122,8 @@ def _sources() -> list[Source]:
         ),
         Source(
             queue_url=place.email_queue_url, handler=email.handler, name="email", concurrency=1, timeout=30.0, **common
+        ),
+        Source(
+            queue_url=place.purge_queue_url, handler=purge.handler, name="purge", concurrency=1, timeout=900.0, **common
         ),
     ]

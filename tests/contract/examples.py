@@ -24,10 +24,17 @@ def query_of(operation: Operation) -> dict[str, Any]:
     return _fields(shapes.type_info(operation.query))
 
 
+def required_of(struct: type[Any]) -> dict[str, Any]:
+    """The required members of a Struct."""
+    return _fields(shapes.type_info(struct))
+
+
 def _example(shape: Any) -> Any:  # noqa: PLR0911 one line per shape
     match shape:
         case shapes.StructType():
             return _fields(shape)
+        case shapes.Metadata():
+            return _example(shape.type)
         case shapes.IntType():
             return max(shape.ge or 0, 1)
         case shapes.FloatType():

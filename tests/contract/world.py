@@ -8,10 +8,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import boto3
+import msgspec
 
+from chalicelib.domain.accounts import AFFILIATION, Affiliation
+from chalicelib.domain.algorithms import ALGORITHM, ANALYSIS, APPLET
+from chalicelib.domain.files import TEMPORARY_FILE
+from chalicelib.domain.groups import GROUP
+from chalicelib.domain.invitations import INVITATION
+from chalicelib.domain.jobs import JOB
+from chalicelib.domain.personal import BOOKMARK, FAVORITE
+from chalicelib.domain.records import RecordKind
+from chalicelib.domain.resource import now
+from chalicelib.domain.stores import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
 from chalicelib.settings import settings
+from chalicelib.storage import ids, records
 from tests.conftest import Api, join, new_user
+from tests.contract.examples import required_of
 
+OTHERS: tuple[RecordKind[Any], ...] = (
+    ALGORITHM, ANALYSIS, APPLET, BOOKMARK, BUCKET, FAVORITE, GROUP, HOSTED_TEMPLATE, INVITATION, JOB, JOB_CLUSTER,
+    TEMPORARY_FILE,
+)  # fmt: skip
+"""Of which one is made straight in the table."""
 LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
 _names = itertools.count(1)
 
@@ -57,6 +75,7 @@ def build() -> World:
     members = {level: new_user() for level in LEVELS}
     for level, member in members.items():
         join(member, project, level)
+    things["affiliation"] = owner.get(f"Affiliations/{organization}").json[0]["id"]
     things["membership"] = owner.get(f"Memberships/{project}").json[0]["id"]
     things["version"] = owner.get(f"Versions/{project}").json[0]["id"]
     things["media_type"] = owner.made(f"MediaTypes/{project}", {"name": "video", "dtype": "video"})
@@ -75,6 +94,11 @@ def build() -> World:
     )[0]
     state = {"media_ids": [things["media"]], "type": things["state_type"], "elemental_id": things["elemental_id"]}
     things["state"] = owner.made(f"States/{project}", {**state, "version": things["version"]})[0]
+    things["leaf"] = owner.made(f"Leaves/{project}", {"name": "leaf", "type": things["leaf_type"]})[0]
+    for kind in OTHERS:
+        if kind.name not in things:
+            things[kind.name] = _minimal(kind, things)
+    things["uid"] = things[JOB.name]
     neighbour, other = new_user(is_staff=True), "another world"
     elsewhere = neighbour.made("Organizations", {"name": f"{other} {uuid.uuid4().hex[:6]}"})
     neighbour.made("Projects", {"name": other, "organization": elsewhere})
@@ -83,10 +107,20 @@ def build() -> World:
     return World(owner, members, new_user(), neighbour, organization_member, things)
 
 
-def _affiliate(who: Api, organization: int) -> None:
-    from chalicelib.domain.accounts import AFFILIATION, Affiliation
-    from chalicelib.storage import ids, records
+def _minimal(kind: RecordKind[Any], things: dict[str, Any]) -> Any:
+    """The id of a new record with nothing but what its Struct requires."""
+    members = required_of(kind.struct)
+    members |= {name: things[name] for name in ("project", "organization", "user") if name in members}
+    for name in ("created_datetime", "eol_datetime", "start_time"):
+        if name in members:
+            members[name] = now() if name != "eol_datetime" else "2999-01-01T00:00:00.000Z"
+    number = str(uuid.uuid4()) if kind.identity == "uid" else ids.reserve(kind.name)[0]
+    members[kind.identity] = number
+    records.create(kind, msgspec.convert(members, kind.struct))
+    return number
 
+
+def _affiliate(who: Api, organization: int) -> None:
     assert who.user
     number = ids.reserve(AFFILIATION.name)[0]
     records.create(

@@ -22,7 +22,7 @@ from infra.templates import ALARMS, FUNCTIONS, STATEFUL, load, of_type
 STATE = load(STATEFUL)
 WORK = package.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
-QUEUE_FUNCTIONS = ("Transcode", "Clip", "Email")
+QUEUE_FUNCTIONS = ("Transcode", "Clip", "Email", "Purge")
 
 
 @lru_cache
@@ -120,8 +120,10 @@ def test_the_environment_fits_into_lambda_at_its_longest():
     variables = WORK["Globals"]["Function"]["Environment"]["Variables"]
     size = 0
     for name, value in variables.items():
-        # a queue's URL, the longest of all values but the list of origins
-        length = len(value) if isinstance(value, str) else 120
+        # a queue's URL, the longest of all values but the list of origins and what has a list to choose from
+        parameter = load(FUNCTIONS)["Parameters"].get(value.get("Ref"), {}) if isinstance(value, dict) else {}
+        allowed = parameter.get("AllowedValues")
+        length = max(map(len, allowed)) if allowed else len(value) if isinstance(value, str) else 120
         size += len(name) + (1000 if name == "LIMN_ALLOWED_ORIGINS" else length)
     assert size < 4096
 
@@ -170,6 +172,7 @@ def test_the_worker_knows_how_often_messages_are_delivered():
         "TranscodeQueue": worker.RECEIVES,
         "ClipQueue": worker.RECEIVES,
         "EmailQueue": email_function.RECEIVES,
+        "PurgeQueue": worker.RECEIVES,
     }
 
 
@@ -227,7 +230,7 @@ def test_nothing_in_a_bucket_is_public_or_goes_in_the_clear():
         assert len(bucket["PublicAccessBlockConfiguration"]) == 4
         assert bucket["BucketEncryption"], name
     policies = [*of_type(STATE, "AWS::S3::BucketPolicy").values(), *of_type(STATE, "AWS::SQS::QueuePolicy").values()]
-    assert len(policies) == 6
+    assert len(policies) == 7
     for policy in policies:
         [statement] = policy["PolicyDocument"]["Statement"]
         assert statement["Effect"] == "Deny"

@@ -4,62 +4,15 @@ from __future__ import annotations
 
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
-ATTRIBUTES = [
-    {"name": "flag", "dtype": "bool"},
-    {"name": "count", "dtype": "int", "minimum": 0, "maximum": 100},
-    {"name": "size", "dtype": "float"},
-    {"name": "kind", "dtype": "enum", "choices": ["a", "b"], "default": "a"},
-    {"name": "text", "dtype": "string"},
-    {"name": "place", "dtype": "geopos"},
-    {"name": "vector", "dtype": "float_array", "size": 3},
-]
-EVERYTHING = {"show_all_marks": 1, "show_deleted": 1, "merge": 0}
-
-
-@dataclass
-class Here:
-    """A project with what localizations need."""
-
-    api: Any
-    project: int
-    media: int
-    type: int
-
-    @property
-    def many(self) -> str:
-        return f"Localizations/{self.project}"
-
-    def spec(self, **more: Any) -> dict[str, Any]:
-        return {"media_id": self.media, "type": self.type, "frame": 0, **more}
-
-    def make(self, **more: Any) -> int:
-        return self.api.made(self.many, self.spec(**more))[0]
-
-    def one(self, number: int) -> Any:
-        return self.api.get(f"Localization/{number}").json
-
-    def listed(self, **query: Any) -> list[Any]:
-        return self.api.get(self.many, **query).json
-
-    def count(self, **query: Any) -> int:
-        return self.api.get(f"LocalizationCount/{self.project}", **query).json
-
-    def version(self) -> int:
-        return self.api.made(f"Versions/{self.project}", {"name": f"layer {uuid.uuid4().hex}"})
+from tests.operations.box_things import EVERYTHING, Here, settle
 
 
 @pytest.fixture
 def here(api, project) -> Here:
-    media_type = api.made(f"MediaTypes/{project}", {"name": "video", "dtype": "video"})
-    spec = {"name": "box", "dtype": "box", "media_types": [media_type], "attribute_types": ATTRIBUTES}
-    box = api.made(f"LocalizationTypes/{project}", spec)
-    media = api.made(f"Medias/{project}", {"type": media_type, "name": "a.mp4", "md5": ""})
-    return Here(api, project, media, box)
+    return settle(api, project)
 
 
 class TestCreating:
@@ -328,88 +281,3 @@ class TestDeleting:
         tombstone = here.api.delete(path).json["id"]
         assert here.api.get(path).json["id"] == tombstone
         assert here.api.delete(path).json["id"] == tombstone
-
-
-class TestMany:
-    def test_all_that_match_are_changed_in_place(self, here):
-        numbers = here.api.made(here.many, [here.spec(frame=frame) for frame in range(250)])
-        body = {"ids": numbers[:200], "attributes": {"count": 7}}
-        assert here.api.patch(here.many, body, count=200).status == 200
-        assert here.count(attribute="count::7") == 200
-        assert [box["id"] for box in here.listed()] == numbers
-
-    def test_a_wrong_count_changes_nothing(self, here):
-        here.api.made(here.many, [here.spec() for _ in range(3)])
-        said = here.api.patch(here.many, {"attributes": {"count": 7}}, count=2)
-        assert said.status == 400
-        assert "3" in said.message
-        assert here.api.delete(here.many, count=4).status == 400
-        assert here.count(attribute="count::7") == 0
-        assert here.count() == 3
-
-    def test_several_types_are_refused(self, here):
-        other = here.api.made(f"LocalizationTypes/{here.project}", {"name": "dot", "dtype": "dot"})
-        here.make()
-        here.make(type=other)
-        assert here.api.patch(here.many, {"attributes": {}}).status == 400
-        assert here.api.patch(here.many, {"attributes": {}}, type=other).status == 200
-
-    def test_bad_attributes_are_refused_before_anything_changes(self, here):
-        here.make()
-        assert here.api.patch(here.many, {"attributes": {"nothing": 1}}).status == 400
-        assert here.api.patch(here.many, {"new_version": 10**9}).status == 400
-
-    def test_a_new_version_moves_them(self, here):
-        layer = here.version()
-        numbers = here.api.made(here.many, [here.spec() for _ in range(40)])
-        assert here.api.patch(here.many, {"ids": numbers, "new_version": layer}).status == 200
-        assert [box["id"] for box in here.listed(version=layer)] == numbers
-        assert here.count() == 40
-
-    def test_not_in_place_every_match_gets_a_new_mark(self, here):
-        numbers = here.api.made(here.many, [here.spec() for _ in range(60)])
-        assert here.api.patch(here.many, {"attributes": {"count": 1}, "in_place": 0}).status == 200
-        assert {box["mark"] for box in here.listed()} == {1}
-        assert here.count() == 60
-        assert not {box["id"] for box in here.listed()} & set(numbers)
-        assert here.count(show_all_marks=1) == 120
-
-    def test_one_new_name_for_several_makes_them_marks_of_one_element(self, here):
-        numbers = here.api.made(here.many, [here.spec() for _ in range(40)])
-        here.api.patch(here.many, {"ids": numbers, "new_elemental_id": str(uuid.uuid4())})
-        assert [box["id"] for box in here.listed()] == numbers[-1:]
-        assert [box["mark"] for box in here.listed(show_all_marks=1)] == list(range(40))
-
-    def test_deleting_leaves_tombstones_and_pruning_nothing(self, here):
-        here.api.made(here.many, [here.spec(frame=frame % 2) for frame in range(150)])
-        assert here.api.delete(here.many, frame=1, count=75).status == 200
-        assert (here.count(), here.count(show_deleted=1)) == (75, 150)
-        assert here.api.delete(here.many, {"prune": 1}, **EVERYTHING, count=150).status == 200
-        assert here.count(**EVERYTHING) == 0
-
-    def test_pruning_the_latest_marks_shows_those_before(self, here):
-        numbers = here.api.made(here.many, [here.spec() for _ in range(60)])
-        here.api.patch(here.many, {"attributes": {"count": 1}, "in_place": 0})
-        assert here.api.delete(here.many, {"prune": 1}, count=60).status == 200
-        assert [box["id"] for box in here.listed()] == numbers
-
-    def test_bodies_choose_like_parameters(self, here):
-        numbers = here.api.made(here.many, [here.spec(frame=frame) for frame in range(5)])
-        body = {"ids": [*numbers[:3], *numbers[:3]]}
-        assert [box["id"] for box in here.api.put(here.many, body).json] == numbers[:3]
-        assert here.api.put(f"LocalizationCount/{here.project}", body, start=1).json == 2
-        assert here.api.put(here.many, {"ids": []}).json == here.listed()
-        assert here.api.get(here.many, operation="count").json == 5
-
-    def test_only_the_members_asked_for_come(self, here):
-        here.make(attributes={"text": "t"})
-        assert here.listed(fields="frame,attributes.text,attributes.count") == [
-            {"frame": 0, "attributes": {"text": "t", "count": None}}
-        ]
-        assert here.api.get(here.many, fields="nothing").status == 400
-
-    def test_csv_has_a_column_for_every_attribute(self, here):
-        here.make(attributes={"text": "t"})
-        names, row = here.api.get(here.many, format="csv").body.decode().splitlines()
-        assert names.endswith("flag,count,size,kind,text,place,vector")
-        assert row.endswith(",,,a,t,,")

@@ -152,7 +152,7 @@ class TestMembers:
     def test_those_of_another_project_are_refused(self, here, api, organization):
         other = api.made("Projects", {"name": f"other {uuid.uuid4().hex}", "organization": organization})
         media_type = api.made(f"MediaTypes/{other}", {"name": "video", "dtype": "video"})
-        box = api.made(f"LocalizationTypes/{other}", {"name": "box", "dtype": "box"})
+        box = api.made(f"LocalizationTypes/{other}", {"name": "box", "dtype": "box", "media_types": [media_type]})
         media = api.made(f"Medias/{other}", {"type": media_type, "name": "a", "md5": ""})
         (foreign,) = api.made(f"Localizations/{other}", {"media_id": media, "type": box, "frame": 0})
         number = here.make()

@@ -175,8 +175,8 @@ def _marked(rng: Random) -> dict[str, Any]:
         "parent": rng.choice([None, rng.randrange(1, 15)]),
         "elemental_id": rng.choice(UUIDS),
         "mark": rng.randrange(2),
-        "latest": rng.randrange(6) > 0,
-        "variant_deleted": rng.randrange(6) == 0,
+        "latest": rng.randrange(8) > 0,
+        "variant_deleted": rng.randrange(8) == 0,
     }
 
 
@@ -196,7 +196,7 @@ def world(rng: Random) -> World:
         if rng.randrange(2):
             media.attributes["tator_user_sections"] = "tag1"
         things[Kind.MEDIA].append(media)
-    for number in range(1, rng.randrange(1, 14)):
+    for number in range(1, rng.randrange(1, 25)):
         shape = {"media": rng.randrange(1, 7), "frame": rng.randrange(3), "x": rng.choice([None, 0.0, -0.0, 0.25, 1.0])}
         box = Localization(**_common(rng, Kind.LOCALIZATION, number, made), **_marked(rng), **shape)
         things[Kind.LOCALIZATION].append(box)
@@ -335,16 +335,18 @@ class Asker:
         return f"{field}:{rng.choice([*forms, *([f'>{value}', f'<={value}'] if len(forms) > 1 else [])])}"
 
     def ids(self) -> list[int]:
-        return some_ids(self.rng, 9)
+        return self.rng.sample(range(1, 26), self.rng.randrange(26))
 
-    def question(self, kind: Kind) -> tuple[ListQuery, IdQuery]:  # noqa: C901 one after the other
+    def question(self, kind: Kind) -> tuple[ListQuery, IdQuery]:  # noqa: C901, PLR0915 one after the other
         """Parameters and a body."""
         rng = self.rng
-        given: dict[str, Any] = self.filters(kind) if self.often(0.5) else {}
+        given: dict[str, Any] = self.filters(kind) if self.often(0.4) else {}
         body: dict[str, Any] = {}
 
+        eager = rng.choice([0.3, 0.6, 1.0])
+
         def maybe(where: dict[str, Any], member: str, value: Callable[[], Any], share: float = 0.12) -> None:
-            if self.often(share):
+            if self.often(share * eager):
                 where[member] = value()
 
         maybe(given, "encoded_search", lambda: encoded(self.search(kind)), 0.3)

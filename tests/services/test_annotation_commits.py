@@ -19,8 +19,8 @@ EVERYTHING = {"show_all_marks": 1, "show_deleted": 1, "merge": 0}
 @pytest.fixture
 def here(api, project):
     media_type = api.made(f"MediaTypes/{project}", {"name": "video", "dtype": "video"})
-    attributes = [{"name": "n", "dtype": "int"}]
-    box = api.made(f"LocalizationTypes/{project}", {"name": "box", "dtype": "box", "attribute_types": attributes})
+    of = {"media_types": [media_type], "attribute_types": [{"name": "n", "dtype": "int"}]}
+    box = api.made(f"LocalizationTypes/{project}", {"name": "box", "dtype": "box", **of})
     media = api.made(f"Medias/{project}", {"type": media_type, "name": "a", "md5": ""})
     layers = [api.made(f"Versions/{project}", {"name": name}) for name in "ab"]
     return api, project, {"type": box, "media_id": media, "frame": 0}, layers

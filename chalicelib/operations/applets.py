@@ -1,0 +1,99 @@
+"""Applets: pages shown inside a project, and the files they are made of (`spec/3` §§12.2, 12.8)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from chalicelib.domain.accounts import PROJECT as PROJECT_RECORD
+from chalicelib.domain.accounts import Project
+from chalicelib.domain.algorithms import APPLET, Applet, AppletSpec, AppletUpdate, GenericFile, GenericFileSpec
+from chalicelib.domain.permissions import Permission
+from chalicelib.domain.responses import MessageResponse
+from chalicelib.errors import BadInput
+from chalicelib.operations.addresses import PROJECT, record_of_project
+from chalicelib.operations.operation import Answer, Call, NoQuery, Operation
+from chalicelib.operations.record_operations import RecordResource, record_operations
+from chalicelib.services import applets, fetching, generic_files
+from chalicelib.storage import records
+
+TAG = "Applets"
+ONE = record_of_project(APPLET)
+
+
+def save_file(call: Call[Project, NoQuery, GenericFileSpec]) -> GenericFile:
+    """Keep an uploaded file with the project."""
+    fetching.check_origin(call.body.upload_url)
+    if call.body.name is None:
+        raise BadInput("Request body validation error", "'name' is a required property.")
+    name = generic_files.save(call.target, call.body.name, call.body.upload_url)
+    return GenericFile(
+        name=call.body.name,
+        project=call.project,
+        upload_url=call.body.upload_url,
+        url=generic_files.url_of(call.project, name),
+    )
+
+
+def serve_file(project: Project, name: str) -> Answer:
+    """A file of a project as browsers get it: what it holds runs as an origin of its own. Raises NotFound."""
+    page = generic_files.page(project, name)
+    return Answer(content_type=page.content_type, body=page.body, headers=page.headers)
+
+
+def register(call: Call[Project, NoQuery, AppletSpec]) -> Applet:
+    """Register an applet."""
+    return applets.register(call.target, call.caller, call.body)
+
+
+def update_applet(call: Call[Applet, NoQuery, AppletUpdate]) -> MessageResponse:
+    """Change the members given."""
+    applets.change(_project(call), call.caller, call.target, call.body)
+    return MessageResponse(message=f"Applet {call.target.id} successfully updated!")
+
+
+def _project(call: Call[Any, Any, Any]) -> Project:
+    return records.get(PROJECT_RECORD, call.project)
+
+
+_RESOURCE = RecordResource(
+    word="Applet",
+    plural="Applets",
+    kind=APPLET,
+    tag=TAG,
+    parent=PROJECT,
+    one=ONE,
+    read=Permission.VIEW,
+    write=Permission.EXECUTE,
+    spec=AppletSpec,
+    update=AppletUpdate,
+    listed=lambda call: records.listed(APPLET, call.project),
+    made=register,
+    shown=applets.shown,
+    removed=lambda call: applets.remove(_project(call), call.target),
+    deletion_says="Applet {id} deleted successfully!",
+)
+_SPECIAL = {
+    "CreateApplet": {
+        "id": "RegisterApplet",
+        "summary": "Register an applet: a page that was saved before, or a hosted template.",
+    },
+    "UpdateApplet": {"handler": update_applet},
+}
+
+OPERATIONS = (
+    Operation(
+        id="SaveGenericFile",
+        method="POST",
+        path="/rest/SaveGenericFile/{project}",
+        summary="Keep an uploaded file with the project, such as the page of an applet.",
+        details="It is served at `/media/{url}` with a policy that makes it an origin of its own.",
+        needs=Permission.EXECUTE,
+        addresses=PROJECT,
+        body=GenericFileSpec,
+        returns=GenericFile,
+        handler=save_file,
+        tag=TAG,
+    ),
+    *(replace(operation, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE)),
+)

@@ -1,0 +1,152 @@
+"""Removing what is left of a deleted project: its records, its entities, its log, its objects.
+
+Whoever deletes a project orders the purge first, to begin once the request must be over, and then marks the project:
+a request that dies in between has deleted nothing, and the purge finds nothing to do. From the mark on, nobody reaches
+the project, and the purge will come.
+
+A purge removes in small steps, each of which may be repeated; it keeps no account of them, for what is gone is not found
+again. When its time is over it orders its own continuation. Queue functions may still be writing into the project while
+it runs, so after a while a second round removes what came. The project's own record goes last: until then its mark keeps
+everybody out.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator
+
+import msgspec
+
+from chalicelib.domain.accounts import MEMBERSHIP, PROJECT, Project
+from chalicelib.domain.definitions import (
+    FILE_TYPE,
+    LEAF_TYPE,
+    LOCALIZATION_TYPE,
+    MEDIA_TYPE,
+    SECTION,
+    STATE_TYPE,
+    VERSION,
+)
+from chalicelib.domain.files import TEMPORARY_FILE
+from chalicelib.domain.jobs import JOB
+from chalicelib.domain.kinds import Kind
+from chalicelib.domain.personal import BOOKMARK, FAVORITE
+from chalicelib.domain.records import RecordKind
+from chalicelib.domain.row_protections import ROW_PROTECTION, project_scope
+from chalicelib.errors import NotFound
+from chalicelib.messages import PurgeProject, send
+from chalicelib.settings import settings
+from chalicelib.storage import entities, log, objects, records
+from chalicelib.storage.transactions import Transaction
+
+PROJECT_KINDS: tuple[RecordKind, ...] = (
+    MEMBERSHIP,
+    BOOKMARK,
+    FAVORITE,
+    TEMPORARY_FILE,
+    JOB,
+    SECTION,
+    VERSION,
+    MEDIA_TYPE,
+    LOCALIZATION_TYPE,
+    STATE_TYPE,
+    LEAF_TYPE,
+    FILE_TYPE,
+)
+"""What lies under a project; a test holds that none is missing."""
+SETTLED = 60
+"""Seconds after which a request that ordered a purge is over; API Gateway gives it 29."""
+NEXT_ROUND = 900
+"""Seconds between rounds, the longest that SQS delays."""
+ROUNDS = 2
+COMMITS_AT_ONCE = 20
+OBJECTS_AT_ONCE = 1000
+
+
+def order(project: Project) -> None:
+    """Have a project purged that is about to be marked as deleted. Raises Unavailable where the queue is away."""
+    message = PurgeProject(id=str(uuid.uuid4()), project=project.id, organization=project.organization)
+    send(settings().purge_queue_url, message, delay=SETTLED)
+
+
+def purge(message: PurgeProject, seconds: float) -> None:
+    """Remove what is left of a project that was marked as deleted, or as much of it as fits into so many seconds."""
+    project = _record(message.project)
+    if project is not None and project.deleted is None:
+        return
+    end = time.monotonic() + seconds
+    for _ in _steps(message.project, message.organization):
+        if time.monotonic() > end:
+            _again(message, message.round, 0)
+            return
+    if message.round < ROUNDS:
+        _again(message, message.round + 1, NEXT_ROUND)
+    elif project is not None:
+        _drop(PROJECT, project)
+
+
+def _again(message: PurgeProject, number: int, delay: int) -> None:
+    following = msgspec.structs.replace(message, id=str(uuid.uuid4()), round=number)
+    send(settings().purge_queue_url, following, delay=delay)
+
+
+def _record(number: int) -> Project | None:
+    try:
+        return records.get(PROJECT, number)
+    except NotFound:
+        return None
+
+
+def _steps(project: int, organization: int) -> Iterator[None]:
+    """Remove everything, with a pause after each step."""
+    for kind in PROJECT_KINDS:
+        for record in records.listed(kind, project):
+            _drop(kind, record)
+            yield
+    for row in records.listed(ROW_PROTECTION, project_scope(project)):
+        _drop(ROW_PROTECTION, row)
+        yield
+    while commits := log.oldest(project, COMMITS_AT_ONCE):
+        # an entity goes with the first commit that tells of it, and the commit after it: what is left says what to do
+        for commit in commits:
+            found: defaultdict[str, list[int]] = defaultdict(list)
+            for change in commit.changes:
+                if not change.is_definition:
+                    found[change.kind].append(change.id)
+            for word, numbers in found.items():
+                entities.purge(Kind(word), numbers)
+        log.forget(project, [commit.seq for commit in commits])
+        yield
+    for bucket, prefix in _places(project, organization):
+        waiting: list[str] = []
+        for key in objects.under(prefix, bucket=bucket):
+            waiting.append(key)
+            if len(waiting) == OBJECTS_AT_ONCE:
+                objects.remove(waiting, bucket=bucket)
+                waiting = []
+                yield
+        objects.remove(waiting, bucket=bucket)
+        yield
+
+
+def _places(project: int, organization: int) -> list[tuple[str, str]]:
+    """The buckets and prefixes of a project's objects. Uploads lie under their days, and expire by themselves."""
+    media, views = settings().media_bucket, settings().views_bucket
+    return [
+        (media, f"{organization}/{project}/"),
+        (media, f"_temporary/{project}/"),
+        (media, f"_pieces/{project}/"),
+        (views, f"projects/{project}/"),
+    ]
+
+
+def _drop(kind: RecordKind, record: object) -> None:
+    """Remove a record without a word in the log; one that is gone already is no error."""
+    change = Transaction()
+    records.drop(change, kind, record, log=False)  # type: ignore[type-var]
+    try:
+        change.run()
+    except NotFound:
+        return

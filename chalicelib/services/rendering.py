@@ -1,0 +1,119 @@
+"""Rendering templates that somebody else wrote: Jinja, of which only what cannot run away is left.
+
+A template is data from the web. It may put in parameters, choose and repeat; it may not call anything, assign anything,
+or take other templates in. So the work is bounded by the sizes here: the text, the values, the rounds of all loops, and
+what comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.errors import BadInput, TooLarge
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import SandboxedEnvironment
+
+LARGEST_TEMPLATE = 128 * 1024
+"""Bytes; a page of an applet may have more as a file."""
+LARGEST_RESULT = 1024 * 1024
+MOST_ROUNDS = 10_000
+"""Rounds of all loops together."""
+FILTERS = frozenset(
+    {"abs", "bool", "capitalize", "d", "default", "e", "escape", "first", "float", "int", "join", "last", "length"}
+    | {"list", "lower", "replace", "round", "sort", "string", "title", "tojson", "trim", "unique", "upper"}
+)
+"""The filters that are left; what they make has at most `LARGEST_RESULT` characters or items."""
+NODES = frozenset(
+    {"Template", "Output", "TemplateData", "Name", "Const", "List", "Tuple", "Dict", "Pair", "Getattr", "Getitem"}
+    | {"Filter", "If", "For", "CondExpr", "Compare", "Operand", "And", "Or", "Not", "Test", "Concat", "Keyword"}
+)
+_COUNTED = "limn_counted"
+
+
+def render(source: str, values: Mapping[str, str]) -> str:
+    """A template with values put in.
+
+    Raises:
+        BadInput: it is none, or uses what is not left, which the message names.
+        TooLarge: it or its result is too large, or its loops go round too often.
+    """
+    import jinja2  # noqa: PLC0415 few calls need it
+    from jinja2 import nodes  # noqa: PLC0415
+
+    if len(source.encode()) > LARGEST_TEMPLATE:
+        raise TooLarge(f"template: {LARGEST_TEMPLATE} bytes at most.")
+    try:
+        tree = _environment().parse(source)
+        for node in list(tree.find_all(nodes.Node)):
+            kind = type(node).__name__
+            if kind not in NODES:
+                raise BadInput(f"template: line {node.lineno}: {kind.lower()} is not supported in templates.")
+            if isinstance(node, nodes.Filter) and node.name not in FILTERS:
+                raise BadInput(f"template: line {node.lineno}: the filter {node.name} is not supported.")
+            if isinstance(node, nodes.For):
+                if node.recursive:
+                    raise BadInput(f"template: line {node.lineno}: recursive loops are not supported.")
+                node.iter = nodes.Filter(node.iter, _COUNTED, [], [], None, None, lineno=node.lineno)
+        code = _environment().compile(tree)
+        template = jinja2.Template.from_code(_environment(), code, {**_environment().globals, **values})
+        return _collected(template.generate(**values, **{_BUDGET: [MOST_ROUNDS]}))
+    except jinja2.TemplateSyntaxError as error:
+        raise BadInput(f"template: syntax error at line {error.lineno}: {error.message}.") from None
+    except (jinja2.TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise BadInput("template: it cannot be rendered.", str(error)[:500]) from None
+
+
+_BUDGET = "limn_rounds"
+
+
+def _collected(pieces: Iterable[str]) -> str:
+    found, size = [], 0
+    for piece in pieces:
+        size += len(piece)
+        _check(size)
+        found.append(piece)
+    return "".join(found)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> SandboxedEnvironment:
+    from jinja2 import StrictUndefined, pass_context  # noqa: PLC0415
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
+
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, cache_size=0)
+    environment.globals.clear()
+    environment.filters = {name: _bounded(function) for name, function in environment.filters.items() if name in FILTERS}
+
+    @pass_context
+    def counted(context: Any, values: Any) -> Iterator[Any]:
+        left = context[_BUDGET]
+        for value in values:
+            left[0] -= 1
+            if left[0] < 0:
+                raise TooLarge(f"template: its loops may go round {MOST_ROUNDS} times.")
+            yield value
+
+    environment.filters[_COUNTED] = counted
+    return environment
+
+
+def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter whose result is refused where it is too large."""
+    from functools import wraps  # noqa: PLC0415
+
+    @wraps(function)
+    def filtered(*args: Any, **more: Any) -> Any:
+        result = function(*args, **more)
+        if hasattr(result, "__len__"):
+            _check(len(result))
+        return result
+
+    return filtered
+
+
+def _check(size: int) -> None:
+    if size > LARGEST_RESULT:
+        raise TooLarge(f"template: what it makes may have {LARGEST_RESULT} characters.")

@@ -1,0 +1,34 @@
+"""Whether what the service depends on can be reached: one small read each."""
+
+from __future__ import annotations
+
+from botocore.exceptions import BotoCoreError, ClientError
+from pynamodb.exceptions import PynamoDBException
+
+from chalicelib.errors import Unavailable
+from chalicelib.settings import settings
+from chalicelib.storage import objects
+from chalicelib.storage.tables import CounterRow, EntityRow, LogRow, RecordRow
+
+_NOTHING = "health"
+
+
+def reach_database() -> None:
+    """Raise Unavailable unless every table answers."""
+    tables = ((RecordRow, (_NOTHING, "@")), (EntityRow, (_NOTHING,)), (LogRow, (0, 0)), (CounterRow, (_NOTHING, "@")))
+    for table, key in tables:
+        try:
+            table.get(*key)
+        except table.DoesNotExist:
+            continue
+        except PynamoDBException as failure:
+            raise Unavailable("The database does not answer.", type(failure).__name__) from failure
+
+
+def reach_objects() -> None:
+    """Raise Unavailable unless every bucket answers."""
+    for bucket in (settings().media_bucket, settings().upload_bucket, settings().views_bucket):
+        try:
+            objects.client().head_bucket(Bucket=bucket)
+        except (ClientError, BotoCoreError) as failure:
+            raise Unavailable("The object store does not answer.", type(failure).__name__) from failure

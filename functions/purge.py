@@ -1,0 +1,17 @@
+"""The purge queue's function: removes what is left of deleted projects."""
+
+from __future__ import annotations
+
+from chalicelib.messages import PurgeProject
+from chalicelib.services import purging
+from functions.worker import Delivery, worker
+
+SPARE = 60.0
+"""Seconds kept for the last step and for ordering the continuation."""
+
+
+def _purge(message: PurgeProject, delivery: Delivery) -> None:
+    purging.purge(message, delivery.seconds_left() - SPARE)
+
+
+handler = worker({PurgeProject: _purge})

@@ -1,0 +1,189 @@
+"""A transcode killed after each of its AWS calls in turn, and every message delivered again: it completes, once."""
+
+import json
+import uuid
+
+import pytest
+from botocore.client import BaseClient
+
+from chalicelib.domain import keys
+from chalicelib.domain.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
+from chalicelib.domain.jobs import JOB
+from chalicelib.domain.kinds import Kind
+from chalicelib.messages import AssembleTranscode, EncodePiece, PlanTranscode, decode
+from chalicelib.services import streams, transcode_steps
+from chalicelib.services.streams import RangeSource
+from chalicelib.settings import settings
+from chalicelib.storage import entities, log, objects, pieces, records
+from chalicelib.video.frame import decode_frames
+from tests.operations.media_things import media_type, shade, transcode, video
+
+KINDS = (PlanTranscode, EncodePiece, AssembleTranscode)
+MOST_CALLS = 400
+
+
+class Killed(Exception):
+    """What stands for SIGKILL."""
+
+
+class Killer:
+    """Lets so many AWS calls through, the last of which never answers."""
+
+    def __init__(self, monkeypatch):
+        self.left = None
+        self.calls = 0
+        real = BaseClient._make_api_call
+
+        def call(client, name, arguments):
+            answer = real(client, name, arguments)
+            self.calls += 1
+            if self.left is not None:
+                self.left -= 1
+                if self.left <= 0:
+                    self.left = None
+                    raise Killed(name)
+            return answer
+
+        monkeypatch.setattr(BaseClient, "_make_api_call", call)
+
+
+class Queue:
+    """The transcode queue: what is sent is delivered until its handler returns."""
+
+    def __init__(self, monkeypatch):
+        self.waiting = []
+        monkeypatch.setattr(transcode_steps, "send", lambda url, message: self.take(message))
+        monkeypatch.setattr(transcode_steps, "send_many", lambda url, messages: [self.take(m) for m in messages])
+
+    def take(self, message):
+        from chalicelib.messages import encode
+
+        # a crash between two sends is a crash after an AWS call as well
+        settings()
+        self.waiting.append(decode(encode(message), KINDS))
+
+    def run(self):
+        """Deliver until nothing waits; how often a handler was killed."""
+        killed = 0
+        for _ in range(MOST_CALLS):
+            if not self.waiting:
+                return killed
+            message = self.waiting[0]
+            try:
+                handle(message)
+            except Killed:
+                killed += 1
+                # a message that was not deleted comes again, behind the others
+                self.waiting.append(self.waiting.pop(0))
+            else:
+                self.waiting.remove(message)
+        raise AssertionError("the queue never became empty")
+
+
+def handle(message):
+    match message:
+        case PlanTranscode(job=job):
+            transcode_steps.plan(job)
+        case EncodePiece(job=job, index=index):
+            transcode_steps.encode(job, index)
+        case AssembleTranscode(job=job):
+            transcode_steps.assemble(job)
+
+
+@pytest.fixture
+def short_pieces(monkeypatch):
+    monkeypatch.setenv("LIMN_PIECE_SECONDS", "1")
+    settings.cache_clear()
+    yield
+    monkeypatch.undo()
+    settings.cache_clear()
+
+
+@pytest.fixture
+def start(api, project, monkeypatch):
+    configs = [ArchiveConfig(encode=EncodeConfig(vcodec="copy"))]
+    type_ = media_type(project, streaming_config=[ResolutionConfig(resolution=64)], archive_config=configs)
+    data = video(50, keyframes=25)
+
+    def make():
+        said = transcode(api, project, type_, data, gid=str(uuid.uuid4()))
+        assert said.status == 201
+        return said.json["id"], said.json["media_id"]
+
+    return make
+
+
+def outcome(uid, media):
+    """What must be the same after every crash: which files the media has, and the job's end."""
+    found = entities.get(Kind.MEDIA, media)
+    files = {}
+    for role in ("streaming", "archival", "thumbnail", "thumbnail_gif"):
+        entries = getattr(found.media_files, role)
+        assert all(entry.size == objects.size(entry.path) for entry in entries)
+        files[role] = [entry.resolution for entry in entries]
+    (stream,) = found.media_files.streaming
+    segments = json.loads(objects.read(stream.segment_info))["segments"]
+    # Encoders do not give the same bytes twice, but a file and its segment file belong together.
+    assert segments[-1]["offset"] + segments[-1]["size"] == stream.size
+    shown = decode_frames(RangeSource(stream.path), streams.segments(stream.segment_info), [0, 24, 25, 49])
+    shades = [round(picture.convert("L").getpixel((40, 30)) - shade(0)) // 3 for picture in shown]
+    assert [abs(shade_ - frame) <= 1 for shade_, frame in zip(shades, [0, 24, 25, 49], strict=True)] == [True] * 4
+    return files, found.num_frames, found.fps, records.get(JOB, uid).status
+
+
+@pytest.mark.usefixtures("short_pieces")
+def test_it_completes_once_wherever_it_is_killed(project, start, monkeypatch):
+    killer, queue = Killer(monkeypatch), Queue(monkeypatch)
+    uid, media = start()
+    before = killer.calls
+    queue.waiting = [PlanTranscode(job=uid)]
+    queue.run()
+    calls = killer.calls - before
+    wanted = outcome(uid, media)
+    assert wanted[-1] == "succeeded"
+    assert calls > 20
+    for number in range(1, calls + 1):
+        uid, media = start()
+        commits = log.last(project, fresh=True)
+        queue.waiting = [PlanTranscode(job=uid)]
+        killer.left = number
+        killed = queue.run()
+        killer.left = None
+        assert killed == 1, number
+        assert outcome(uid, media) == wanted, number
+        assert log.last(project, fresh=True) == commits + 1, number
+        assert list(objects.under(keys.pieces_prefix(project, uid), bucket=settings().media_bucket)) == [], number
+        assert pieces.results(uid) == {}
+
+
+@pytest.mark.usefixtures("short_pieces")
+def test_every_message_twice_and_out_of_order_changes_nothing(project, start, monkeypatch):
+    queue = Queue(monkeypatch)
+    uid, media = start()
+    commits = log.last(project, fresh=True)
+    transcode_steps.plan(uid)
+    transcode_steps.plan(uid)
+    waiting = queue.waiting[::-1] * 2
+    queue.waiting = []
+    for message in waiting:
+        handle(message)
+    queue.waiting = queue.waiting * 2
+    queue.run()
+    assert outcome(uid, media)[-1] == "succeeded"
+    assert log.last(project, fresh=True) == commits + 1
+    for message in waiting:
+        handle(message)
+
+
+@pytest.mark.usefixtures("short_pieces")
+def test_one_that_was_given_up_says_why_and_leaves_nothing(project, start, monkeypatch):
+    queue = Queue(monkeypatch)
+    uid, media = start()
+    transcode_steps.plan(uid)
+    handle(queue.waiting[0])
+    transcode_steps.fail(uid, RuntimeError("the disk is full"))
+    queue.run()
+    job = records.get(JOB, uid)
+    assert (job.status, job.message) == ("failed", "Something went wrong on our side: RuntimeError.")
+    assert entities.get(Kind.MEDIA, media).media_files is None
+    assert list(objects.under(keys.pieces_prefix(project, uid), bucket=settings().media_bucket)) == []

@@ -1,0 +1,131 @@
+"""Versions over HTTP: layers with numbers and bases, and what goes with one that is deleted (`spec/3` §7)."""
+
+from __future__ import annotations
+
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+
+class Layers:
+    """A project and its versions."""
+
+    def __init__(self, api: Any, project: int) -> None:
+        self.api, self.project = api, project
+
+    def make(self, **more: Any) -> int:
+        return self.api.made(f"Versions/{self.project}", {"name": "layer", **more})
+
+    def one(self, number: int) -> Any:
+        return self.api.get(f"Version/{number}").json
+
+    def listed(self, **query: Any) -> list[Any]:
+        return self.api.get(f"Versions/{self.project}", **query).json
+
+
+@pytest.fixture
+def layers(api, project) -> Layers:
+    return Layers(api, project)
+
+
+def test_a_new_project_has_its_baseline(layers):
+    (baseline,) = layers.listed()
+    assert (baseline["name"], baseline["number"], baseline["bases"]) == ("Baseline", 0, [])
+
+
+def test_numbers_go_up_and_lists_follow_them(layers):
+    made = [layers.make(name=name) for name in "ba"]
+    assert [layers.one(number)["number"] for number in made] == [1, 2]
+    assert [each["id"] for each in layers.listed(media_id=5)][1:] == made
+
+
+def test_what_is_not_given_has_its_default(layers):
+    one = layers.one(layers.make())
+    assert {"description": "", "show_empty": True, "bases": [], "created_by": layers.api.user.id}.items() <= one.items()
+    assert uuid.UUID(one["elemental_id"])
+
+
+def test_eight_made_at_once_have_eight_numbers(layers):
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: layers.make(), range(8)))
+    assert [each["number"] for each in layers.listed()] == list(range(9))
+
+
+def test_bases_must_exist_and_nothing_is_made_without_them(layers):
+    base = layers.make()
+    assert layers.one(layers.make(bases=[base]))["bases"] == [base]
+    assert layers.api.post(f"Versions/{layers.project}", {"name": "x", "bases": [base, 987_654_321]}).status == 404
+    assert len(layers.listed()) == 3
+
+
+def test_a_patch_touches_only_what_it_names_and_replaces_the_bases(layers):
+    first, second = layers.make(), layers.make()
+    number = layers.make(bases=[first], description="d", show_empty=False)
+    assert layers.api.patch(f"Version/{number}", {"bases": [second]}).status == 200
+    one = layers.one(number)
+    assert (one["bases"], one["description"], one["show_empty"]) == ([second], "d", False)
+    assert layers.api.patch(f"Version/{number}", {"bases": [], "description": "", "show_empty": True}).status == 200
+    one = layers.one(number)
+    assert (one["bases"], one["description"], one["show_empty"]) == ([], "", True)
+    assert layers.api.patch(f"Version/{number}", {"bases": [987_654_321]}).status == 404
+    assert layers.one(number) == one
+
+
+@pytest.mark.parametrize("body", [{"name": ""}, {"name": "x" * 129}, {"description": "x" * 1025}, {"bases": ["a"]}])
+def test_what_breaks_a_bound_is_refused(layers, body):
+    assert layers.api.post(f"Versions/{layers.project}", {"name": "x", **body}).status == 400
+
+
+def test_editors_write_and_viewers_read(layers, member, stranger):
+    number = layers.make()
+    viewer, editor = member("View Only"), member("Can Edit")
+    assert viewer.get(f"Version/{number}").status == 200
+    assert viewer.patch(f"Version/{number}", {"name": "x"}).status == 403
+    assert viewer.post(f"Versions/{layers.project}", {"name": "x"}).status == 403
+    assert viewer.delete(f"Version/{number}").status == 403
+    assert stranger.get(f"Version/{number}").status == 404
+    assert editor.patch(f"Version/{number}", {"name": "x"}).status == 200
+    assert editor.delete(f"Version/{number}").status == 200
+
+
+class TestDeleting:
+    def test_its_localizations_and_states_go_and_those_of_others_stay(self, layers):
+        api, project = layers.api, layers.project
+        media_type = api.made(f"MediaTypes/{project}", {"name": "v", "dtype": "video"})
+        types = {"media_types": [media_type]}
+        box = api.made(f"LocalizationTypes/{project}", {"name": "b", "dtype": "box", **types})
+        state = api.made(f"StateTypes/{project}", {"name": "s", "association": "Media", **types})
+        media = api.made(f"Medias/{project}", {"type": media_type, "name": "a.mp4", "md5": ""})
+        doomed = layers.make()
+        spec = {"media_id": media, "type": box, "frame": 0}
+        (gone,) = api.made(f"Localizations/{project}", {**spec, "version": doomed})
+        (kept,) = api.made(f"Localizations/{project}", spec)
+        (track,) = api.made(f"States/{project}", {"media_ids": [media], "type": state, "version": doomed})
+        api.patch(f"Localization/{gone}", {"frame": 3, "in_place": 0})
+        assert api.delete(f"Version/{doomed}").status == 200
+        assert api.get(f"Version/{doomed}").status == 404
+        assert api.get(f"Localization/{gone}").status == 404
+        assert api.get(f"State/{track}").status == 404
+        everything = {"show_all_marks": 1, "show_deleted": 1, "merge": 0}
+        assert [each["id"] for each in api.get(f"Localizations/{project}", **everything).json] == [kept]
+        assert api.get(f"States/{project}", **everything).json == []
+
+    def test_memberships_with_it_as_default_have_none_any_more(self, layers):
+        number = layers.make()
+        membership = layers.api.get(f"Memberships/{layers.project}").json[0]["id"]
+        assert layers.api.patch(f"Membership/{membership}", {"default_version": number}).status == 200
+        layers.api.delete(f"Version/{number}")
+        assert layers.api.get(f"Membership/{membership}").json["default_version"] is None
+
+    def test_versions_based_on_it_no_longer_are(self, layers):
+        base, other = layers.make(), layers.make()
+        number = layers.make(bases=[base, other])
+        layers.api.delete(f"Version/{base}")
+        assert layers.one(number)["bases"] == [other]
+
+    def test_a_project_without_any_begins_again_at_0(self, layers):
+        layers.api.delete(f"Version/{layers.listed()[0]['id']}")
+        assert layers.listed() == []
+        assert layers.one(layers.make())["number"] == 0

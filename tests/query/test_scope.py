@@ -1,0 +1,87 @@
+"""A query never returns anything outside the caller's scope."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from hypothesis import given, settings
+
+from chalicelib.domain.kinds import Kind
+from chalicelib.errors import BadInput
+from chalicelib.query import check, meaning, parse, tree
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Query, Tree, both, either, negated
+from chalicelib.storage.view import View
+from tests.query.query_rig import Rig, box, media, term
+from tests.query.query_worlds import PROJECT, SEEDS, asked_world
+
+
+def random_scope(rng: Random, kind: Kind, depth: int = 2) -> Tree:
+    if depth and rng.random() < 0.5:
+        terms = [random_scope(rng, kind, depth - 1) for _ in range(2)]
+        return rng.choice([both, either])(*terms)
+    ids = tuple(rng.sample(range(1, 15), rng.randrange(8)))
+    tests = [tree.Test("id", Op.IN, ids), tree.Test("type", Op.EQ, 1), tree.Test("created_by", Op.EQ, 1)]
+    test = rng.choice([*tests, tree.Everything(), tree.Nothing()])
+    return negated(test) if rng.random() < 0.3 else test
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(SEEDS)
+def test_nothing_outside_the_scope_is_ever_found(seed: int):
+    world, asked = asked_world(seed)
+    rng = Random(seed)
+    scope = {kind: random_scope(rng, kind) for kind in Kind if rng.random() < 0.7}
+    view = View(PROJECT)
+    view.apply(world.commits())
+    for kind, parameters, body in asked:
+        if kind in scope and rng.random() < 0.5:
+            # Whatever a query asks for, even everything.
+            allowed = set(meaning.ids(_plain(kind, scope[kind]), world.things))
+            assert (
+                set(view.ids(check(Query(kind=kind, show_deleted=True, show_all_marks=True), world.definitions, scope)))
+                == allowed
+            )
+        try:
+            query = parse(kind, parameters, body)
+            found = view.ids(check(query, world.definitions, scope))
+            unpaged = replace(query, start=0, stop=None)
+            wider = view.ids(check(unpaged, world.definitions))
+        except BadInput:
+            continue
+        if kind in scope:
+            assert set(found) <= set(meaning.ids(_plain(kind, scope[kind]), world.things))
+        if not _turns_over(parameters, body):
+            assert set(found) <= set(wider)
+    view.close()
+
+
+def _plain(kind: Kind, where: Tree) -> Query:
+    return Query(kind=kind, where=where, merge=False, show_deleted=True, show_all_marks=True)
+
+
+def _turns_over(parameters, body) -> bool:
+    """Whether narrowing something inside the question may widen its answer: what is negated, hidden by a variant."""
+    given = (parameters.encoded_search, body.object_search, parameters.search)
+    related = (
+        getattr(parameters, name, None) for name in ("encoded_related_search", "annotation_search", "media_search")
+    )
+    merges = getattr(parameters, "version", None) or getattr(parameters, "exclude_parents", 0)
+    return bool(merges) or any(given) or any(related)
+
+
+def test_nested_searches_do_not_look_outside_either():
+    rig = Rig(media(1, attributes={"site": "x"}), media(2, attributes={"site": "x"}), box(1, media=1), box(2, media=2))
+    scope = {Kind.MEDIA: tree.Test("id", Op.EQ, 1)}
+    assert rig.ask(scope=scope, related_attribute=["site::x"]) == [1]
+    assert rig.ask(scope=scope) == [1, 2]
+    nested = term("$related_media", "search", term("$id", "gt", 0))
+    assert rig.ask(scope=scope, body={"object_search": nested}) == [1]
+    assert rig.ask(
+        Kind.MEDIA, scope=scope, body={"object_search": {"method": "or", "operations": [nested_media()]}}
+    ) == [1]
+
+
+def nested_media():
+    return term("$related_localizations", "search", term("$id", "gt", 0))
