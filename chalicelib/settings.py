@@ -48,6 +48,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether row protections add to what memberships and affiliations allow (`domain/permissions.py`)."""
     allowed_origins: list[str] = []
     """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""
+    job_queue: str = ""
+    """ARN of the AWS Batch queue that runs workflows without a job cluster. Empty where there is none."""
+    job_execution_role: str = ""
+    """ARN of the role with which Batch pulls images and writes logs."""
+    job_files_role: str = ""
+    """ARN of the role of jobs that take or make files; it reaches the files of jobs and nothing else."""
+    job_files_image: str = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
+    """The image, its entrypoint `aws`, that brings files to jobs and takes them away."""
     stage: str = "local"
     view_memory: int = 1_500_000_000
     """What the views of all projects in one container may take together before the least recently used goes."""

@@ -17,6 +17,7 @@ from chalicelib.api.encoding import HttpAnswer, encode, encode_error, negotiate
 from chalicelib.domain.permissions import Level, Permission, Verdict, decide
 from chalicelib.errors import Forbidden, LimnError, NotFound, NotSignedIn
 from chalicelib.operations.operation import Call, Found, Operation
+from chalicelib.services import visibility
 from chalicelib.services.access import authenticate
 from chalicelib.settings import settings
 from chalicelib.storage import objects
@@ -58,6 +59,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     caller = authenticate(request.headers.get("authorization"))
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
         raise NotSignedIn
+    visibility.begin(caller, operation.needs.level)
     accept = negotiate(operation, request.query, request.headers)
     path = decode_path(operation, request.variables)
     query = decode_query(operation, request.query)

@@ -239,7 +239,10 @@ class _Schemas:
             member = {key: value for key, value in properties[name].items() if key != "description"}
             properties[old] = member if "$ref" in member else {**member, "deprecated": True}
             properties[old] |= {} if "$ref" in member else {"description": f"Older name of {name}."}
-        if required := [name for name in made.pop("required", ()) if name in properties]:
+        later = sorted(getattr(cls, "required_later", ()))
+        for name in later:
+            properties[name].pop("nullable", None)
+        if required := [name for name in (*made.pop("required", ()), *later) if name in properties]:
             made["required"] = required
         return made
 

@@ -153,6 +153,7 @@ class Section(Resource, kw_only=True):
     """A group of media: a folder, a list, or whatever a search finds."""
 
     also: ClassVar = {"svc_user_sections": "tator_user_sections"}
+    hidden: ClassVar = frozenset({"by_name"})
 
     id: int
     project: int
@@ -174,6 +175,8 @@ class Section(Resource, kw_only=True):
     annotation_bools: list[dict[str, Any]] | None = None
     master_section: int | None = None
     effective_permission: int = 0
+    by_name: bool = False
+    """Whether a media's asking for the name made this folder: there is one such for a name, in whatever case."""
 
 
 Definition = MediaType | LocalizationType | StateType | LeafType | FileType | Version | Section
@@ -240,9 +243,16 @@ FILE_TYPE = _definition(DefinitionKind.FILE_TYPE, "FileType")
 VERSION = _definition(
     DefinitionKind.VERSION, "Version", claims=lambda version: {"number": f"{version.project}|{version.number}"}
 )
-SECTION = _definition(
-    DefinitionKind.SECTION, "Section", claims=lambda section: {"path": f"{section.project}|{section.path}"}
-)
+
+
+def _section_claims(section: Section) -> dict[str, str]:
+    claims = {"path": f"{section.project}|{section.path}"}
+    if section.by_name:
+        claims["folder"] = f"{section.project}|{section.name.casefold()}"
+    return claims
+
+
+SECTION = _definition(DefinitionKind.SECTION, "Section", claims=_section_claims)
 TYPE_RECORD: dict[Kind, RecordKind[Any]] = {
     Kind.MEDIA: MEDIA_TYPE,
     Kind.LOCALIZATION: LOCALIZATION_TYPE,

@@ -34,6 +34,8 @@ class Resource(Struct, kw_only=True, omit_defaults=True):
     """Older names of members, still emitted: old name → name whose value it carries."""
     gathers: ClassVar[str | None] = None
     """The member, a mapping, that takes in what older clients sent as unknown members beside it."""
+    required_later: ClassVar[frozenset[str]] = frozenset()
+    """Members that a handler misses only after a check that goes first, such as that of a URL's origin."""
     hidden: ClassVar[frozenset[str]] = frozenset()
     """Members that are stored and never emitted."""
 

@@ -91,6 +91,16 @@ class RowProtection(Resource, kw_only=True):
         """The member that names who is allowed, and the id."""
         return next((name, number) for name in SUBJECTS if (number := getattr(self, name)) is not None)
 
+    @property
+    def allowed(self) -> str:
+        """Under what the row is found by who is allowed."""
+        return subject_key(*self.subject)
+
+
+def subject_key(name: str, number: int) -> str:
+    """Under what the rows of a subject are found."""
+    return f"{name}|{number}"
+
 
 def project_scope(number: int) -> str:
     """The scope of what belongs to a project."""
@@ -108,4 +118,5 @@ ROW_PROTECTION = RecordKind(
     title="RowProtection",
     parent=("scope", "protections"),
     key=lambda row: f"{row.target[0]}|{padded(row.target[1])}|{padded(row.id)}",
+    links={"allowed": "allowed"},
 )

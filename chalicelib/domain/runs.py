@@ -65,6 +65,8 @@ class Run(Struct, kw_only=True, omit_defaults=True):
     algorithm: int
     algorithm_name: str
     cluster: int | None = None
+    namespace: str = "default"
+    """Where its workflow lies in its cluster."""
     media_ids: list[int] = []
     parameters: list[AlgorithmParameter] = []
     phase: str = "Pending"

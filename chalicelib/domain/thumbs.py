@@ -21,7 +21,9 @@ def check_organization_key(key: str, organization: int) -> None:
     """
     first, _, name = key.partition("/")
     if first != str(organization) or not _NAME.fullmatch(name):
-        raise BadInput(f"thumb: a key of this organization is needed, {organization}/name, as its upload info gives it.")
+        raise BadInput(
+            f"thumb: a key of this organization is needed, {organization}/name, as its upload info gives it."
+        )
 
 
 def project_key(upload: str, organization: int, project: int, user: int) -> str:

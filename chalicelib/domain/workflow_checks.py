@@ -67,6 +67,8 @@ ASIDE: Mapping[str, frozenset[str]] = {
 """Members that would change nothing on AWS Batch: placing of pods, cleaning up after them."""
 
 RETRY_POLICIES = ("Always", "OnFailure")
+MOST_FILES = 6
+"""Files of one job: a container brings or takes each, and a task has ten."""
 MOST_ATTEMPTS = 10
 """Of one job, by AWS Batch."""
 TAG = re.compile(r"\{\{(?P<name>[^{}]*)\}\}")
@@ -179,6 +181,10 @@ def _check_outputs(template: Template, where: str) -> None:
     for artifact in [*template.inputs.artifacts, *template.outputs.artifacts]:
         if template.pod:
             _check_path(artifact.path or "", f"{where}: artifact {artifact.name!r}")
+
+    count = len(template.inputs.artifacts) + len(template.outputs.artifacts) + len(template.outputs.parameters)
+    if template.pod and count > MOST_FILES:
+        raise BadInput(f"{where}: {count} files go in and out; AWS Batch takes {MOST_FILES}.")
 
 
 def _check_path(path: str, where: str) -> None:

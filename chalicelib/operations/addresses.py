@@ -16,7 +16,7 @@ from chalicelib.domain.kinds import Kind
 from chalicelib.domain.permissions import Level
 from chalicelib.domain.records import RecordKind
 from chalicelib.operations.operation import Found
-from chalicelib.services import access
+from chalicelib.services import access, visibility
 from chalicelib.services.access import Caller
 from chalicelib.storage import entities, records
 
@@ -35,7 +35,7 @@ class _InProject:
 
     def level(self, caller: Caller, found: Found[Any]) -> Level:
         """The caller's level in the project."""
-        return access.project_level(caller, found.project or 0)
+        return visibility.project_level(caller, found.project or 0, self.what, found.thing)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class _InOrganization:
 
     def level(self, caller: Caller, found: Found[Any]) -> Level:
         """The caller's level in the organization."""
-        return access.organization_level(caller, found.organization or 0)
+        return visibility.organization_level(caller, found.organization or 0, self.what, found.thing)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ class Own:
         """The caller's level in the project, if the thing is the caller's."""
         if found.thing.user != caller.id:
             return Level.NONE
-        return access.project_level(caller, found.project or 0)
+        return visibility.project_level(caller, found.project or 0, self.what, found.thing)
 
 
 def _project(path: dict[str, Any], variable: str) -> Found[Project]:

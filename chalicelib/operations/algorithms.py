@@ -74,7 +74,7 @@ _RESOURCE = RecordResource(
     removed=delete_algorithm,
     deletion_says="Registered algorithm deleted successfully!",
 )
-_SPECIAL = {
+_SPECIAL: dict[str, dict[str, Any]] = {
     "CreateAlgorithm": {
         "id": "RegisterAlgorithm",
         "summary": "Register an algorithm: a manifest that was saved before, or a hosted template.",

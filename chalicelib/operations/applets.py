@@ -73,7 +73,7 @@ _RESOURCE = RecordResource(
     removed=lambda call: applets.remove(_project(call), call.target),
     deletion_says="Applet {id} deleted successfully!",
 )
-_SPECIAL = {
+_SPECIAL: dict[str, dict[str, Any]] = {
     "CreateApplet": {
         "id": "RegisterApplet",
         "summary": "Register an applet: a page that was saved before, or a hosted template.",

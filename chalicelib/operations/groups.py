@@ -31,9 +31,7 @@ def make_group(call: Call[Organization, GroupQuery, GroupSpec]) -> Group:
     """Make a group; every member must be a user."""
     members = list(dict.fromkeys(call.body.initial_members or []))
     _check_users(members)
-    group = Group(
-        id=ids.reserve(GROUP.name)[0], organization=call.organization, name=call.body.name, members=members
-    )
+    group = Group(id=ids.reserve(GROUP.name)[0], organization=call.organization, name=call.body.name, members=members)
     return records.create(GROUP, group)
 
 

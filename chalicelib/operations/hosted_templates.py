@@ -42,7 +42,9 @@ def make_template(call: Call[Organization, NoQuery, HostedTemplateSpec]) -> Host
     return records.create(HOSTED_TEMPLATE, template)
 
 
-def change_template(call: Call[HostedTemplate, NoQuery, HostedTemplateUpdate], change: dict[str, Any]) -> dict[str, Any]:
+def change_template(
+    call: Call[HostedTemplate, NoQuery, HostedTemplateUpdate], change: dict[str, Any]
+) -> dict[str, Any]:
     """Replace what is given; headers go under seal."""
     if call.body.url is not None:
         _check_origin(call.body.url)

@@ -162,8 +162,8 @@ OPERATIONS = (
         method="POST",
         path="/rest/Medias/{project}",
         summary="Make one media, or up to 500 images: all or none.",
-        details="Images are fetched from `url` by a queue function; `media_files` shows when they are there. Of a video "
-        "only the record is made: to have one processed, use Transcode.",
+        details="Images are fetched from `url` by a queue function; `media_files` shows when they are there. Of a "
+        "video only the record is made: to have one processed, use Transcode.",
         needs=Permission.TRANSFER,
         addresses=PROJECT,
         body=OneOf(options=(list[MediaSpec], MediaSpec)),

@@ -16,14 +16,14 @@ from chalicelib.domain.accounts import (
     OrganizationSpec,
     OrganizationUpdate,
 )
-from chalicelib.domain.permissions import LEVEL_OF, Level, Permission
+from chalicelib.domain.permissions import Level, Permission
 from chalicelib.domain.resource import Resource, given
 from chalicelib.domain.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.operations.addresses import ORGANIZATION_ADDRESS, ORGANIZATION_BY_ID
 from chalicelib.operations.operation import Call, NoQuery, Operation
 from chalicelib.operations.uploads import DAY, MOST_PARTS, WEEK, UploadInfo
-from chalicelib.services import organizations, thumbs, uploads
+from chalicelib.services import access, organizations, thumbs, uploads
 from chalicelib.services.access import Caller
 from chalicelib.settings import settings
 from chalicelib.storage import ids, records
@@ -71,7 +71,7 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
 
 def get_organization(call: Call[Organization, NoQuery, None]) -> Organization:
     """One organization, with the caller's place in it."""
-    return _pictured(_seen(call.target, call.level), thumbs.urls(call.caller.id, [call.target.thumb]))
+    return _pictured(_seen(call.target, call.caller, call.level), thumbs.urls(call.caller.id, [call.target.thumb]))
 
 
 def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -> MessageResponse:
@@ -105,16 +105,16 @@ def get_upload_info(call: Call[Organization, OrganizationUploadQuery, None]) -> 
 
 
 def _organizations_of(caller: Caller) -> list[Organization]:
-    found = {}
-    for affiliation in records.linked(AFFILIATION, "user", caller.id):
-        if affiliation.organization not in found:
-            organization = records.get(ORGANIZATION, affiliation.organization)
-            found[organization.id] = _seen(organization, LEVEL_OF[affiliation.permission])
-    return list(found.values())
+    found = access.organizations_of(caller)
+    return [_seen(records.get(ORGANIZATION, number), caller, level) for number, level in found.items()]
 
 
-def _seen(organization: Organization, level: Level) -> Organization:
-    return msgspec.structs.replace(organization, permission="Admin" if level >= Level.FULL else "Member")
+def _seen(organization: Organization, caller: Caller, level: Level) -> Organization:
+    return msgspec.structs.replace(
+        organization,
+        permission="Admin" if level >= Level.FULL else "Member",
+        effective_permission=access.organization_mask(caller, organization.id),
+    )
 
 
 def _pictured(organization: Organization, urls: dict[str, str]) -> Organization:

@@ -38,16 +38,16 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
     """The projects the caller is a member of, by id."""
     wanted = call.query
     found = []
-    for membership in records.linked(MEMBERSHIP, "user", call.caller.id):
+    for number, level in access.projects_of(call.caller).items():
         try:
-            project = access.project_of(membership.project)
+            project = access.project_of(number)
         except NotFound:
             continue
         if wanted.organization not in (None, project.organization):
             continue
         if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
             continue
-        found.append(_seen(project, call.caller, membership.permission))
+        found.append(_seen(project, call.caller, level))
     pictures = thumbs.urls(call.caller.id, [project.thumb for project in found])
     return [_pictured(project, pictures) for project in sorted(found, key=lambda project: project.id)]
 
@@ -65,13 +65,13 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
     return CreateResponse(
         message=f"Project {project.name} created!",
         id=project.id,
-        object=answer(_seen(project, call.caller, "Full Control")),
+        object=answer(_seen(project, call.caller, Level.FULL)),
     )
 
 
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
-    project = _seen(project_counts.refreshed(call.target), call.caller, _level_name(call.level))
+    project = _seen(project_counts.refreshed(call.target), call.caller, call.level)
     return _pictured(project, thumbs.urls(call.caller.id, [project.thumb]))
 
 
@@ -95,9 +95,7 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
     )
     if "thumb" in change:
         thumbs.drop_replaced(call.target.thumb, changed.thumb)
-    seen = _pictured(
-        _seen(changed, call.caller, _level_name(call.level)), thumbs.urls(call.caller.id, [changed.thumb])
-    )
+    seen = _pictured(_seen(changed, call.caller, call.level), thumbs.urls(call.caller.id, [changed.thumb]))
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 
@@ -123,13 +121,14 @@ def _level_name(level: Level) -> str:
     return next(name for name, value in LEVEL_OF.items() if value == level and value > Level.NONE)
 
 
-def _seen(project: Project, caller: Caller, permission: str) -> Project:
+def _seen(project: Project, caller: Caller, level: Level) -> Project:
     """The project with what is computed: the caller's place in it and the names of its members, creator first."""
     members = users.by_id(membership.user for membership in records.listed(MEMBERSHIP, project.id))
     names = sorted(members.values(), key=lambda user: (user.id != project.created_by, user.last_name, user.username))
     return msgspec.structs.replace(
         project,
-        permission="Creator" if project.created_by == caller.id else permission,
+        permission="Creator" if project.created_by == caller.id else _level_name(level),
+        effective_permission=access.project_mask(caller, project.id),
         usernames=[user.display_name for user in names],
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 
 from chalicelib.domain.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.domain.accounts import Project
@@ -11,7 +12,7 @@ from chalicelib.domain.attribute_values import merge
 from chalicelib.domain.definition_specs import SectionBulkUpdate, SectionSpec, SectionUpdate
 from chalicelib.domain.definitions import SECTION, Section
 from chalicelib.domain.permissions import Permission
-from chalicelib.domain.resource import Resource, Uuid
+from chalicelib.domain.resource import Resource, Uuid, given
 from chalicelib.domain.responses import MessageResponse
 from chalicelib.errors import BadInput
 from chalicelib.operations.addresses import PROJECT, record_of_project
@@ -49,21 +50,35 @@ def make_section(call: Call[Project, SectionQuery, SectionSpec]) -> Section:
     return sections.create(call.project, call.body, call.caller.id)
 
 
-def change_section(call: Call[Section, NoQuery, SectionUpdate], change: dict[str, Any]) -> dict[str, Any]:
-    """Replace what is given; media are added and taken out, attributes merged."""
-    if "path" in change:
-        sections.checked_path(change["path"])
-    if "media_add" in change or "media_del" in change:
-        sections.check_media(call.project, change.get("media_add") or ())
-        change["media"] = sections.merged_media(call.target.media, change)
-        change.pop("media_add", None)
-        change.pop("media_del", None)
-    if "attributes" in change:
-        types = records.get(PROJECT_RECORD, call.project).attribute_types
-        change["attributes"] = merge(types, call.target.attributes, change["attributes"], None, None)
-    if "elemental_id" in change:
-        change["elemental_id"] = change["elemental_id"].lower()
-    return change
+class SectionResource(RecordResource):
+    """Sections change by what they are at that moment: media are added and taken out, attributes merged."""
+
+    def change(self, call: Call[Section, NoQuery, SectionUpdate]) -> MessageResponse:
+        """Replace what is given."""
+        change = given(call.body)
+        if not change:
+            raise BadInput("Nothing to change: give name, path, media_add or another member of a section.")
+        if "path" in change:
+            sections.checked_path(change["path"])
+        if "elemental_id" in change:
+            change["elemental_id"] = change["elemental_id"].lower()
+        if "name" in change:
+            change["by_name"] = False
+        media: dict[str, Any] = {name: change.pop(name) for name in ("media_add", "media_del") if name in change}
+        attributes = change.pop("attributes", None)
+        sections.check_media(call.project, media.get("media_add") or ())
+        types = records.get(PROJECT_RECORD, call.project).attribute_types if attributes else ()
+
+        def how(current: Section) -> Section:
+            more: dict[str, Any] = {}
+            if media:
+                more["media"] = sections.merged_media(current.media, media)
+            if attributes:
+                more["attributes"] = merge(types, current.attributes, attributes, None, None)
+            return msgspec.structs.replace(current, **change, **more)
+
+        records.edit(SECTION, call.target.id, how, user=call.caller.id, taken=sections.path_taken())
+        return MessageResponse(message=f"Section {call.target.id} updated successfully!")
 
 
 def remove_section(call: Call[Section, NoQuery, None]) -> None:
@@ -76,16 +91,7 @@ def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> Mes
     swap = call.body.path_substitution
     if swap is None:
         raise BadInput("Nothing to change: give path_substitution.")
-    done = 0
-    for section in _matching(call):
-        if not section.path.startswith(swap.old):
-            continue
-
-        def how(current: Section) -> Section:
-            return sections.substituted(current, swap.old, swap.new)
-
-        records.edit(SECTION, section.id, how, user=call.caller.id, taken=sections.path_taken())
-        done += 1
+    done = sections.substitute(call.project, _matching(call), swap.old, swap.new, call.caller.id)
     return MessageResponse(message=f"Successfully updated {done} sections!")
 
 
@@ -117,7 +123,7 @@ def _matching(call: Call[Project, SectionQuery, Any]) -> list[Section]:
 
 OPERATIONS = (
     *record_operations(
-        RecordResource(
+        SectionResource(
             word="Section",
             plural="Sections",
             kind=SECTION,
@@ -131,9 +137,7 @@ OPERATIONS = (
             update=SectionUpdate,
             listed=list_sections,
             made=make_section,
-            changed=change_section,
             removed=remove_section,
-            taken=sections.path_taken,
         )
     ),
     Operation(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+import msgspec
+
 from chalicelib.domain.accounts import Project
 from chalicelib.domain.definition_specs import VersionSpec, VersionUpdate
 from chalicelib.domain.definitions import VERSION, Version
@@ -52,10 +54,12 @@ def make_version(call: Call[Project, VersionQuery, VersionSpec]) -> Version:
             created_by=call.caller.id,
         )
         try:
-            return records.create(VERSION, version, user=call.caller.id, taken=taken)
+            records.create(VERSION, version, user=call.caller.id, taken=taken)
         except Conflict as conflict:
             if conflict is not taken:
                 raise
+        else:
+            return version
     raise taken
 
 
@@ -71,7 +75,19 @@ def remove_version(call: Call[Version, NoQuery, None]) -> None:
     """Delete the version with its localizations and states (`spec/1` Version)."""
     definitions.delete_annotations_of(call.target.id, call.project, call.caller.id)
     definitions.forget_default_version(call.target.id, call.project)
+    _forget_base(call.target.id, call.project, call.caller.id)
     records.remove(VERSION, call.target.id, user=call.caller.id)
+
+
+def _forget_base(base: int, project: int, user: int) -> None:
+    """Versions that were based on one that goes no longer are."""
+
+    def without(current: Version) -> Version:
+        return msgspec.structs.replace(current, bases=[each for each in current.bases if each != base])
+
+    for version in records.definitions(project).versions.values():
+        if base in version.bases:
+            records.edit(VERSION, version.id, without, user=user)
 
 
 def _check_bases(known: dict[int, Version], bases: list[int] | None) -> None:

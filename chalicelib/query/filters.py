@@ -36,9 +36,11 @@ from chalicelib.query.tree import (
     both,
     either,
 )
+from chalicelib.query.values import is_unicode
 
 MOST_FILTERS = 500
 MOST_SORTS = 16
+LONGEST_PARAMETER = 2_000_000
 SEPARATOR = "::"
 ARCHIVED = ("to_archive", "archived", "to_live")
 
@@ -76,6 +78,7 @@ def parse(kind: Kind, parameters: ListQuery, body: IdQuery | None = None) -> Que
         exclude_parents=bool(get("exclude_parents")),
         show_deleted=bool(get("show_deleted")),
         show_all_marks=bool(get("show_all_marks")),
+        asked=True,
         incident=_incident(kind, get),
     )
 
@@ -89,7 +92,10 @@ class _Given:
 
     def __call__(self, name: str) -> Any:
         """A parameter, or None."""
-        return getattr(self.parameters, name, None)
+        value = getattr(self.parameters, name, None)
+        if isinstance(value, str) and not (is_unicode(value) and len(value) <= LONGEST_PARAMETER):
+            raise BadInput(f"{name} must be a text of at most {LONGEST_PARAMETER} characters.")
+        return value
 
     def body(self, name: str) -> Any:
         """A member of the body, or None."""

@@ -4,7 +4,7 @@ Lambert's formula on the WGS 84 spheroid: the great circle between reduced latit
 Against an exact geodesic it is off by less than 10 m in 1,000 km, which no filter of annotations can notice; iterating
 would need a function of our own inside the database, fifty times slower. The result is held between the great circles
 at the polar and the equatorial radius, between which every geodesic lies; near the antipodes, where the correction has
-a pole, that matters. The same bounds spare SQL the formula for all but the places near the edge of the circle.
+a pole, that matters. The lower bound also spares SQL the formula for nearly all places outside of the circle.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ FLATTENING = 1 / 298.257223563
 POLE_KM = EQUATOR_KM * (1 - FLATTENING)
 _ANTIPODE = 1e-9
 _SAME = 1e-18
-_MORE, _LESS = 1 + 1e-9, 1 - 1e-9
 
 
 def reduced(latitude: float) -> float:
@@ -50,30 +49,24 @@ def within_sql(column: str, place: tuple[float, float], km: float, value: Callab
         value: makes a parameter of a value.
     """
     longitude, latitude = value(place[0]), value(reduced(place[1]))
-    # Lambdas name what the formula needs again and again. Written out, it would be planned for longer than it runs, and
-    # the database would compute what is common to its parts for every row before asking for the band.
+    # A hair more than the exact bounds, so that rounding cannot decide otherwise than the formula would.
+    more = km * (1 + 1e-9)
+    # A degree of latitude is nowhere shorter than with the flattening counted twice.
+    band = math.degrees(more / (POLE_KM * (1 - FLATTENING)))
     first = f"atan({1 - FLATTENING!r} * tan(radians({column}[2])))"
     half = (
-        f"least(greatest(pow(sin(({latitude} - q) / 2), 2)"
-        f" + cos(q) * cos({latitude}) * pow(sin(radians({longitude} - {column}[1]) / 2), 2), 0.0), 1.0)"
+        f"least(greatest(pow(sin(({latitude} - {first}) / 2), 2)"
+        f" + cos({first}) * cos({latitude}) * pow(sin(radians({longitude} - {column}[1]) / 2), 2), 0.0), 1.0)"
     )
+    # The lambda names what the formula needs again and again: written out, it is planned for longer than it runs.
     angle, mean, difference = "(2 * asin(sqrt(p[1])))", f"((p[2] + {latitude}) / 2)", f"(({latitude} - p[2]) / 2)"
     x = f"({angle} - sin({angle})) * pow(sin({mean}) * cos({difference}), 2) / greatest(1 - p[1], {_ANTIPODE!r})"
     y = f"({angle} + sin({angle})) * pow(cos({mean}) * sin({difference}), 2) / greatest(p[1], {_SAME!r})"
     formula = f"greatest({POLE_KM!r} * {angle}, {EQUATOR_KM!r} * ({angle} - {FLATTENING / 2!r} * ({x} + {y})))"
-    # The bounds lie a hair apart from the exact ones, so that rounding cannot decide otherwise than the formula would.
-    # A degree of latitude is nowhere shorter than it is with the flattening counted twice.
-    band = math.degrees(km * _MORE / (POLE_KM * (1 - FLATTENING)))
-    outside, inside = _haversine(km * _MORE / POLE_KM), _haversine(km * _LESS / EQUATOR_KM)
-    near = (
-        f"CASE WHEN p[1] > {value(outside)} THEN false WHEN p[1] < {value(inside)} THEN true"
-        f" ELSE {formula} <= {value(km)} END"
-    )
-    # Of a NULL column half is 0: least and greatest pass over NULLs.
     return (
-        f"CASE WHEN {column} IS NULL THEN NULL"
-        f" WHEN {column}[2] NOT BETWEEN {value(place[1] - band)} AND {value(place[1] + band)} THEN false"
-        f" ELSE list_transform(list_transform([{first}], lambda q: [{half}, q]), lambda p: {near})[1] END"
+        f"({column}[2] BETWEEN {value(place[1] - band)} AND {value(place[1] + band)}"
+        f" AND {half} <= {value(_haversine(more / POLE_KM))}"
+        f" AND list_transform([[{half}, {first}]], lambda p: {formula})[1] <= {value(km)})"
     )
 
 

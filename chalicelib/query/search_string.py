@@ -10,6 +10,7 @@ and the name. A date names all its instants, so `2022-01-31` is that day and `>2
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,7 @@ from chalicelib.query.values import LONGEST_TEXT, fold, shown
 DEEPEST = 24
 MOST_TERMS = 1_000
 MOST_EDITS = 2
+LONGEST_WILD = 1_000
 _SHORT, _LONG = 3, 6
 """Without a number, `~` allows no edit of words shorter than the first, one below the second, two from there on."""
 
@@ -30,6 +32,9 @@ _EXPRESSION = re.compile(r'(?:(?<=^)|(?<=[\s:(]))/(?:\\.|[^/\\])+/(?=$|[\s)^])|"
 _SIGNS = {"&&": "AND", "||": "OR"}
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _WILD = re.compile(r"\\(.)|([*?])", re.DOTALL)
+_REPEAT = re.compile(r"\{([0-9]*),?([0-9]*)\}")
+MOST_EXPANDED = 10_000
+"""How long an expression may be with its counted repeats written out, so that the matcher's memory is bounded."""
 _UNSAFE = re.compile(r"\(\?(?!:)|\\[^dDwWsSbB\W_]|[*+?}]\+|\[\[|\[:|\{[0-9]*,?[0-9]{4,}")
 """What an expression may not have: groups with flags or names, references, lookaround, possessive and huge repeats."""
 
@@ -116,6 +121,8 @@ class _Parser:
         if text == "*":
             return Everything() if field is None else Compare(field, "exists", value=False)
         if _has_wildcard(text):
+            if len(text) > LONGEST_WILD:
+                raise BadInput(f"{self.place}: a word with wildcards may have at most {LONGEST_WILD} characters.")
             return self._asked(field, "wildcard", _pattern(text))
         return self._asked(field, "term", _literal(text))
 
@@ -133,7 +140,8 @@ class _Parser:
     def expression(self, node: Any, field: str | None, _: int) -> Tree:
         """A regular expression, of the part of the language that a linear matcher has."""
         text = node.value[1:-1].replace(r"\/", "/")
-        if _UNSAFE.search(text):
+        expanded = math.prod(int(number) for found in _REPEAT.findall(text) for number in found if number.strip("0"))
+        if _UNSAFE.search(text) or expanded * len(text) > MOST_EXPANDED:
             raise BadInput(f"{self.place}: {shown(text)} may only have plain groups, classes and short repeats.")
         try:
             re.compile(text)

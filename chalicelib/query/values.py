@@ -67,6 +67,11 @@ def instant(text: str) -> datetime | None:
         return None
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text is one: half a surrogate pair is none."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def shown(value: Any) -> str:
     """The value as a message shows it: its JSON text, cut short."""
     text = json_text(value)
@@ -75,7 +80,10 @@ def shown(value: Any) -> str:
 
 def json_text(value: Any) -> str:
     """A value's JSON text."""
-    return _encode(value).decode()
+    try:
+        return _encode(value).decode()
+    except UnicodeEncodeError:
+        return ascii(value)
 
 
 # --- stored values -------------------------------------------------------------------------------------------------
@@ -193,7 +201,7 @@ def _wanted_text(value: Any) -> str:
     if value is None or isinstance(value, (list, dict)):
         raise ValueError
     text = _stored_text(value)
-    if len(text) > LONGEST_TEXT:
+    if len(text) > LONGEST_TEXT or not is_unicode(text):
         raise ValueError
     return text
 

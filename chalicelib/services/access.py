@@ -6,9 +6,12 @@ import hashlib
 from dataclasses import dataclass
 
 from chalicelib.domain.accounts import AFFILIATION, MEMBERSHIP, PROJECT, TOKEN, USER, Membership, Project
+from chalicelib.domain.masks import level_of
 from chalicelib.domain.permissions import LEVEL_OF, Level
 from chalicelib.domain.records import padded
 from chalicelib.errors import NotFound, NotSignedIn
+from chalicelib.services import grants
+from chalicelib.settings import settings
 from chalicelib.storage import records
 
 SCHEMES = ("token", "bearer")
@@ -70,14 +73,48 @@ def membership(caller_id: int, project: int) -> Membership | None:
 
 def project_level(caller: Caller, project: int) -> Level:
     """How far a caller may go in a project."""
+    if settings().fine_grained_permissions:
+        return level_of(grants.in_project(caller.id, project).whole)
     found = membership(caller.id, project)
     return LEVEL_OF[found.permission] if found else Level.NONE
+
+
+def project_mask(caller: Caller, project: int) -> int:
+    """A caller's `effective_permission` on a project: 0 where permissions are not fine-grained (`spec/3` §1.6)."""
+    return grants.in_project(caller.id, project).whole if settings().fine_grained_permissions else 0
+
+
+def organization_mask(caller: Caller, organization: int) -> int:
+    """A caller's `effective_permission` on an organization; 0 where permissions are not fine-grained."""
+    return grants.in_organization(caller.id, organization).whole if settings().fine_grained_permissions else 0
+
+
+def projects_of(caller: Caller) -> dict[int, Level]:
+    """The projects that a caller may see, and how far they may go there."""
+    found = {item.project: LEVEL_OF[item.permission] for item in records.linked(MEMBERSHIP, "user", caller.id)}
+    if settings().fine_grained_permissions:
+        numbers = found.keys() | grants.reached(caller.id, "project")
+        found = {number: project_level(caller, number) for number in numbers}
+    return {number: level for number, level in found.items() if level > Level.NONE}
+
+
+def organizations_of(caller: Caller) -> dict[int, Level]:
+    """The organizations that a caller belongs to or may see, and how far they may go there."""
+    found: dict[int, Level] = {}
+    for item in records.linked(AFFILIATION, "user", caller.id):
+        found.setdefault(item.organization, LEVEL_OF[item.permission])
+    if settings().fine_grained_permissions:
+        numbers = found.keys() | grants.reached(caller.id, "target_organization")
+        found = {number: organization_level(caller, number) for number in numbers}
+    return {number: level for number, level in found.items() if level > Level.NONE}
 
 
 def organization_level(caller: Caller, organization: int) -> Level:
     """How far a caller may go in an organization; with several affiliations the first counts (`spec/3` §3.2)."""
     if not caller.signed_in:
         return Level.NONE
+    if settings().fine_grained_permissions:
+        return level_of(grants.in_organization(caller.id, organization).whole)
     first = records.first(AFFILIATION, organization, f"{padded(caller.id)}|")
     return LEVEL_OF[first.permission] if first else Level.NONE
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from chalicelib.domain.shaping import shaper
 from chalicelib.query.check import check
 from chalicelib.query.tree import Query
+from chalicelib.services import visibility
 from chalicelib.storage.view import View
 from chalicelib.storage.views import current, loaded
 
@@ -19,15 +20,20 @@ __all__ = ["View", "count", "current", "documents", "ids", "loaded"]
 
 def ids(view: View, query: Query) -> list[int]:
     """The ids of what a query finds, in order. Raises BadInput or NotFound where it names what there is not."""
-    return view.ids(check(query, view.definitions))
+    return view.ids(_checked(view, query))
 
 
 def count(view: View, query: Query) -> int:
     """How much a query finds."""
-    return view.count(check(query, view.definitions))
+    return view.count(_checked(view, query))
 
 
 def documents(view: View, query: Query, fields: str | None = None) -> Iterable[bytes]:
     """The JSON documents of what a query finds, in order; with only some members where `fields` names them."""
-    found = view.documents(check(query, view.definitions))
+    found = view.documents(_checked(view, query))
     return found if fields is None else map(shaper(query.kind, fields), found)
+
+
+def _checked(view: View, query: Query) -> Query:
+    """A query ready for the view; one that a caller asked finds only what they may do as they want with."""
+    return check(query, view.definitions, visibility.scope(view.project) if query.asked else None)

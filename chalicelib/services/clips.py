@@ -63,9 +63,7 @@ def wait(number: int) -> VideoClip:
         if file.status == "failed":
             raise BadInput("The clip could not be cut.", file.message)
         if file.status == "ready":
-            return VideoClip(
-                file=file, segment_start_frames=file.start_frames, segment_end_frames=file.end_frames
-            )
+            return VideoClip(file=file, segment_start_frames=file.start_frames, segment_end_frames=file.end_frames)
         if time.monotonic() > deadline:
             message = f"The clip is not cut yet; it will be temporary file {number}."
             raise Unavailable(message)

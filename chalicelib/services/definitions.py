@@ -20,7 +20,6 @@ from chalicelib.services.annotations import all_rows
 from chalicelib.storage import records
 
 
-
 def of_project(kind: RecordKind[Any], project: int, number: int) -> Any:
     """A definition of a project by its id, in one call.
 

@@ -88,7 +88,9 @@ def notice(sender: str, message: str) -> Letter:
 
 def new_user(user: User) -> Letter:
     """To the operator's people, when somebody got an account."""
-    return Letter(f"New user {user.username}", (f"{user.display_name} ({user.email}) has the account {user.username}.",))
+    return Letter(
+        f"New user {user.username}", (f"{user.display_name} ({user.email}) has the account {user.username}.",)
+    )
 
 
 def new_affiliation(organization: str, user: User, permission: str) -> Letter:

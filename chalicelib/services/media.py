@@ -17,7 +17,7 @@ from chalicelib.domain.definitions import Definitions, MediaType, Section
 from chalicelib.domain.entities import Media, MediaFiles
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.media import ROLES, TAG_ATTRIBUTE
-from chalicelib.errors import BadInput, NotFound
+from chalicelib.errors import BadInput
 from chalicelib.storage import presigned, records
 
 NO_SECTION = -1
@@ -112,8 +112,3 @@ def _places(files: Mapping[str, Any], roles: Collection[str]) -> Iterable[tuple[
             for name in ("path", "segment_info"):
                 if entry.get(name) and not keys.is_url(entry[name]):
                     yield entry, name
-
-
-def type_unknown(number: int) -> NotFound:
-    """What a creation meets whose type does not exist anywhere."""
-    return NotFound.of("MediaType", number)

@@ -129,9 +129,7 @@ def _files(current: Media, body: MediaUpdate) -> dict[str, Any]:
     """The files after the change: roles given replace those there were."""
     files = current.media_files
     if body.media_files:
-        given = {
-            name: value for name, value in msgspec.structs.asdict(body.media_files).items() if value is not None
-        }
+        given = {name: value for name, value in msgspec.structs.asdict(body.media_files).items() if value is not None}
         _check_streaming(body.media_files)
         files = msgspec.structs.replace(files or MediaFiles(), **given)
     for wish, apply in _wishes(body):

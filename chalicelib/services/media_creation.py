@@ -130,9 +130,7 @@ def _media(
     )
 
 
-def _section(
-    writer: Writer, definitions: Definitions, spec: MediaSpec, folders: dict[str, Section]
-) -> Section | None:
+def _section(writer: Writer, definitions: Definitions, spec: MediaSpec, folders: dict[str, Section]) -> Section | None:
     if spec.section_id is not None:
         return media.folder(definitions, spec.section_id, "section_id")
     name = (spec.section or "").strip()

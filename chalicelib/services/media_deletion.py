@@ -32,9 +32,7 @@ def delete(project: int, user: int, numbers: Sequence[int]) -> int:
     return done
 
 
-def delete_many(
-    project: int, user: int, parameters: MediaQuery, body: MediaIdQuery | None, count: int | None
-) -> int:
+def delete_many(project: int, user: int, parameters: MediaQuery, body: MediaIdQuery | None, count: int | None) -> int:
     """Delete all media that parameters and body choose; how many were found. Raises BadInput as `check_count`."""
     numbers = asking.ids(asking.current(project), filters.parse(Kind.MEDIA, parameters, body))
     check_count(numbers, count)

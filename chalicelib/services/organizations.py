@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from chalicelib.domain.accounts import AFFILIATION, ORGANIZATION, PROJECT, Organization
@@ -14,7 +16,7 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.storage import objects, records
 from chalicelib.storage.transactions import Transaction
 
-ORGANIZATION_KINDS: tuple[RecordKind, ...] = (INVITATION, GROUP, BUCKET, JOB_CLUSTER, HOSTED_TEMPLATE)
+ORGANIZATION_KINDS: tuple[RecordKind[Any], ...] = (INVITATION, GROUP, BUCKET, JOB_CLUSTER, HOSTED_TEMPLATE)
 """What lies under an organization beside affiliations; a test holds that none is missing."""
 
 
@@ -54,7 +56,7 @@ def delete_organization(organization: Organization, user: int) -> None:
     change.run()
 
 
-def _remove(kind: RecordKind, record: msgspec.Struct) -> None:
+def _remove(kind: RecordKind[Any], record: msgspec.Struct) -> None:
     try:
         records.remove(kind, kind.id_of(record))
     except NotFound:

@@ -92,11 +92,7 @@ def delete_project(project: Project) -> None:
             records.drop(change, MEMBERSHIP, membership)
 
     _undisturbed(lambda: records.edit(PROJECT, project.id, mark, also=let_go))
-    for membership in records.listed(MEMBERSHIP, project.id):
-        try:
-            records.remove(MEMBERSHIP, membership.id)
-        except NotFound:
-            continue
+    purging.let_go(project.id)
 
 
 def _undisturbed(do: Callable[[], object]) -> None:

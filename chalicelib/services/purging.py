@@ -16,10 +16,12 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 from chalicelib.domain.accounts import MEMBERSHIP, PROJECT, Project
+from chalicelib.domain.algorithms import ALGORITHM, ANALYSIS, APPLET
 from chalicelib.domain.definitions import (
     FILE_TYPE,
     LEAF_TYPE,
@@ -35,17 +37,22 @@ from chalicelib.domain.kinds import Kind
 from chalicelib.domain.personal import BOOKMARK, FAVORITE
 from chalicelib.domain.records import RecordKind
 from chalicelib.domain.row_protections import ROW_PROTECTION, project_scope
+from chalicelib.domain.runs import RUN
 from chalicelib.errors import NotFound
 from chalicelib.messages import PurgeProject, send
 from chalicelib.settings import settings
 from chalicelib.storage import entities, log, objects, records
 from chalicelib.storage.transactions import Transaction
 
-PROJECT_KINDS: tuple[RecordKind, ...] = (
+PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     MEMBERSHIP,
     BOOKMARK,
     FAVORITE,
     TEMPORARY_FILE,
+    ALGORITHM,
+    APPLET,
+    ANALYSIS,
+    RUN,
     JOB,
     SECTION,
     VERSION,
@@ -56,6 +63,8 @@ PROJECT_KINDS: tuple[RecordKind, ...] = (
     FILE_TYPE,
 )
 """What lies under a project; a test holds that none is missing."""
+AT_ONCE: tuple[RecordKind[Any], ...] = (MEMBERSHIP, ALGORITHM)
+"""What goes with the request: who may come in, and names that are taken for the whole deployment."""
 SETTLED = 60
 """Seconds after which a request that ordered a purge is over; API Gateway gives it 29."""
 NEXT_ROUND = 900
@@ -69,6 +78,13 @@ def order(project: Project) -> None:
     """Have a project purged that is about to be marked as deleted. Raises Unavailable where the queue is away."""
     message = PurgeProject(id=str(uuid.uuid4()), project=project.id, organization=project.organization)
     send(settings().purge_queue_url, message, delay=SETTLED)
+
+
+def let_go(project: int) -> None:
+    """Remove what a deleted project must not keep until its purge."""
+    for kind in AT_ONCE:
+        for record in records.listed(kind, project):
+            _drop(kind, record)
 
 
 def purge(message: PurgeProject, seconds: float) -> None:
@@ -142,10 +158,10 @@ def _places(project: int, organization: int) -> list[tuple[str, str]]:
     ]
 
 
-def _drop(kind: RecordKind, record: object) -> None:
+def _drop(kind: RecordKind[Any], record: object) -> None:
     """Remove a record without a word in the log; one that is gone already is no error."""
     change = Transaction()
-    records.drop(change, kind, record, log=False)  # type: ignore[type-var]
+    records.drop(change, kind, record, log=False)
     try:
         change.run()
     except NotFound:

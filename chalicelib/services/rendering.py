@@ -85,7 +85,9 @@ def _environment() -> SandboxedEnvironment:
 
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, cache_size=0)
     environment.globals.clear()
-    environment.filters = {name: _bounded(function) for name, function in environment.filters.items() if name in FILTERS}
+    environment.filters = {
+        name: _bounded(function) for name, function in environment.filters.items() if name in FILTERS
+    }
 
     @pass_context
     def counted(context: Any, values: Any) -> Iterator[Any]:

@@ -58,8 +58,6 @@ def unseal(sealed: str, purpose: str) -> bytes:
     blobs = [base64.b64decode(part) for part in sealed.split(".") if part]
     context = {"purpose": purpose}
     try:
-        return b"".join(
-            client().decrypt(CiphertextBlob=blob, EncryptionContext=context)["Plaintext"] for blob in blobs
-        )
+        return b"".join(client().decrypt(CiphertextBlob=blob, EncryptionContext=context)["Plaintext"] for blob in blobs)
     except (ClientError, BotoCoreError) as failure:
         raise Unavailable("The key service does not open this secret.", type(failure).__name__) from failure

@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.domain.attribute_values import fill
 from chalicelib.domain.accounts import PROJECT
+from chalicelib.domain.attribute_values import fill
+from chalicelib.domain.commits import Edit
 from chalicelib.domain.definition_specs import SectionSpec
 from chalicelib.domain.definitions import SECTION, Section
 from chalicelib.domain.entities import Media
@@ -28,8 +29,14 @@ PATH = re.compile(r"[A-Za-z0-9_]{1,255}(\.[A-Za-z0-9_]{1,255})*")
 _NOT_IN_PATH = re.compile(r"[^A-Za-z0-9_.]")
 
 
-def create(project: int, spec: SectionSpec, user: int) -> Section:
+def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False) -> Section:
     """Make a section.
+
+    Args:
+        project: where.
+        spec: what is said of it.
+        user: who makes it.
+        by_name: whether it is to be the one folder of its name that `folder_for` makes.
 
     Raises:
         BadInput: its path is taken or malformed, an attribute breaks its definition, or a media is not the project's.
@@ -56,8 +63,10 @@ def create(project: int, spec: SectionSpec, user: int) -> Section:
         lucene_string=spec.lucene_string,
         media_bools=spec.media_bools,
         annotation_bools=spec.annotation_bools,
+        by_name=by_name,
     )
-    return records.create(SECTION, section, user=user, taken=path_taken())
+    records.create(SECTION, section, user=user, taken=path_taken())
+    return section
 
 
 def folder_for(project: int, name: str, user: int) -> Section:
@@ -71,7 +80,7 @@ def folder_for(project: int, name: str, user: int) -> Section:
         if path in taken:  # by a section of another name or sort
             path = f"{path}_{uuid.uuid4().hex[:8]}"
         try:
-            return create(project, SectionSpec(name=name, path=path), user)
+            return create(project, SectionSpec(name=name, path=path), user, by_name=True)
         except BadInput as refusal:
             if refusal.message != path_taken().message:
                 raise
@@ -115,20 +124,35 @@ def delete(project: int, found: Iterable[Section], user: int) -> int:
     """Remove sections; their media stay, and belong to none. How many there were."""
     done = 0
     for section in found:
+        # Media first, so that a deletion that was stopped can be repeated; then those that came meanwhile.
+        _empty(project, section, user)
         records.remove(SECTION, section.id, user=user)
-        in_section = Query(kind=Kind.MEDIA, where=Test("section", Op.EQ, section.id))
-        entities.edit_many(Kind.MEDIA, asking.ids(asking.current(project), in_section), _without_section, user=user)
+        _empty(project, section, user)
         done += 1
     return done
 
 
-def _without_section(media: Media) -> Media:
-    return msgspec.structs.replace(media, primary_section=None, attributes={**media.attributes, TAG_ATTRIBUTE: ""})
+def _empty(project: int, section: Section, user: int) -> None:
+    """Let the media of a folder belong to none."""
+
+    def without(media: Media) -> Media | None:
+        if media.primary_section != section.id:
+            return None
+        return msgspec.structs.replace(media, primary_section=None, attributes={**media.attributes, TAG_ATTRIBUTE: ""})
+
+    def told(numbers: list[int]) -> list[Edit]:
+        old: dict[str, object] = {"_primary_section": section.id, TAG_ATTRIBUTE: section.tator_user_sections}
+        return [Edit(Kind.MEDIA, numbers, old, {"_primary_section": None, TAG_ATTRIBUTE: ""})]
+
+    in_section = Query(kind=Kind.MEDIA, where=Test("section", Op.EQ, section.id))
+    numbers = asking.ids(asking.current(project), in_section)
+    entities.edit_many(Kind.MEDIA, numbers, without, user=user, describe=told)
 
 
 def matches(path: str, lquery: str) -> bool:
-    """Whether a path matches an lquery: labels, `*` for any number of them, `*{n}`, `*{n,m}`, `!`, `|`, `@`, `*` at a
-    label's end.
+    """Whether a path matches an lquery.
+
+    That is labels, `*` for any number of them, `*{n}`, `*{n,m}`, `!`, `|`, and `@` and `*` at a label's end.
 
     Raises:
         BadInput: the pattern is none.
@@ -162,9 +186,26 @@ def _word(word: str) -> str:
     return text + (r"\w*" if "*" in flags else "")
 
 
-def substituted(section: Section, old: str, new: str) -> Section:
-    """A section whose path begins otherwise. Raises BadInput where that makes no path."""
-    return msgspec.structs.replace(section, path=checked_path(new + section.path[len(old) :]))
+def substitute(project: int, found: Iterable[Section], old: str, new: str, user: int) -> int:
+    """Replace the beginning of the paths of those sections that begin so; how many do.
+
+    Raises:
+        BadInput: that makes no path of one, or the path of another section; nothing was changed.
+    """
+    moved = [section for section in found if section.path.startswith(old)]
+    paths = {section.id: checked_path(new + section.path[len(old) :]) for section in moved}
+    others = records.definitions(project).sections.values()
+    if not {section.path for section in others if section.id not in paths}.isdisjoint(paths.values()):
+        raise path_taken()
+    # A path may become one that another leaves: the one that leaves goes first.
+    moved.sort(key=lambda section: len(section.path), reverse=len(new) > len(old))
+    for section in moved:
+
+        def how(current: Section) -> Section:
+            return msgspec.structs.replace(current, path=paths[current.id])
+
+        records.edit(SECTION, section.id, how, user=user, taken=path_taken())
+    return len(moved)
 
 
 def merged_media(current: list[int], change: Mapping[str, Any]) -> list[int]:

@@ -71,7 +71,9 @@ def _config_of(body: BucketUpdate, store: str, kept: dict[str, Any]) -> dict[str
         "aws_secret_access_key": body.secret_key,
     }
     given = {name: value for name, value in flat.items() if value is not None}
-    ways = [name for name, way in (("config", body.config), ("gcs_key_info", body.gcs_key_info), ("keys", given)) if way]
+    ways = [
+        name for name, way in (("config", body.config), ("gcs_key_info", body.gcs_key_info), ("keys", given)) if way
+    ]
     if len(ways) > 1:
         raise BadInput("Give config, or gcs_key_info, or the S3 keys: one of them.", f"given: {', '.join(ways)}")
     config = body.config or (_parsed(body.gcs_key_info) if body.gcs_key_info else {**kept, **given})

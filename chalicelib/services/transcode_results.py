@@ -110,9 +110,7 @@ class Workshop:
         sound = self.folder / "audio.m4a"
         if not sound.exists():
             audio.extract_audio(self.source, self.plan.probe, self.table, sound)
-        size = archival.finish_archival(
-            ObjectSource(joined), FileSource(sound) if sound.exists() else None, path
-        )
+        size = archival.finish_archival(ObjectSource(joined), FileSource(sound) if sound.exists() else None, path)
         self._upload(key, path, _MP4)
         return VideoDefinition(
             path=key,
@@ -166,16 +164,12 @@ class Workshop:
         heights = [entry for entry in usable if entry.resolution[0] > thumbnails.WIDTH]
         entry = min(heights or usable, key=lambda each: each.resolution[0])
         segments = msgspec.json.decode(objects.read(entry.segment_info or ""))
-        made = thumbnails.animated_thumbnail(
-            ObjectSource(entry.path), segments, self.plan.probe.fps, self.plan.frames
-        )
+        made = thumbnails.animated_thumbnail(ObjectSource(entry.path), segments, self.plan.probe.fps, self.plan.frames)
         return self._picture(self._key("thumbnail_gif", "gif"), made)
 
     def _picture(self, key: str, made: Thumbnail) -> ImageDefinition:
         objects.write(key, made.data, made.mime)
-        return ImageDefinition(
-            path=key, resolution=[made.height, made.width], size=len(made.data), mime=made.mime
-        )
+        return ImageDefinition(path=key, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
 
     def _upload(self, key: str, path: Path, mime: str) -> None:
         with path.open("rb") as file:

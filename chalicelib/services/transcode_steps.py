@@ -89,7 +89,7 @@ def encode(uid: str, index: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             piece = prepared.plan.pieces[index]
             result = encode_piece(source, prepared.plan, piece, prepared.table, Path(folder))
-            # Encoders do not give the same bytes twice: each run has names of its own, and the first to be noted counts.
+            # Encoders do not give the same bytes twice: each run has names of its own, and the first noted counts.
             run = uuid.uuid4().hex
             for output in result.outputs:
                 with (Path(folder) / output.file).open("rb") as file:
@@ -185,9 +185,7 @@ def _planned(job: StoredJob) -> StoredJob:
     def how(current: StoredJob) -> StoredJob | None:
         if current.plan is not None or current.is_finished:
             return None
-        return msgspec.structs.replace(
-            current, status="running", plan=key, digest=digest, pieces=len(made.pieces)
-        )
+        return msgspec.structs.replace(current, status="running", plan=key, digest=digest, pieces=len(made.pieces))
 
     return records.edit(JOB, job.uid, how)
 

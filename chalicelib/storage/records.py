@@ -203,9 +203,7 @@ def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -
     return record
 
 
-def drop(
-    change: Transaction, kind: RecordKind[R], record: R, *, user: int | None = None, log: bool = True
-) -> None:
+def drop(change: Transaction, kind: RecordKind[R], record: R, *, user: int | None = None, log: bool = True) -> None:
     """Make the removal of a record part of a transaction; without `log`, no commit tells of it."""
     gone = NotFound.of(kind.title, kind.id_of(record))
     change.delete(RecordRow(*_home(kind, record)), RecordRow.pk.exists(), gone)

@@ -39,6 +39,8 @@ _MOST_SINGLE = 2
 _DOCUMENT_BYTES = 150
 """What Python needs for a document beside its text: the dictionary's entry, the key, the bytes object's head."""
 _MEASURED_EVERY = 2_000
+_COMPRESSED_EVERY = 60_000
+"""After so many changes the tables are compressed anew: a part of a second then, seconds if left for longer."""
 _encode = msgspec.json.Encoder().encode
 
 
@@ -58,6 +60,7 @@ class View:
         self._document_bytes = 0
         self._table_bytes = 0
         self._unmeasured = _MEASURED_EVERY
+        self._uncompressed = 0
         self._rows: dict[Kind, Rows] = {}
         self._gate = Gate()
         self._database = _open()
@@ -162,6 +165,10 @@ class View:
                 self._rows.clear()
             self._layout = following.layout
             self.seq = following.seq
+            self._uncompressed += following.changes
+            if self._uncompressed >= _COMPRESSED_EVERY:
+                self._uncompressed = 0
+                self._database.execute("CHECKPOINT v")
         self._unmeasured += following.changes
         if self._unmeasured >= _MEASURED_EVERY:
             self._unmeasured = 0
@@ -336,6 +343,7 @@ def _open() -> duckdb.DuckDBPyConnection:
             "autoload_known_extensions": "false",
             "temp_directory": "",
             "preserve_insertion_order": "false",
+            "checkpoint_threshold": "1TB",  # when is decided by View: by itself it waits for the worst moment
         },
     )
     # Only an attached database can be kept compressed in memory.

@@ -29,14 +29,15 @@ class Stack:
         place = self.home / ".limn" / "local.json"
         before = place.stat().st_mtime_ns if place.exists() else 0
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("LIMN_", "AWS_"))}
-        self._process = subprocess.Popen(  # noqa: S603 our own module
-            [sys.executable, "-m", "infra.local"],
-            cwd=ROOT,
-            env={**clean, "PORT": str(self.port), "LIMN_HOME": str(self.home), **environment},
-            stdout=(self.home / "log.txt").open("a"),
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        with (self.home / "log.txt").open("a") as log:
+            self._process = subprocess.Popen(  # noqa: S603 our own module
+                [sys.executable, "-m", "infra.local"],
+                cwd=ROOT,
+                env={**clean, "PORT": str(self.port), "LIMN_HOME": str(self.home), **environment},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
             if self._process.poll() is not None:

@@ -10,7 +10,14 @@ from typing import Any
 
 from PIL import Image
 
-from chalicelib.domain.definitions import LOCALIZATION_TYPE, MEDIA_TYPE, STATE_TYPE, LocalizationType, MediaType, StateType
+from chalicelib.domain.definitions import (
+    LOCALIZATION_TYPE,
+    MEDIA_TYPE,
+    STATE_TYPE,
+    LocalizationType,
+    MediaType,
+    StateType,
+)
 from chalicelib.storage import ids, objects, records
 
 BUNNY = Path(__file__).parent.parent / "data" / "bigbuckbunny.mp4"

@@ -11,10 +11,11 @@ import pytest
 
 from chalicelib.domain.definitions import ResolutionConfig
 from chalicelib.domain.files import TEMPORARY_FILE
+from chalicelib.domain.kinds import Kind
 from chalicelib.domain.resource import timestamp
 from chalicelib.services import clips
 from chalicelib.settings import settings
-from chalicelib.storage import records
+from chalicelib.storage import entities, records
 from tests.operations.media_things import media_type, transcode, uploaded, video
 
 
@@ -103,15 +104,9 @@ def test_a_clip_that_nobody_cuts_says_so_in_time(api, media, monkeypatch):
     api.drain()
 
 
-def test_a_clip_whose_video_is_gone_fails_with_a_reason(api, project, media):
+def test_a_clip_whose_video_is_gone_fails_with_a_reason(api, media):
     path = api.get(f"Media/{media}").json["media_files"]["streaming"][0]["path"]
-    file = clips.order(
-        msgspec.convert({**api.get(f"Media/{media}").json}, __import__("chalicelib.domain.entities").domain.entities.Media),
-        api.user.id,
-        ["0:0"],
-        None,
-        reencode=False,
-    )
+    file = clips.order(entities.get(Kind.MEDIA, media), api.user.id, ["0:0"], None, reencode=False)
     boto3.client("s3").delete_object(Bucket=settings().media_bucket, Key=path)
     api.drain()
     assert records.get(TEMPORARY_FILE, file.id).status == "failed"

@@ -317,5 +317,3 @@ class TestDeleteMedia:
 
     def test_viewers_may_not(self, member, media):
         assert member("View Only").delete(f"Media/{media}").status == 403
-
-

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from chalicelib.services import sections
+from chalicelib.storage import log
 
 
 class Sections:
@@ -102,7 +103,7 @@ class TestCreating:
             said = list(pool.map(lambda _: here.api.post(here.many, {"name": "a"}).status, range(8)))
         assert sorted(said) == [201, *[400] * 7]
 
-    @pytest.mark.parametrize("name", [str(uuid.uuid4()), "0 Ünïcode / \n", "a..b", ".", "x" * 128])
+    @pytest.mark.parametrize("name", ["1f0c9f3e-8a6b-4b7e-9a51-2f8f4f7a6c10", "0 Ünïcode / \n", "a..b", ".", "x" * 128])
     def test_any_name_makes_a_path_that_can_be_used_again(self, here, name):
         path = here.one(here.make(name))["path"]
         here.api.delete(here.many)
@@ -240,6 +241,16 @@ class TestChanging:
         paths = sorted(each["path"] for each in here.api.get(here.many).json)
         assert paths == ["ab", "d.a", "z", "z.b", "z.c"]
 
+    @pytest.mark.parametrize(("old", "new"), [("a", "a.a"), ("a.a", "a")])
+    def test_paths_may_become_those_that_others_leave(self, here, old, new):
+        for path in ("a.a", "a.a.a", "a.a.a.a"):
+            here.make(path, path=path)
+        said = here.api.patch(here.many, {"path_substitution": {"old": old, "new": new}})
+        assert said.status == 200
+        paths = sorted(each["path"] for each in here.api.get(here.many).json)
+        depth = 3 if new == "a.a" else 1
+        assert paths == [".".join("a" * count) for count in range(depth, depth + 3)]
+
     def test_a_substitution_onto_what_is_taken_is_refused_and_leaves_all_as_it_was(self, here):
         for path in ("a.b", "a.c", "z.c"):
             here.make(path.replace(".", " "), path=path)
@@ -258,6 +269,13 @@ class TestDeleting:
         left = here.api.get(f"Media/{media}").json
         assert (left["primary_section"], left["attributes"]["tator_user_sections"]) == (None, "")
         assert here.api.get(f"Media/{other}").json["primary_section"] is not None
+
+    def test_the_log_tells_of_media_that_left_a_change_and_not_a_creation(self, here):
+        number = here.make("folder")
+        media = here.media(section_id=number)
+        here.api.delete(f"Section/{number}")
+        told = [edit for commit in log.read_after(here.project, 0) for edit in commit.edits if edit.ids == [media]]
+        assert [(edit.old["_primary_section"], edit.new["_primary_section"]) for edit in told] == [(number, None)]
 
     def test_many_go_by_query(self, here):
         for path in ("a", "a.b", "c"):
@@ -286,6 +304,24 @@ class TestFolders:
         found = here.api.get(f"Media/{here.media(section='Reef')}").json["primary_section"]
         assert found != number
         assert here.one(found)["dtype"] == "folder"
+
+    def test_another_case_at_the_same_time_gets_the_same(self, here, monkeypatch):
+        first = sections.folder_for(here.project, "reef", 1)
+        real, early = sections._folder, iter([True])
+
+        def look(*place):  # the first look is from before the other made it
+            return None if next(early, False) else real(*place)
+
+        monkeypatch.setattr(sections, "_folder", look)
+        assert sections.folder_for(here.project, "REEF", 1).id == first.id
+
+    def test_a_folder_that_got_another_name_leaves_its_own_to_the_next(self, here):
+        first = sections.folder_for(here.project, "reef", 1).id
+        assert here.api.patch(f"Section/{first}", {"name": "kelp", "path": "kelp"}).status == 200
+        assert sections.folder_for(here.project, "reef", 1).id != first
+        assert sections.folder_for(here.project, "KELP", 1).id == first
+        assert here.one(here.make("Kelp", path="another"))["name"] == "Kelp"
+        assert "by_name" not in here.one(first)
 
     @pytest.mark.parametrize("names", [["Reef"] * 8, ["reef", "Reef", "REEF", "rEEF"] * 2])
     def test_eight_who_need_one_at_once_get_the_same(self, here, names):

@@ -129,9 +129,7 @@ class TestTranscode:
         said = api.post(f"Transcodes/{project}", {"type": type_, "url": "https://example.com/a.mp4"})
         assert (said.status, "not from an allowed origin" in said.message) == (403, True)
         url = uploaded(api, project, b"x")
-        boto3.client("s3").delete_object(
-            Bucket=settings().upload_bucket, Key=key_of(url)
-        )
+        boto3.client("s3").delete_object(Bucket=settings().upload_bucket, Key=key_of(url))
         assert transcode(api, project, type_, url=url, size=1).status == 400
 
     def test_a_media_that_does_not_exist_is_404_and_one_from_elsewhere_400(self, api, project, organization, type_):

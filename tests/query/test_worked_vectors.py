@@ -106,6 +106,8 @@ def test_object_searches(rig: Rig, search, found):
         {"attribute_distance": ["g::-1::48::8"]},
         {"attribute_null": ["n::"]},
         {"sort_by": ["$nope"]},
+        {"attribute": ["s::\ud800"]},
+        {"search": "\ud800"},
         {"sort_by": ["-"]},
         {"encoded_search": "%%%"},
         {"encoded_search": base64.b64encode(b"{").decode()},

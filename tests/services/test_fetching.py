@@ -135,9 +135,31 @@ def test_allowed_origins_are_recognised_in_all_their_spellings(url):
 
 @pytest.mark.parametrize(
     "address",
-    ["127.0.0.1", "10.1.2.3", "169.254.1.1", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255"]
-    + ["::1", "::", "fe80::1", "fc00::1", "ff02::1", "::ffff:8.8.8.8", "::7f00:1", "64:ff9b::7f00:1", "2002:7f00:1::"]
-    + ["64:ff9b:1::1", "2001::1", "fe80::1%eth0", "240.0.0.1", "192.0.0.1", "198.18.0.1"],
+    [
+        "127.0.0.1",
+        "10.1.2.3",
+        "169.254.1.1",
+        "192.168.0.1",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "255.255.255.255",
+        "240.0.0.1",
+        "192.0.0.1",
+        "198.18.0.1",
+        "::1",
+        "::",
+        "fe80::1",
+        "fc00::1",
+        "ff02::1",
+        "::ffff:8.8.8.8",
+        "::7f00:1",
+        "64:ff9b::7f00:1",
+        "64:ff9b:1::1",
+        "2002:7f00:1::",
+        "2001::1",
+        "fe80::1%eth0",
+    ],
 )
 def test_addresses_of_the_inside_are_not_public(address):
     assert not origins.is_public(address)
@@ -149,7 +171,9 @@ def test_addresses_of_the_internet_are(address):
 
 
 def test_an_allowed_name_that_leads_inside_is_refused(monkeypatch):
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("8.8.8.8", 443)), (2, 1, 6, "", ("10.0.0.1", 443))])
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("8.8.8.8", 443)), (2, 1, 6, "", ("10.0.0.1", 443))]
+    )
     with pytest.raises(Forbidden, match="not from an allowed origin"):
         fetching.fetch("https://files.example.org/a", 1, 100)
 
@@ -191,7 +215,9 @@ class TestOverHttp:
         with pytest.raises(TooLarge):
             fetching.fetch(f"{store}/1/999/1/a", 1, 100)
 
-    @pytest.mark.parametrize("target", ["http://169.254.169.254/", "http://127.0.0.1:1/", "https://evil.org/", "file:///x"])
+    @pytest.mark.parametrize(
+        "target", ["http://169.254.169.254/", "http://127.0.0.1:1/", "https://evil.org/", "file:///x"]
+    )
     def test_redirects_are_judged_like_the_first_url(self, setting, target):
         with server() as origin:
             setting("S3_ENDPOINT", origin)

@@ -31,6 +31,8 @@ class Standing:
     start_time: Timestamp | None = None
     stop_time: Timestamp | None = None
     nodes: list[RunNode] = field(default_factory=list)
+    ends_claim: bool = False
+    """Whether this comes from the process that had claimed the run."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -74,7 +74,7 @@ class Cluster:
         found: dict[str, Standing | None] = {}
         spaces: dict[str, list[str]] = {}
         for order in orders:
-            spaces.setdefault(_namespace_of(order), []).append(order.run.uid)
+            spaces.setdefault(order.run.namespace, []).append(order.run.uid)
         for namespace, uids in spaces.items():
             for start in range(0, len(uids), AT_ONCE):
                 if found and time.monotonic() > deadline:
@@ -86,8 +86,7 @@ class Cluster:
 
     def stop(self, run: Run) -> None:
         """Delete a workflow; its pods go with it."""
-        namespace = run.nodes[0].job if run.nodes and run.nodes[0].job else "default"
-        path = f"{_path(namespace)}/{quote(run.id, safe='')}?propagationPolicy=Background"
+        path = f"{_path(run.namespace)}/{quote(run.id, safe='')}?propagationPolicy=Background"
         status, answer = self._ask("DELETE", path)
         if status not in (_OK, _ACCEPTED, _NOT_FOUND):
             raise Away(f"The job cluster {self._name} does not stop the workflow: {_reason(answer, status)}")
@@ -110,7 +109,9 @@ class Cluster:
                 raise Away(f"The job cluster {self._name} answers with a workflow that is none.") from error
         return found
 
-    def _ask(self, method: str, path: str, body: bytes | None = None, seconds: float = ANSWER_SECONDS) -> tuple[int, Any]:
+    def _ask(
+        self, method: str, path: str, body: bytes | None = None, seconds: float = ANSWER_SECONDS
+    ) -> tuple[int, Any]:
         """Status and decoded body of one request. Raises Away in bounded time."""
         end = time.monotonic() + seconds
         headers = {**self._headers, **({"Content-Type": "application/json"} if body else {})}
@@ -178,8 +179,7 @@ def standing_of(item: Mapping[str, Any]) -> Standing:
     status = item.get("status") or {}
     nodes = status.get("nodes") or _unpacked(status.get("compressedNodes"))
     phase = str(status.get("phase") or "Running")
-    namespace = str((item.get("metadata") or {}).get("namespace") or "default")
-    kept = [_node(number, node, namespace) for number, node in list(nodes.items())[:MOST_NODES]]
+    kept = [_node(number, node) for number, node in list(nodes.items())[:MOST_NODES]]
     message = status.get("message")
     return Standing(
         phase=phase if phase in ("Pending", "Running", "Succeeded", "Failed", "Error") else "Running",
@@ -190,7 +190,7 @@ def standing_of(item: Mapping[str, Any]) -> Standing:
     )
 
 
-def _node(number: str, node: Mapping[str, Any], namespace: str) -> RunNode:
+def _node(number: str, node: Mapping[str, Any]) -> RunNode:
     return RunNode(
         id=number[:300],
         task=str(node.get("displayName") or node.get("name") or number)[:200],
@@ -198,15 +198,7 @@ def _node(number: str, node: Mapping[str, Any], namespace: str) -> RunNode:
         children=[str(child)[:300] for child in (node.get("children") or [])[:MOST_NODES]],
         start_time=_moment(node.get("startedAt")),
         stop_time=_moment(node.get("finishedAt")),
-        job=None if namespace == "default" else namespace,
     )
-
-
-def _namespace_of(order: Order) -> str:
-    """Where a run's workflow lies; only the first time the manifest must be read for it."""
-    if order.run.nodes:
-        return order.run.nodes[0].job or "default"
-    return namespace_in(order.document())
 
 
 def _unpacked(text: object) -> dict[str, Any]:

@@ -1,0 +1,253 @@
+"""How jobs stand: asking engines in bounded time, keeping what they say, telling who waits for it by mail.
+
+`current` is for whoever looks at jobs, `sweep` for the schedule: mails go out and cancelled workflows end also when
+nobody looks. Both do the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from chalicelib.domain.resource import now
+from chalicelib.domain.runs import ACTIVE, FINAL, RUN, Run, RunNode
+from chalicelib.domain.stores import JOB_CLUSTER
+from chalicelib.errors import LimnError, NotFound
+from chalicelib.messages import send
+from chalicelib.services import project_mail, sealing
+from chalicelib.services.engines.base import Away, Engine, Order, Refused, Standing
+from chalicelib.services.engines.batch import Batch
+from chalicelib.services.engines.kubernetes import Cluster
+from chalicelib.settings import settings
+from chalicelib.storage import objects, records
+
+PURPOSE = "job"
+"""What the token of a launcher is sealed for."""
+ASK_SECONDS = 5.0
+"""How long engines are asked for one answer of the API."""
+LOST_SECONDS = 60.0
+"""How long an engine may not know a run before the run counts as lost."""
+LEASE_SECONDS = 30.0
+_THREADS = 8
+
+
+def engine_of(cluster: int | None) -> Engine:
+    """The engine of runs: of a cluster, or AWS Batch. Raises Refused where it cannot be used."""
+    if cluster is None:
+        return Batch()
+    try:
+        return Cluster(records.get(JOB_CLUSTER, cluster))
+    except NotFound:
+        raise Refused("The job cluster was deleted.") from None
+
+
+def manifest_key(run: Run) -> str:
+    """Where the manifest of a launch is kept, which an algorithm's changes do not touch."""
+    return f"{run.organization}/{run.project}/jobs/{run.gid}/workflow.json"
+
+
+def parameters_of(run: Run) -> list[tuple[str, str]]:
+    """What a workflow is told (`spec/3` §12.4), the launcher's token among it."""
+    host = settings().public_url
+    own = {
+        "name": run.algorithm_name,
+        "media_ids": ",".join(map(str, run.media_ids)),
+        "gid": run.gid,
+        "uid": run.uid,
+        "host": host,
+        "rest_url": f"{host}/rest",
+        "rest_token": sealing.unseal(run.sealed, PURPOSE).decode(),
+        "tus_url": f"{host}/files/",
+        "project_id": str(run.project),
+    }
+    given = {item.name: item.value if isinstance(item.value, str) else f"{item.value}" for item in run.parameters}
+    return list((own | given).items())
+
+
+def submit(run: Run) -> Run:
+    """Hand a run to its engine. Raises Away, Refused."""
+    try:
+        standing = engine_of(run.cluster).submit(_order(run))
+    except LimnError as error:
+        raise Away(error.message) from error
+    return _keep(run, standing)
+
+
+def refuse(run: Run, message: str) -> Run:
+    """End a run that its engine will not run."""
+    return _keep(run, Standing(phase="Error", message=message, nodes=run.nodes))
+
+
+def current(runs: Sequence[Run], seconds: float = ASK_SECONDS) -> list[Run]:
+    """Runs as they stand now, in the same order; as they stood, with a message, where their engine is away."""
+    groups: defaultdict[int | None, list[Run]] = defaultdict(list)
+    for run in runs:
+        if not run.is_final and not run.is_stopping:
+            groups[run.cluster].append(run)
+    if not groups:
+        return list(runs)
+    ask = partial(_asked, deadline=time.monotonic() + seconds)
+    with ThreadPoolExecutor(min(_THREADS, len(groups))) as pool:
+        found = {run.uid: run for part in pool.map(ask, groups.items()) for run in part}
+    return [found.get(run.uid, run) for run in runs]
+
+
+def stop(runs: Sequence[Run], seconds: float = ASK_SECONDS) -> None:
+    """End runs that were marked as deleted and forget them; those whose engine is away stay marked for the sweep."""
+    end = time.monotonic() + seconds
+    away: set[int | None] = set()
+
+    def end_one(run: Run) -> None:
+        if time.monotonic() > end or run.cluster in away:
+            return
+        try:
+            if not run.is_final or run.cluster is not None:
+                engine_of(run.cluster).stop(run)
+        except (Away, LimnError):
+            away.add(run.cluster)
+            return
+        except Refused:
+            pass  # its engine is gone, and the run with it
+        objects.remove(list(objects.under(run.folder)))
+        try:
+            records.remove(RUN, run.uid)
+        except NotFound:
+            return
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(end_one, runs))
+
+
+def sweep(seconds: float) -> int:
+    """Bring every run that goes on up to date, and end those that were deleted; how many there were."""
+    runs = records.linked(RUN, "active", ACTIVE)
+    current([run for run in runs if not run.is_stopping], seconds / 2)
+    stop([run for run in runs if run.is_stopping], seconds / 2)
+    return len(runs)
+
+
+def refresh(uid: str) -> None:
+    """Bring one run up to date, because its engine says that something happened."""
+    try:
+        current([records.get(RUN, uid)])
+    except NotFound:
+        return
+
+
+def _asked(group: tuple[int | None, list[Run]], deadline: float) -> list[Run]:
+    """Runs of one engine as they stand."""
+    cluster, runs = group
+    try:
+        engine = engine_of(cluster)
+        waiting = [run for run in runs if not run.is_submitted]
+        handed = [_handed_over(run, engine, deadline) for run in waiting]
+        submitted = [run for run in runs if run.is_submitted]
+        standings = engine.standings([_order(run) for run in submitted], deadline) if submitted else {}
+    except (Away, LimnError) as away:
+        message = away.message if isinstance(away, LimnError) else str(away)
+        return [msgspec.structs.replace(run, message=message) for run in runs]
+    except Refused as refusal:
+        return [refuse(run, str(refusal)) for run in runs]
+    return handed + [_keep(run, standings[run.uid]) for run in submitted if run.uid in standings]
+
+
+def _handed_over(run: Run, engine: Engine, deadline: float) -> Run:
+    if time.monotonic() > deadline:
+        return run
+    try:
+        return _keep(run, engine.submit(_order(run)))
+    except Refused as refusal:
+        return refuse(run, str(refusal))
+
+
+def _order(run: Run) -> Order:
+    def document() -> dict[str, Any]:
+        found: dict[str, Any] = msgspec.json.decode(objects.read(manifest_key(run)))
+        return found
+
+    return Order(run=run, document=document, parameters=partial(parameters_of, run), claim=partial(_claim, run.uid))
+
+
+def _claim(uid: str) -> tuple[Run, bool] | None:
+    """Become the one that hands a run's nodes over."""
+    was: list[float] = []
+    moment = time.time()
+
+    def take(run: Run) -> Run | None:
+        was[:] = [run.lease]
+        if run.lease > moment or run.is_final or run.is_stopping:
+            return None
+        return msgspec.structs.replace(run, lease=moment + LEASE_SECONDS)
+
+    try:
+        after = records.edit(RUN, uid, take)
+    except LimnError:
+        return None
+    return (after, was[0] > 0) if after.lease == moment + LEASE_SECONDS else None
+
+
+def _keep(run: Run, standing: Standing | None) -> Run:
+    """Keep what an engine says of a run; None where it does not know it."""
+    moment = datetime.now(UTC).timestamp()
+    if _after(run, standing, moment) == run:
+        return run
+
+    def change(current: Run) -> Run | None:
+        if current.is_final or current.is_stopping:
+            return None
+        after = _after(current, standing, moment)
+        if after.is_final:
+            _mail(after)
+        return after
+
+    try:
+        return records.edit(RUN, run.uid, change)
+    except NotFound:
+        return run
+
+
+def _after(run: Run, standing: Standing | None, moment: float) -> Run:
+    if standing is None:
+        since = run.missing_since or moment
+        if moment - since > LOST_SECONDS:
+            standing = Standing(phase="Error", message="Its engine does not know this job any more.", nodes=run.nodes)
+        else:
+            message = "Its engine does not know this job at the moment."
+            return msgspec.structs.replace(run, missing_since=since, message=message)
+    final = standing.phase in FINAL
+    handed = {node.id: node for node in run.nodes if node.job is not None}
+    return msgspec.structs.replace(
+        run,
+        phase=standing.phase,
+        message=standing.message,
+        start_time=standing.start_time or run.start_time,
+        stop_time=(standing.stop_time or now()) if final else None,
+        nodes=[_merged(node, handed) for node in standing.nodes],
+        is_submitted=True,
+        missing_since=None,
+        lease=0.0 if standing.ends_claim else run.lease,
+        active=None if final else ACTIVE,
+    )
+
+
+def _merged(node: RunNode, handed: dict[str, RunNode]) -> RunNode:
+    """A node as another process knows it, where this one had not heard of its being handed over."""
+    return handed.get(node.id, node) if node.job is None else node
+
+
+def _mail(run: Run) -> None:
+    """Tell who is to be told; the id of the mail is the job's, so that it is sent once."""
+    spec = run.success_email if run.phase == "Succeeded" else run.failure_email
+    if spec is None:
+        return
+    try:
+        send(settings().email_queue_url, project_mail.prepare(run.project, spec, f"job-{run.uid}"))
+    except LimnError as error:
+        run.message = f"{run.message or ''} Its mail could not be sent: {error.message}".strip()

@@ -1,0 +1,268 @@
+"""Jobs: launching algorithms over media, and what becomes of the jobs (`spec/3` §§12.4, 12.5).
+
+A launch stores its runs first, all of them, and hands them to their engine then: what was answered is not forgotten when
+a process dies or an engine is away, for whoever looks at a run that its engine has not got hands it over.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import string
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from chalicelib.domain.accounts import Project
+from chalicelib.domain.algorithms import Algorithm
+from chalicelib.domain.jobs import JOB, Job
+from chalicelib.domain.kinds import Kind
+from chalicelib.domain.resource import now
+from chalicelib.domain.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, shown
+from chalicelib.domain.workflow_checks import Engine, check
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.query import filters
+from chalicelib.query.parameters import MediaQuery
+from chalicelib.services import algorithms, asking, job_standing, project_mail, sealing, transcodes
+from chalicelib.services.access import Caller
+from chalicelib.services.engines import kubernetes
+from chalicelib.services.engines.base import Away, Refused
+from chalicelib.storage import objects, records
+from chalicelib.storage.transactions import Transaction
+
+SUBMIT_SECONDS = 12.0
+"""How long a launch hands over runs before it answers; the rest is handed over later."""
+_TOGETHER = 20
+"""Runs stored in one transaction; each is four rows."""
+_THREADS = 8
+_NAME = re.compile(r"[^a-z0-9]+")
+_SALT = string.ascii_lowercase + string.digits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launched:
+    """What a launch started."""
+
+    algorithm: Algorithm
+    gid: str
+    runs: list[Run]
+
+
+def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_media: bool) -> Launched:
+    """Start an algorithm over media, in batches of as many as it takes.
+
+    Args:
+        project: where.
+        caller: who.
+        token: the caller's API token, for the workflow to work with.
+        spec: what; `media_query` wins over `media_ids`.
+        all_media: whether neither of these means all media of the project.
+
+    Raises:
+        NotFound: the project has no algorithm of the name.
+        BadInput: nothing says which media, there are too many, the manifest or a mail cannot be used, or the engine
+            refuses. Nothing was started.
+    """
+    algorithm = algorithms.named(project.id, spec.algorithm_name)
+    media = _media(project.id, spec, all_media=all_media)
+    gid = str(uuid.uuid1())
+    for mail in (spec.success_email_spec, spec.failure_email_spec):
+        if mail is not None:
+            project_mail.prepare(project.id, mail, gid)
+    batches = _batches(media, algorithm.files_per_job)
+    if not batches:
+        return Launched(algorithm=algorithm, gid=gid, runs=[])
+    document = check(algorithms.source(project, algorithm), algorithms.engine_of(algorithm))
+    try:
+        job_standing.engine_of(algorithm.cluster)
+        namespace = "default" if algorithms.engine_of(algorithm) is Engine.BATCH else kubernetes.namespace_in(document)
+    except Refused as refusal:
+        raise BadInput(str(refusal)) from None
+    runs = [_run(project, caller, algorithm, gid, batch, spec, namespace) for batch in batches]
+    sealed = sealing.seal(token.encode(), job_standing.PURPOSE)
+    for run in runs:
+        run.sealed = sealed
+    objects.write(job_standing.manifest_key(runs[0]), msgspec.json.encode(document), "application/json")
+    _store(runs)
+    return Launched(algorithm=algorithm, gid=gid, runs=_submit(runs))
+
+
+def listed(project: int, gid: str | None, media: Sequence[int] | None) -> list[Job]:
+    """The jobs of a project, brought up to date, oldest first; with a gid also the transcodes of that group."""
+    found = [shown(run) for run in job_standing.current(_runs(project, gid, media))]
+    if gid is not None:
+        found += [
+            transcodes.shown(job).job
+            for job in records.linked(JOB, "gid", gid)
+            if job.project == project and (media is None or job.media in media)
+        ]
+    return found
+
+
+def remove_many(project: int, gid: str | None, media: Sequence[int] | None) -> int:
+    """Cancel and remove jobs of a project; how many there were."""
+    runs = _runs(project, gid, media)
+    remove(runs)
+    count = len(runs)
+    if gid is not None:
+        jobs = [job for job in records.linked(JOB, "gid", gid) if job.project == project]
+        count += transcodes.cancel(job for job in jobs if media is None or job.media in media)
+    return count
+
+
+def remove(runs: Sequence[Run]) -> None:
+    """Cancel and remove runs: they are gone at once; an engine that is away is told later."""
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(_mark, runs))
+    job_standing.stop(runs)
+
+
+def find(uid: str) -> Run:
+    """One run. Raises NotFound."""
+    run = records.get(RUN, uid)
+    if run.is_stopping:
+        raise NotFound.of("Job", uid)
+    return run
+
+
+def _runs(project: int, gid: str | None, media: Sequence[int] | None) -> list[Run]:
+    runs = records.listed(RUN, project) if gid is None else records.linked(RUN, "gid", gid)
+    wanted = set(media) if media is not None else None
+    found = [
+        run
+        for run in runs
+        if run.project == project and not run.is_stopping and (wanted is None or wanted & set(run.media_ids))
+    ]
+    return sorted(found, key=lambda run: (run.created, run.uid))
+
+
+def _mark(run: Run) -> None:
+    try:
+        records.edit(RUN, run.uid, lambda current: msgspec.structs.replace(current, is_stopping=True, active="yes"))
+    except NotFound:
+        return
+
+
+def _media(project: int, spec: JobSpec, *, all_media: bool) -> list[int]:
+    if spec.media_query is not None:
+        return asking.ids(asking.current(project), filters.parse(Kind.MEDIA, _parameters(spec.media_query)))
+    if spec.media_ids is not None:
+        return spec.media_ids
+    if not all_media:
+        raise BadInput("Request body validation error", "'media_ids' is a required property.")
+    return asking.ids(asking.current(project), filters.parse(Kind.MEDIA, MediaQuery()))
+
+
+def _parameters(text: str) -> MediaQuery:
+    """The parameters of a media list as they stand in an address: `?name=x&type=3`. Raises BadInput."""
+    given: dict[str, Any] = {}
+    fields = {field.name: field for field in msgspec.inspect.type_info(MediaQuery).fields}  # type: ignore[attr-defined]
+    for name, value in parse_qsl(text.lstrip("?"), keep_blank_values=True):
+        field = fields.get(MediaQuery.accepts.get(name, name))
+        if field is not None:
+            is_list = any(isinstance(option, msgspec.inspect.ListType) for option in _options(field.type))
+            given[field.name] = [*given.get(field.name, []), *value.split(",")] if is_list else value
+    try:
+        return msgspec.convert(given, MediaQuery, strict=False)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"media_query: {error}") from None
+
+
+def _options(type_: msgspec.inspect.Type) -> Iterable[msgspec.inspect.Type]:
+    if isinstance(type_, msgspec.inspect.Metadata):
+        return _options(type_.type)
+    return type_.types if isinstance(type_, msgspec.inspect.UnionType) else (type_,)
+
+
+def _batches(media: list[int], size: int) -> list[list[int]]:
+    size = min(size, MOST_MEDIA) if len(media) <= MOST_MEDIA else size
+    if size > MOST_MEDIA:
+        raise BadInput(f"files_per_job: a job takes {MOST_MEDIA} media at most; {len(media)} are asked for at once.")
+    batches = [media[start : start + size] for start in range(0, len(media), size)]
+    if len(batches) > MOST_JOBS:
+        message = (
+            f"{len(media)} media in batches of {size} are {len(batches)} jobs; {MOST_JOBS} may be started at once."
+        )
+        raise BadInput(message)
+    return batches
+
+
+def _run(
+    project: Project, caller: Caller, algorithm: Algorithm, gid: str, media: list[int], spec: JobSpec, namespace: str
+) -> Run:
+    slug = _NAME.sub("-", algorithm.name.lower()).strip("-")
+    start = f"alg-{algorithm.id}-proj-{project.id}-usr-{caller.id}"
+    salt = "".join(secrets.choice(_SALT) for _ in range(5))
+    name = f"{start}-name-{slug}"[:56].strip("-")
+    return Run(
+        id=f"{name}-{salt}",
+        uid=str(uuid.uuid1()),
+        gid=gid,
+        project=project.id,
+        organization=project.organization,
+        user=caller.id,
+        algorithm=algorithm.id,
+        algorithm_name=algorithm.name,
+        cluster=algorithm.cluster,
+        namespace=namespace,
+        media_ids=media,
+        parameters=[*algorithm.parameters, *(spec.extra_params or [])],
+        created=now(),
+        success_email=spec.success_email_spec,
+        failure_email=spec.failure_email_spec,
+    )
+
+
+def _store(runs: list[Run]) -> None:
+    """Store runs, all or none."""
+    done: list[Run] = []
+    try:
+        for start in range(0, len(runs), _TOGETHER):
+            change = Transaction()
+            part = runs[start : start + _TOGETHER]
+            for run in part:
+                records.add(change, RUN, run)
+            change.run()
+            done += part
+    except Exception:
+        _forget(done)
+        raise
+
+
+def _forget(runs: Iterable[Run]) -> None:
+    for run in runs:
+        try:
+            records.remove(RUN, run.uid)
+        except NotFound:
+            continue
+
+
+def _submit(runs: list[Run]) -> list[Run]:
+    """Hand runs over while there is time; the first alone, for what one engine refuses it refuses of all."""
+    end = time.monotonic() + SUBMIT_SECONDS
+    try:
+        first = job_standing.submit(runs[0])
+    except Refused as refusal:
+        _forget(runs)
+        raise BadInput(str(refusal)) from None
+    except Away as away:
+        return [msgspec.structs.replace(run, message=str(away)) for run in runs]
+
+    def hand_over(run: Run) -> Run:
+        if time.monotonic() > end:
+            return run
+        try:
+            return job_standing.submit(run)
+        except Away as away:
+            return msgspec.structs.replace(run, message=str(away))
+        except Refused as refusal:
+            return job_standing.refuse(run, str(refusal))
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return [first, *pool.map(hand_over, runs[1:])]
