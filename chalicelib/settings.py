@@ -39,7 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     email_sender: str = "limn@localhost"
     email_enabled: bool = True
     notify_address: str = ""
-    """Who of the operator's people gets notices by mail: those of Notify, and of new users and members. Empty for nobody."""
+    """Who of the operator's people gets notices by mail: of Notify, of new users and members. Empty for nobody."""
     anonymous_registration: bool = False
     confirm_registration: bool = False
     """Whether an anonymous registration is active only once its address was confirmed."""

@@ -23,6 +23,7 @@ from infra.local.deploy import deploy
 AWS = aws.start()
 os.environ.update(deploy(aws.REGION))
 os.environ["LIMN_PUBLIC_URL"] = "http://127.0.0.1:8000"
+os.environ["LIMN_S3_ENDPOINT"] = "http://127.0.0.1:8001"
 os.environ["LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS"] = "true"
 
 from app import app  # noqa: E402 it reads the environment set above

@@ -284,7 +284,12 @@ def _forms(cls: type) -> _Forms:
     fields = _members(inspect.type_info(cls))
     return _Forms(
         members=frozenset(field.encode_name for field in fields),
-        optional=frozenset(field.encode_name for field in fields if not field.required),
+        # A member that may be absent but not null says so by the default UNSET.
+        optional=frozenset(
+            field.encode_name
+            for field in msgspec.structs.fields(cls)
+            if not field.required and field.default is not msgspec.UNSET
+        ),
         renames=getattr(cls, "accepts", {}),
         gathers=getattr(cls, "gathers", None),
         within=tuple((field.encode_name, field.type) for field in fields if any(_structs(field.type))),

@@ -168,7 +168,7 @@ class _Expansion:
             exits=(node.id,),
             phases=[node.phase],
             outputs={output.name: done.outputs.get(output.name) if done else None for output in node.outputs},
-            text=(done.text or "") if done else None,
+            text=done.text if done else None,
             files={
                 output.name: Input(path="", node=node.id, name=output.name)
                 for output in node.outputs

@@ -19,6 +19,8 @@ from chalicelib.services import asking, media_deletion
 from chalicelib.services.annotations import all_rows
 from chalicelib.storage import records
 
+_DEFAULTS = ("default_box", "default_line", "default_dot", "default_localization")
+
 
 def of_project(kind: RecordKind[Any], project: int, number: int) -> Any:
     """A definition of a project by its id, in one call.
@@ -66,6 +68,8 @@ def delete_type(kind: Kind, project: int, number: int, user: int) -> int:
     gone = _delete(kind, project, user, Test("type", Op.EQ, number))
     if kind is Kind.MEDIA:
         _forget_media_type(project, number, user)
+    if kind is Kind.LOCALIZATION:
+        _forget_default(project, number, user)
     records.remove(TYPE_RECORD[kind], number, user=user)
     return gone
 
@@ -92,10 +96,23 @@ def _delete(kind: Kind, project: int, user: int, where: Tree) -> int:
     live = asking.count(view, Query(kind=kind, where=where, merge=False))
     numbers = asking.ids(view, all_rows(kind, where))
     if kind is Kind.MEDIA:
-        media_deletion.delete(project, numbers, user)
+        media_deletion.delete(project, user, numbers)
     else:
         media_deletion.delete_rows(kind, numbers, user)
     return live
+
+
+def _forget_default(project: int, number: int, user: int) -> None:
+    """Media and state types no longer name a localization type that goes as a default."""
+
+    def without(current: Any) -> Any:
+        named = [name for name in _DEFAULTS if getattr(current, name, None) == number]
+        return msgspec.structs.replace(current, **dict.fromkeys(named))
+
+    for kind in (Kind.MEDIA, Kind.STATE):
+        for found in records.definitions(project).types(kind).values():
+            if without(found) != found:
+                records.edit(TYPE_RECORD[kind], found.id, without, user=user)
 
 
 def _forget_media_type(project: int, number: int, user: int) -> None:

@@ -1,7 +1,7 @@
 """Jobs: launching algorithms over media, and what becomes of the jobs (`spec/3` §§12.4, 12.5).
 
-A launch stores its runs first, all of them, and hands them to their engine then: what was answered is not forgotten when
-a process dies or an engine is away, for whoever looks at a run that its engine has not got hands it over.
+A launch stores its runs first, all of them, and hands them to their engine then: what was answered is not forgotten
+when a process dies or an engine is away, for whoever looks at a run that its engine has not got hands it over.
 """
 
 from __future__ import annotations

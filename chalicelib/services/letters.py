@@ -74,8 +74,7 @@ def lockout(user: User) -> Letter:
     return Letter(
         "Your account is locked",
         (
-            f"Somebody entered a wrong password for {user.username} three times, so nobody can sign in with it for "
-            "ten minutes.",
+            f"Somebody entered a wrong password for {user.username} three times: nobody can sign in for ten minutes.",
             "If it was not you, your password held; you need do nothing.",
         ),
     )

@@ -4,10 +4,10 @@ Whoever deletes a project orders the purge first, to begin once the request must
 a request that dies in between has deleted nothing, and the purge finds nothing to do. From the mark on, nobody reaches
 the project, and the purge will come.
 
-A purge removes in small steps, each of which may be repeated; it keeps no account of them, for what is gone is not found
-again. When its time is over it orders its own continuation. Queue functions may still be writing into the project while
-it runs, so after a while a second round removes what came. The project's own record goes last: until then its mark keeps
-everybody out.
+A purge removes in small steps, each of which may be repeated; it keeps no account of them, for what is gone is not
+found again. When its time is over it orders its own continuation. Queue functions may still be writing into the project
+while it runs, so after a while a second round removes what came. The project's own record goes last: until then its
+mark keeps everybody out.
 """
 
 from __future__ import annotations
@@ -116,7 +116,14 @@ def _record(number: int) -> Project | None:
 
 
 def _steps(project: int, organization: int) -> Iterator[None]:
-    """Remove everything, with a pause after each step."""
+    """Remove everything, with a pause after each step that found something to remove."""
+    yield from _purge_records(project)
+    yield from _purge_log(project)
+    for bucket, prefix in _places(project, organization):
+        yield from _purge_objects(bucket, prefix)
+
+
+def _purge_records(project: int) -> Iterator[None]:
     for kind in PROJECT_KINDS:
         for record in records.listed(kind, project):
             _drop(kind, record)
@@ -124,8 +131,14 @@ def _steps(project: int, organization: int) -> Iterator[None]:
     for row in records.listed(ROW_PROTECTION, project_scope(project)):
         _drop(ROW_PROTECTION, row)
         yield
+
+
+def _purge_log(project: int) -> Iterator[None]:
+    """The log with the entities it tells of.
+
+    An entity goes with the first commit that tells of it, and the commit after it: what is left says what to do.
+    """
     while commits := log.oldest(project, COMMITS_AT_ONCE):
-        # an entity goes with the first commit that tells of it, and the commit after it: what is left says what to do
         for commit in commits:
             found: defaultdict[str, list[int]] = defaultdict(list)
             for change in commit.changes:
@@ -135,14 +148,17 @@ def _steps(project: int, organization: int) -> Iterator[None]:
                 entities.purge(Kind(word), numbers)
         log.forget(project, [commit.seq for commit in commits])
         yield
-    for bucket, prefix in _places(project, organization):
-        waiting: list[str] = []
-        for key in objects.under(prefix, bucket=bucket):
-            waiting.append(key)
-            if len(waiting) == OBJECTS_AT_ONCE:
-                objects.remove(waiting, bucket=bucket)
-                waiting = []
-                yield
+
+
+def _purge_objects(bucket: str, prefix: str) -> Iterator[None]:
+    waiting: list[str] = []
+    for key in objects.under(prefix, bucket=bucket):
+        waiting.append(key)
+        if len(waiting) == OBJECTS_AT_ONCE:
+            objects.remove(waiting, bucket=bucket)
+            waiting = []
+            yield
+    if waiting:
         objects.remove(waiting, bucket=bucket)
         yield
 

@@ -77,6 +77,8 @@ _MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtempl
 
 def mask_on(known: Grants, what: str, thing: Any) -> int:
     """The mask on a thing of a project: by its kind's word and itself."""
+    if isinstance(thing, entities.Stored):
+        thing = thing.entity
     if what == Kind.MEDIA:
         return known.on_media(thing.id, thing.primary_section)
     if what in (Kind.LOCALIZATION, Kind.STATE):

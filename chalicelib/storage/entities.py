@@ -277,11 +277,14 @@ def _edit_chunk(
     project = 0
     for number, before in many(kind, part).items():
         after = how(before.entity)
-        if after is None or after == before.entity:
+        if after is None:
+            continue
+        doc = _encoder.encode(after)
+        if doc == _encoder.encode(before.entity):  # Python's == would take 0 for false and 5 for 5.0
             continue
         project = after.project
         rewrite(change, kind, before, after)
-        changes.append(Change(kind, number, msgspec.Raw(_encoder.encode(after))))
+        changes.append(Change(kind, number, msgspec.Raw(doc)))
     if changes:
         change.log(project, user, changes, describe([told.id for told in changes]) if describe else None)
         change.run()

@@ -75,7 +75,9 @@ class TestSaving:
         assert urls[0] != urls[1]
         assert all(url.startswith(f"{project}/test_") and url.endswith(".yaml") for url in urls)
 
-    @pytest.mark.parametrize("url", ["not_there", "https://example.org/a.yaml", "http://127.0.0.1:1/a", "file:///etc/passwd"])
+    @pytest.mark.parametrize(
+        "url", ["not_there", "https://example.org/a.yaml", "http://127.0.0.1:1/a", "file:///etc/passwd"]
+    )
     def test_what_may_not_be_fetched_is_refused(self, api, project, url):
         for path in ("SaveAlgorithmManifest", "SaveGenericFile"):
             said = api.post(f"{path}/{project}", {"name": "a", "upload_url": url})
@@ -137,12 +139,16 @@ class TestRegistration:
             assert said.status == status, (change, said.body)
 
     def test_a_manifest_of_another_project_is_not_there(self, api, project, organization):
-        other = projects.create_project(ProjectSpec(name="other", organization=organization), api.user.id, "No Access").id
+        other = projects.create_project(
+            ProjectSpec(name="other", organization=organization), api.user.id, "No Access"
+        ).id
         manifest = saved(api, other)
         assert api.post(f"Algorithms/{project}", spec(api, project, manifest=manifest)).status == 400
 
     def test_a_syntax_error_has_line_and_column(self, api, project):
-        said = api.post(f"Algorithms/{project}", spec(api, project, manifest=saved(api, project, MANIFEST + "garbage\na: b")))
+        said = api.post(
+            f"Algorithms/{project}", spec(api, project, manifest=saved(api, project, MANIFEST + "garbage\na: b"))
+        )
         assert said.status == 400
         assert "line 10, column" in said.message or "line 11, column" in said.message
 
@@ -175,7 +181,9 @@ class TestNames:
         again = api.post(f"Algorithms/{project}", wanted)
         assert again.status == 400
         assert "unique" in again.message
-        other = projects.create_project(ProjectSpec(name="other", organization=organization), api.user.id, "No Access").id
+        other = projects.create_project(
+            ProjectSpec(name="other", organization=organization), api.user.id, "No Access"
+        ).id
         there = spec(api, other, name=wanted["name"])
         assert api.post(f"Algorithms/{other}", there).status == 400
         api.delete(f"Project/{project}")
@@ -253,9 +261,13 @@ class TestTemplates:
 
     def test_headers_never_come_back(self, api, project, organization, monkeypatch, hosted_template):
         template = hosted_template(self.TEXT, tparams=[{"name": "message", "value": "hi"}])
-        cluster = api.made(f"JobClusters/{organization}", {"name": "c", "host": "h", "port": 1, "token": "t", "cert": "c"})
+        cluster = api.made(
+            f"JobClusters/{organization}", {"name": "c", "host": "h", "port": 1, "token": "t", "cert": "c"}
+        )
         number = api.made(f"Algorithms/{project}", spec(api, project, cluster=cluster))
-        said = api.patch(f"Algorithm/{number}", {"headers": [{"name": "X", "value": "planted-secret"}], "template": template})
+        said = api.patch(
+            f"Algorithm/{number}", {"headers": [{"name": "X", "value": "planted-secret"}], "template": template}
+        )
         assert said.status == 200, said.body
         seen = api.get(f"Algorithm/{number}")
         assert b"planted-secret" not in seen.body
@@ -264,7 +276,9 @@ class TestTemplates:
 
 class TestRendering:
     def test_what_is_left_of_jinja(self):
-        text = "{% for c in names %}{{ c|upper }}{% if not loop.last %},{% endif %}{% endfor %} {{ other|default('d') }}"
+        text = (
+            "{% for c in names %}{{ c|upper }}{% if not loop.last %},{% endif %}{% endfor %} {{ other|default('d') }}"
+        )
         assert rendering.render(text, {"names": "ab"}) == "A,B d"
         assert rendering.render("{% raw %}{{inputs.x}}{% endraw %}\n", {}) == "{{inputs.x}}\n"
 

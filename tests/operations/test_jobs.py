@@ -261,7 +261,9 @@ class TestClusterThatMisbehaves:
         assert api.get(f"Job/{run.uid}").json["status"] == "Running"
         assert len(cluster.workflows) == 1
 
-    def test_a_workflow_it_lost_is_missing_then_lost_and_may_come_back(self, api, project, algorithm, cluster, monkeypatch):
+    def test_a_workflow_it_lost_is_missing_then_lost_and_may_come_back(
+        self, api, project, algorithm, cluster, monkeypatch
+    ):
         uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
         kept = dict(cluster.workflows)
         cluster.workflows.clear()
@@ -284,7 +286,9 @@ class TestClusterThatMisbehaves:
         assert "Unauthorized" in said.message
         assert api.get(f"Jobs/{project}").json == []
 
-    def test_a_server_with_another_certificate_is_not_trusted(self, api, project, algorithm, organization, cluster, tmp_path):
+    def test_a_server_with_another_certificate_is_not_trusted(
+        self, api, project, algorithm, organization, cluster, tmp_path
+    ):
         number = api.get(f"JobClusters/{organization}").json[0]["id"]
         (tmp_path / "other").mkdir()
         other, _ = clusters.certificates(tmp_path / "other")
@@ -306,7 +310,9 @@ class TestMail:
     def mail(self, api, what: str) -> dict:
         return {"recipients": [api.user.email], "subject": what, "text": f"It {what}."}
 
-    @pytest.mark.parametrize(("phase", "subject"), [("Succeeded", "succeeded"), ("Failed", "failed"), ("Error", "failed")])
+    @pytest.mark.parametrize(
+        ("phase", "subject"), [("Succeeded", "succeeded"), ("Failed", "failed"), ("Error", "failed")]
+    )
     def test_the_right_one_is_sent_once(self, api, project, algorithm, cluster, monkeypatch, phase, subject):
         from chalicelib.services import mail as mails
 

@@ -6,14 +6,14 @@ the phases.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import ipaddress
 import json
 import re
 import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ _WORKFLOW = re.compile(r"/apis/argoproj\.io/v1alpha1/namespaces/([^/]+)/workflow
 
 def certificates(folder: Path) -> tuple[str, str]:
     """A new CA as PEM, and a file with a key and a certificate for 127.0.0.1 that it signed."""
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
 
     def made(name: str, key: Any, issuer: x509.Name, signer: Any, *, is_ca: bool) -> x509.Certificate:
         address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
@@ -43,8 +43,8 @@ def certificates(folder: Path) -> tuple[str, str]:
             .issuer_name(issuer)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(hours=1))
-            .not_valid_after(now + datetime.timedelta(hours=1))
+            .not_valid_before(now - dt.timedelta(hours=1))
+            .not_valid_after(now + dt.timedelta(hours=1))
             .add_extension(x509.BasicConstraints(ca=is_ca, path_length=None), critical=True)
             .add_extension(x509.SubjectAlternativeName([address, x509.DNSName("localhost")]), critical=False)
         )
@@ -64,30 +64,37 @@ def certificates(folder: Path) -> tuple[str, str]:
 
 def wrong_shape(resource: Any) -> str | None:
     """What is wrong with a Workflow, as the API server would find."""
+    return next(_wrongs(resource), None)
+
+
+def _wrongs(resource: Any) -> Iterator[str]:
     metadata, spec = resource.get("metadata", {}), resource.get("spec", {})
     if resource.get("apiVersion") != "argoproj.io/v1alpha1" or resource.get("kind") != "Workflow":
-        return "apiVersion or kind"
+        yield "apiVersion or kind"
     if set(resource) - {"apiVersion", "kind", "metadata", "spec"}:
-        return "unknown members"
+        yield "unknown members"
     if not _NAME.fullmatch(metadata.get("name", "")) or len(metadata["name"]) > 63:
-        return "metadata.name"
+        yield "metadata.name"
     for name, value in metadata.get("labels", {}).items():
         if not isinstance(value, str) or not _LABEL.fullmatch(value) or not _LABEL.fullmatch(name.rpartition("/")[2]):
-            return f"label {name}"
+            yield f"label {name}"
+    parameters = spec.get("arguments", {}).get("parameters", [])
+    yield from (f"parameter {item}" for item in parameters if not isinstance(item.get("value"), str))
+    names = [parameter["name"] for parameter in parameters]
+    if len(names) != len(set(names)):
+        yield "two parameters of one name"
+    yield from _wrong_templates(spec)
+
+
+def _wrong_templates(spec: Any) -> Iterator[str]:
     templates = {template.get("name"): template for template in spec.get("templates", [])}
     if spec.get("entrypoint") not in templates:
-        return "spec.entrypoint"
-    for parameter in spec.get("arguments", {}).get("parameters", []):
-        if not isinstance(parameter.get("name"), str) or not isinstance(parameter.get("value"), str):
-            return f"parameter {parameter}"
+        yield "spec.entrypoint"
     for template in templates.values():
         if len(_KINDS & set(template)) != 1:
-            return f"template {template.get('name')}"
-        for step in [step for group in template.get("steps", []) for step in group]:
-            if step.get("template") not in templates:
-                return f"step {step.get('name')}"
-    names = [parameter["name"] for parameter in spec.get("arguments", {}).get("parameters", [])]
-    return "two parameters of one name" if len(names) != len(set(names)) else None
+            yield f"template {template.get('name')}"
+        steps = [step for group in template.get("steps", []) for step in group]
+        yield from (f"step {step.get('name')}" for step in steps if step.get("template") not in templates)
 
 
 class FakeCluster:

@@ -116,6 +116,14 @@ def test_many_are_edited_and_deleted_each_whole(project):
     assert sum(change.is_gone for change in told) == 120
 
 
+def test_a_bulk_edit_that_turns_0_into_false_is_an_edit(project):
+    (box,) = boxes(project, 1, attributes={"flag": 0})
+    entities.create(BOX, [box], user=7)
+    flag = {"flag": False}
+    assert entities.edit_many(BOX, [box.id], lambda found: msgspec.structs.replace(found, attributes=flag), user=7) == 1
+    assert entities.get(BOX, box.id).attributes["flag"] is False
+
+
 def test_eight_writers_leave_a_log_without_gaps(project):
     def create(_):
         entities.create(BOX, boxes(project, 3), user=7)

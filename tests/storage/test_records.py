@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
 
-from chalicelib.domain.accounts import MEMBERSHIP, PROJECT, Membership, ProjectSpec
+from chalicelib.domain.accounts import MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Organization, ProjectSpec
 from chalicelib.domain.definitions import VERSION
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.services import projects
@@ -16,7 +17,8 @@ from chalicelib.storage import ids, log, records
 
 @pytest.fixture
 def organization() -> int:
-    return ids.reserve("organization")[0]
+    made = Organization(id=ids.reserve("organization")[0], name=f"records {uuid.uuid4()}")
+    return records.create(ORGANIZATION, made).id
 
 
 def make(organization: int, name: str = "reef"):

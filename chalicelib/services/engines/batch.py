@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 import boto3
+import msgspec
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -53,6 +54,10 @@ def client() -> Any:
     return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=config)
 
 
+class _Busy(Exception):
+    """Another process hands the nodes of this run over."""
+
+
 class Batch:
     """The deployment's Batch queue as an engine."""
 
@@ -84,9 +89,10 @@ class Batch:
         for order in orders:
             if found and time.monotonic() > deadline:
                 break
-            standing = self._standing(order, jobs)
-            if standing is not False:
-                found[order.run.uid] = standing
+            try:
+                found[order.run.uid] = self._standing(order, jobs)
+            except _Busy:
+                continue
         return found
 
     def stop(self, run: Run) -> None:
@@ -95,8 +101,8 @@ class Batch:
             if node.job and node.status not in FINISHED:
                 _call("terminate_job", jobId=node.job, reason="The job was deleted.")
 
-    def _standing(self, order: Order, jobs: Mapping[str, dict[str, Any]]) -> Standing | bool | None:
-        """How one run stands; None where Batch does not know a job of it, False where another hands it over."""
+    def _standing(self, order: Order, jobs: Mapping[str, dict[str, Any]]) -> Standing | None:
+        """How one run stands; None where Batch does not know a job of it. Raises _Busy where another hands it over."""
         run = order.run
         known = {node.id: node for node in run.nodes}
         for node in run.nodes:
@@ -113,16 +119,17 @@ class Batch:
             if any(_may_go(node, known) for node in graph.nodes.values()):
                 claimed = order.claim()
                 if claimed is None:
-                    return False
+                    raise _Busy
                 ends_claim = True
                 known |= {node.id: node for node in claimed[0].nodes if node.job and not known[node.id].job}
                 known = _hand_over(run, graph, known, is_doubtful=claimed[1])
         except (BadInput, Refused) as error:
-            self.stop(run)
+            self.stop(msgspec.structs.replace(run, nodes=list(known.values())))
             return Standing(phase=ERROR, message=str(error), nodes=list(known.values()), ends_claim=True)
         nodes = _shown(graph, known)
         phase = graph.phase or (RUNNING if any(node.status != PENDING for node in nodes[1:]) else PENDING)
-        reasons = [jobs[node.job].get("statusReason") for node in nodes if node.status == FAILED and node.job in jobs]
+        failed = [jobs.get(node.job or "", {}) for node in nodes if node.status == FAILED]
+        reasons = [job.get("statusReason") for job in failed]
         starts = [node.start_time for node in nodes if node.start_time]
         stops = [node.stop_time for node in nodes if node.stop_time]
         return Standing(

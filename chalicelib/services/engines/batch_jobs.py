@@ -1,8 +1,9 @@
 """A node as a job of AWS Batch on Fargate.
 
 A node without files is one container. One with files is a task of several: `in…` bring what it is given, `main` runs,
-`out…` take what it made; the folders of the files are volumes that these share. Each of the others runs one `aws s3 cp`,
-so that nothing is asked of the image of `main`; only where a step's printed text is used it must have `sh`.
+`out…` take what it made; the folders of the files are volumes that these share. Each of the others runs one
+`aws s3 cp`, so that nothing is asked of the image of `main`; only where a step's printed text is used it must have
+`sh`.
 
 Batch overrides the command of an image, not its entrypoint: an image whose entrypoint is not a plain `exec` gets the
 manifest's command as arguments.

@@ -1,0 +1,115 @@
+"""What belongs to nobody's data: health, notices to the operator, permalinks."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from chalicelib.domain.accounts import USER
+from chalicelib.domain.entities import MediaFiles
+from chalicelib.domain.kinds import Kind
+from chalicelib.errors import Unavailable
+from chalicelib.operations import health
+from chalicelib.settings import settings
+from chalicelib.storage import entities, records
+from infra.local import aws, outbox
+from tests.conftest import join, new_user
+
+
+class TestHealth:
+    def test_anybody_may_ask(self, nobody):
+        assert nobody.get("HealthCheck").json == [{"part": "service", "status": "ok"}]
+        assert [part["part"] for part in nobody.get("HealthCheckFull").json] == ["service", "database", "object store"]
+
+    @pytest.mark.parametrize("place", [0, 1])
+    def test_the_part_that_is_away_is_named_and_nothing_else(self, nobody, monkeypatch, place):
+        def away():
+            raise Unavailable("table limn-local-records in account 123456789012")
+
+        parts = list(health.PARTS)
+        parts[place] = (parts[place][0], away)
+        monkeypatch.setattr(health, "PARTS", tuple(parts))
+        said = nobody.get("HealthCheckFull")
+        assert said.status == 503
+        assert said.json == {"message": f"The {parts[place][0]} does not answer.", "details": "None"}
+        assert nobody.get("HealthCheck").status == 200
+
+
+class TestNotify:
+    def test_without_an_address_it_is_not_processed(self, api):
+        said = api.post("Notify", {"message": "hello"})
+        assert (said.status, said.message) == (503, "Not Processed")
+
+    def test_a_notice_reaches_the_operator(self, api, monkeypatch):
+        address = "operator-of-notices@example.org"
+        changed = msgspec.structs.replace(settings(), notify_address=address)
+        monkeypatch.setattr("chalicelib.operations.notify.settings", lambda: changed)
+        said = api.post("Notify", {"message": "the reef\n\nis <b>bleached</b>", "sendAsFile": 1})
+        assert (said.status, said.json) == (200, {"message": "Processed"})
+        api.drain()
+        mail = next(mail for mail in reversed(outbox.sent(aws.REGION)) if address in mail["to"])
+        assert "is <b>bleached</b>" in mail["text"]
+
+    def test_it_is_for_staff(self, stranger, nobody):
+        assert stranger.post("Notify", {"message": "x"}).status == 403
+        assert nobody.post("Notify", {"message": "x"}).status == 401
+
+    @pytest.mark.parametrize("body", [None, {}, {"message": ""}, {"message": 7}, {"message": "x", "send_as_file": 2}])
+    def test_a_bad_notice_is_refused(self, api, body):
+        assert api.post("Notify", body).status == 400
+
+
+class TestPermalink:
+    @pytest.fixture
+    def media(self, api, project, organization):
+        kind = api.made(f"MediaTypes/{project}", {"name": "video", "dtype": "video"})
+        number = api.made(f"Medias/{project}", {"type": kind, "name": "a.mp4", "md5": ""})
+        place = f"{organization}/{project}/{number}"
+        files = {
+            "streaming": [
+                {"path": f"{place}/{height}.mp4", "codec": "h264", "resolution": [height, height * 2]}
+                for height in (240, 700, 1080)
+            ],
+            "thumbnail": [{"path": f"{place}/t.jpg", "resolution": [10, 10]}],
+            "audio": [{"path": f"{place}/a.m4a", "codec": "aac"}, {"path": f"{place}/b.m4a", "codec": "aac"}],
+        }
+        found = msgspec.convert(files, MediaFiles)
+        entities.edit(Kind.MEDIA, number, lambda old: msgspec.structs.replace(old, media_files=found), user=None)
+        return number
+
+    @pytest.mark.parametrize(
+        ("query", "name"),
+        [
+            ({}, "700.mp4"),
+            ({"quality": 0}, "240.mp4"),
+            ({"quality": 5000}, "1080.mp4"),
+            ({"element": "streaming", "quality": 1000}, "1080.mp4"),
+            ({"element": "thumbnail"}, "t.jpg"),
+            ({"element": "audio"}, "a.m4a"),
+        ],
+    )
+    def test_it_leads_a_member_to_the_nearest_file(self, media, member, query, name):
+        said = member("View Only").get(f"Permalink/{media}", **query)
+        assert said.status == 301
+        assert f"/{name}?" in said.headers["Location"]
+        assert said.headers["Cache-Control"] == "no-store"
+
+    def test_what_is_not_there_is_not_found(self, api, media):
+        assert api.get(f"Permalink/{media}", element="archival").status == 404
+        assert api.get(f"Permalink/{media}", element="nonsense").status == 400
+        assert api.get(f"Permalink/{media}", quality=-1).status == 400
+        assert api.get("Permalink/999999999").status == 404
+
+    def test_strangers_and_nobody_learn_nothing(self, nobody, stranger, media):
+        assert nobody.get(f"Permalink/{media}").status == nobody.get("Permalink/999999999").status == 401
+        assert stranger.get(f"Permalink/{media}").status == stranger.get("Permalink/999999999").status == 404
+
+    def test_the_membership_of_anonymous_opens_it_to_everybody(self, nobody, stranger, media, project):
+        guest = new_user()
+        records.edit(USER, guest.user.id, lambda user: msgspec.structs.replace(user, username="anonymous"))
+        try:
+            assert nobody.get(f"Permalink/{media}").status == 401
+            join(guest, project, "View Only")
+            assert nobody.get(f"Permalink/{media}").status == stranger.get(f"Permalink/{media}").status == 301
+        finally:
+            records.edit(USER, guest.user.id, lambda user: msgspec.structs.replace(user, username=guest.user.username))

@@ -1,0 +1,112 @@
+"""The pictures of organizations and projects: whose they are, and where they lie."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from chalicelib.domain import thumbs
+from chalicelib.domain.accounts import ORGANIZATION
+from chalicelib.storage import objects, records
+from tests.conftest import new_user
+
+
+class TestOrganizations:
+    def test_an_upload_becomes_its_picture_and_the_next_one_replaces_it(self, api, organization):
+        keys = []
+        for _ in range(2):
+            info = api.get(f"OrganizationUploadInfo/{organization}").json
+            assert info["key"].startswith(f"{organization}/")
+            assert len(info["urls"]) == 1
+            objects.write(info["key"], b"picture")
+            assert api.patch(f"Organization/{organization}", {"thumb": info["key"]}).status == 200
+            keys.append(info["key"])
+        assert objects.size(keys[0]) is None
+        shown = api.get(f"Organization/{organization}").json["thumb"]
+        assert shown.startswith("http")
+        assert keys[1] in shown
+        assert api.get(f"Organization/{organization}").json["thumb"] == shown
+        listed = next(item for item in api.get("Organizations").json if item["id"] == organization)
+        assert listed["thumb"] == shown
+
+    def test_only_the_organizations_own_uploads_are_taken(self, api, organization, project):
+        objects.write(f"{organization}/{project}/7/film.mp4", b"of a project whose member an administrator need not be")
+        objects.write(f"{organization + 1}/x", b"x")
+        for key in (
+            f"{organization}/{project}/7/film.mp4",
+            f"{organization + 1}/x",
+            f"{organization}/",
+            f"{organization}/missing",
+            f"/{organization}/x",
+            "",
+            "x",
+            f"_uploads/d/{organization}/{project}/1/x",
+        ):
+            said = api.patch(f"Organization/{organization}", {"thumb": key})
+            assert (said.status, "thumb" in said.message) == (400, True), key
+        assert records.get(ORGANIZATION, organization).thumb is None
+
+    def test_a_plain_member_gets_upload_urls_and_a_stranger_does_not(self, api, organization, stranger):
+        plain = new_user()
+        api.made(f"Affiliations/{organization}", {"user": plain.user.id, "permission": "Member"})
+        assert plain.get(f"OrganizationUploadInfo/{organization}", num_parts=3, expiration=60).json["upload_id"]
+        assert stranger.get(f"OrganizationUploadInfo/{organization}").status == 404
+        assert plain.get(f"OrganizationUploadInfo/{organization}", expiration=604801).status == 400
+
+    def test_a_new_one_has_none(self, api):
+        assert api.post("Organizations", {"name": uuid.uuid4().hex, "thumb": "1/x"}).status == 400
+
+
+class TestProjects:
+    def upload(self, organization, project, user, name="a.png"):
+        key = f"_uploads/2026-01-02/{organization}/{project}/{user}/{name}"
+        objects.write(key, b"picture")
+        return key
+
+    def test_an_upload_is_copied_and_the_next_one_replaces_it(self, api, organization, project):
+        for name in ("a.png", "b.png"):
+            upload = self.upload(organization, project, api.user.id, name)
+            said = api.patch(f"Project/{project}", {"thumb": upload})
+            assert said.status == 200
+            assert f"{organization}/{project}/{name}" in said.json["object"]["thumb"]
+        assert objects.size(f"{organization}/{project}/a.png") is None
+        assert objects.read(f"{organization}/{project}/b.png") == b"picture"
+        shown = api.get(f"Project/{project}").json["thumb"]
+        assert shown.startswith("http")
+        assert f"X-Amz-Expires={thumbs.SECONDS}" in shown
+        assert next(item for item in api.get("Projects").json if item["id"] == project)["thumb"] == shown
+
+    def test_another_organizations_projects_or_users_upload_is_refused(self, api, organization, project):
+        user = api.user.id
+        for key, word in (
+            (self.upload(organization + 1, project, user), "organization"),
+            (self.upload(organization, project + 1, user), "project"),
+            (self.upload(organization, project, user + 1), "user"),
+            (f"_uploads/2026-01-02/{organization}/{project}/{user}/missing.png", "nothing was uploaded"),
+            (f"{organization}/{project}/1/a.png", "upload"),
+            (f"_uploads/{organization}/{project}/{user}/a.png", "upload"),
+            ("", "upload"),
+        ):
+            said = api.patch(f"Project/{project}", {"thumb": key})
+            assert said.status == 400, key
+            assert word in said.message, key
+
+    def test_a_new_one_has_none(self, api, organization):
+        assert api.post("Projects", {"name": uuid.uuid4().hex, "organization": organization, "thumb": "x"}).status == 400
+
+
+@pytest.mark.parametrize("key", ["1/a\nb", "1/" + "x" * 301, "1//a", "01/a"])
+def test_a_malformed_key_is_refused(api, organization, key):
+    assert api.patch(f"Organization/{organization}", {"thumb": key.replace("1", str(organization), 1)}).status == 400
+
+
+class TestCounts:
+    def test_files_bytes_and_seconds_are_counted(self, api, project):
+        kind = api.made(f"MediaTypes/{project}", {"name": "video", "dtype": "video"})
+        media = {"type": kind, "name": "a.mp4", "md5": "", "num_frames": 250, "fps": 25.0}
+        api.made(f"Medias/{project}", media)
+        assert api.get(f"Project/{project}").json["num_files"] == 1
+        assert api.get(f"Project/{project}").json["duration"] == 10
+        listed = next(item for item in api.get("Projects").json if item["id"] == project)
+        assert (listed["num_files"], listed["duration"]) == (1, 10)
