@@ -1,0 +1,1 @@
+"""Limn, in layers; `docs/architecture.md` is the map."""

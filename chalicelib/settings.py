@@ -35,7 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     s3_endpoint: str = ""
     """Where clients reach S3 when it is not AWS; presigned URLs start with it. Empty on AWS."""
     aws_endpoint: str = ""
-    """Where this process reaches every AWS service when it is not AWS. Empty on AWS, and inside the local stack's process."""
+    """Where this process reaches AWS when that is an emulator of its own. Empty on AWS, and inside the local stack."""
     email_sender: str = "limn@localhost"
     email_enabled: bool = True
     notify_address: str = ""

@@ -1,0 +1,1 @@
+"""Queue functions: each a Lambda of its own, sharing `chalicelib`."""

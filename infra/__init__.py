@@ -1,0 +1,1 @@
+"""CloudFormation, packaging and the local stack."""

@@ -1,0 +1,1 @@
+"""What things are: Structs and pure functions, no I/O."""

@@ -1,4 +1,4 @@
-"""The declaration of an operation: from it come route, decoding, permission, OpenAPI document, reference and matrix test.
+"""The declaration of an operation: from it come route, decoding, permission, document, reference and matrix test.
 
     Operation(
         id="GetLocalization",

@@ -1,7 +1,7 @@
 """Secrets at rest: sealed by KMS when they are stored, opened when they are used.
 
 KMS encrypts them itself, 4 KB at a time, bound by the encryption context to what they are for: no cryptography of our
-own, and a record copied elsewhere opens nothing. A secret is a few KB and rarely used, so a data key would save nothing.
+own, and a record copied elsewhere opens nothing. A secret is a few KB and rarely used: a data key would save nothing.
 """
 
 from __future__ import annotations

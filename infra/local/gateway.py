@@ -232,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self._send(self.gateway.ask(self.command, self.path, dict(self.headers.items()), body))
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = _serve
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = _serve  # noqa: N815 the base class's names
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":

@@ -29,7 +29,7 @@ def required_of(struct: type[Any]) -> dict[str, Any]:
     return _fields(shapes.type_info(struct))
 
 
-def _example(shape: Any) -> Any:  # noqa: PLR0911 one line per shape
+def _example(shape: Any) -> Any:  # noqa: C901, PLR0911 one line per shape
     match shape:
         case shapes.StructType():
             return _fields(shape)

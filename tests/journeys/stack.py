@@ -30,7 +30,7 @@ class Stack:
         before = place.stat().st_mtime_ns if place.exists() else 0
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("LIMN_", "AWS_"))}
         with (self.home / "log.txt").open("a") as log:
-            self._process = subprocess.Popen(  # noqa: S603 our own module
+            self._process = subprocess.Popen(
                 [sys.executable, "-m", "infra.local"],
                 cwd=ROOT,
                 env={**clean, "PORT": str(self.port), "LIMN_HOME": str(self.home), **environment},

@@ -146,7 +146,7 @@ class TestAnalyses:
         numbers = [one[0] if isinstance(one, list) else one for one in media]
         spec = {"type": box, "media_id": numbers[0], "frame": 0, "x": 0.1, "y": 0.1, "width": 0.1, "height": 0.1}
         api.made(f"Localizations/{project}", [spec] * 5)
-        for name, query in (("all", "*"), ("one", "name:b.jpg"), ("none", "nothing:here")):
+        for name, query in (("all", "*"), ("one", "$name:b.jpg"), ("none", "nothing:here")):
             api.made(f"Analyses/{project}", {"name": name, "data_query": query})
         assert api.get(f"SectionAnalysis/{project}").json == {"all": 5, "one": 1, "none": 0}
         assert api.get(f"SectionAnalysis/{project}", media_id=numbers[1:]).json == {"all": 2, "one": 1, "none": 0}

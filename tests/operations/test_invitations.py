@@ -7,8 +7,8 @@ import uuid
 
 import pytest
 
-from chalicelib.settings import Settings, settings
 from chalicelib.services import registration
+from chalicelib.settings import Settings, settings
 from infra.local import aws, outbox
 from tests.conftest import Api, new_user
 

@@ -11,7 +11,7 @@ from chalicelib.domain.permissions import Level
 from chalicelib.services import access, visibility
 from chalicelib.settings import settings
 from chalicelib.storage import entities
-from tests.conftest import join, new_user
+from tests.conftest import join
 
 VIEW = EXIST | READ
 ALL = mask_of(Level.FULL)
@@ -196,7 +196,8 @@ class TestFineGrained:
         allow(api, mask_of(Level.EDIT), media=things["media"][0], user=viewer.user.id)
         assert viewer.patch(f"Media/{things['media'][0]}", change).status == 200
         assert viewer.patch(f"Media/{things['media'][1]}", change).status == 403
-        assert viewer.delete(f"Localization/{things['boxes'][0]}").status == 403
+        assert viewer.delete(f"Localization/{things['boxes'][1]}").status == 403
+        assert viewer.delete(f"Localization/{things['boxes'][0]}").status == 200
 
     def test_a_bulk_change_reaches_only_what_a_single_change_would(self, api, project, stranger, things):
         user = stranger.user.id

@@ -1,0 +1,176 @@
+"""The operator's command line: accounts and announcements, on AWS and on the local stack.
+
+    python -m infra.admin create-superuser ada --email ada@example.org      asks for the password
+    python -m infra.admin list-users
+    python -m infra.admin announce "We are down on Sunday from 8 to 9 UTC." --subject Maintenance --days 3
+    python -m infra.admin unlock ada
+    python -m infra.admin deactivate ada         ends all tokens too; `activate` opens the account again
+    python -m infra.admin staff ada              makes a user one of the staff; `no-staff` undoes it
+
+With `--stage prod` it works on AWS, by the operator's own credentials and the outputs of that stage's stateful stack;
+or by `LIMN_…` variables where they are set. Without, it asks the local stack that runs here, whose data only its own
+process has: the words go to its `/local/admin` with the key that it left in `.limn/operator.key`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+KEY_FILE = "operator.key"
+PASSWORD = "LIMN_ADMIN_PASSWORD"  # noqa: S105 the name of a variable
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Do what the command line says; the exit code."""
+    given = parser().parse_args(words)
+    if given.command == "create-superuser":
+        given.password = os.environ.get(PASSWORD) or getpass.getpass("Password: ")
+    try:
+        if given.stage:
+            _configure(given.stage, given.region)
+        if given.stage or "LIMN_RECORDS_TABLE" in os.environ:
+            print(perform(vars(given)))
+        else:
+            print(_ask_local(Path(given.home) / ".limn", vars(given)))
+    except Refused as refusal:
+        print(refusal, file=sys.stderr)
+        return 1
+    return 0
+
+
+class Refused(Exception):
+    """It was not done; the message says why."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """What may be said."""
+    made = argparse.ArgumentParser(prog="python -m infra.admin", description=(__doc__ or "").partition("\n")[0])
+    made.add_argument("--stage", help="a stage on AWS; the local stack otherwise")
+    made.add_argument("--region", help="the stage's region; that of the AWS configuration otherwise")
+    made.add_argument("--home", default=os.environ.get("LIMN_HOME", "."), help="where .limn of the local stack lies")
+    commands = made.add_subparsers(dest="command", required=True)
+    create = commands.add_parser("create-superuser", help=f"a user of staff; password asked for, or in {PASSWORD}")
+    create.add_argument("username")
+    create.add_argument("--email", required=True)
+    create.add_argument("--first-name", default="")
+    create.add_argument("--last-name", default="")
+    commands.add_parser("list-users", help="every user, by id")
+    announce = commands.add_parser("announce", help="tell everybody something, until each has acknowledged it")
+    announce.add_argument("text", help="Markdown")
+    announce.add_argument("--subject", default="")
+    announce.add_argument("--days", type=int, default=7, help="after how many days it is over (7)")
+    announce.add_argument("--project", type=int, help="only its members")
+    announce.add_argument("--user", dest="username", help="only this one")
+    for command, about in (
+        ("unlock", "let a user sign in who entered too many wrong passwords"),
+        ("deactivate", "close an account and end its tokens"),
+        ("activate", "open it again"),
+        ("staff", "make a user one of the staff"),
+        ("no-staff", "make a user none of the staff"),
+    ):
+        commands.add_parser(command, help=about).add_argument("username")
+    return made
+
+
+def perform(given: dict[str, Any]) -> str:
+    """Do a command in this process, which has the configuration of a deployment; what there is to say.
+
+    Raises:
+        Refused: the service refuses it, with the service's own sentence.
+    """
+    # only now: the service's modules read the configuration when they are imported
+    from chalicelib.domain.accounts import UserSpec
+    from chalicelib.errors import LimnError
+    from chalicelib.services import administration
+
+    try:
+        match given.get("command"):
+            case "create-superuser":
+                spec = UserSpec(
+                    username=str(given["username"]),
+                    email=str(given["email"]),
+                    first_name=str(given.get("first_name") or ""),
+                    last_name=str(given.get("last_name") or ""),
+                    password=str(given["password"]),
+                )
+                user = administration.create_superuser(spec)
+                return f"User {user.username} ({user.id}) is of staff."
+            case "list-users":
+                return "\n".join(_line(user) for user in administration.list_users())
+            case "announce":
+                count = administration.announce(
+                    str(given.get("subject") or ""),
+                    str(given["text"]),
+                    days=int(given.get("days") or administration.ANNOUNCED_DAYS),
+                    project=given.get("project"),
+                    username=given.get("username"),
+                )
+                return f"Announced to {count} users."
+            case "unlock":
+                return f"User {administration.unlock(str(given['username'])).username} may sign in."
+            case "activate" | "deactivate" as command:
+                user = administration.set_active(str(given["username"]), active=command == "activate")
+                return f"The account of {user.username} is {'open' if user.is_active else 'closed'}."
+            case "staff" | "no-staff" as command:
+                user = administration.set_staff(str(given["username"]), staff=command == "staff")
+                return f"User {user.username} is {'' if user.is_staff else 'not '}of staff."
+            case other:
+                raise Refused(f"There is no command {other!r}.")
+    except LimnError as error:
+        raise Refused(error.message) from error
+    except (KeyError, ValueError, TypeError) as error:
+        raise Refused(f"Something is missing or malformed: {error}.") from error
+
+
+def _line(user: Any) -> str:
+    words = [f"{user.id:>6}", f"{user.username:<30}", f"{user.email:<40}", user.display_name]
+    marks = [word for word, on in (("staff", user.is_staff), ("closed", not user.is_active)) if on]
+    return "  ".join(words) + (f"  ({', '.join(marks)})" if marks else "")
+
+
+def _configure(stage: str, region: str | None) -> None:
+    """The configuration of a stage, from the outputs of its stateful stack."""
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from infra.local.deploy import variable
+
+    name = f"limn-{stage}-stateful"
+    if region:
+        os.environ["AWS_DEFAULT_REGION"] = region
+    try:
+        stack = boto3.client("cloudformation").describe_stacks(StackName=name)["Stacks"][0]
+    except (ClientError, BotoCoreError) as failure:
+        raise Refused(f"The stack {name} cannot be read: {failure}") from failure
+    os.environ.update({variable(output["OutputKey"]): output["OutputValue"] for output in stack.get("Outputs", [])})
+
+
+def _ask_local(home: Path, given: dict[str, Any]) -> str:
+    """Have the local stack do a command."""
+    try:
+        url = json.loads((home / "local.json").read_text())["url"]
+        key = (home / KEY_FILE).read_text().strip()
+    except OSError as failure:
+        raise Refused(f"No local stack has run here ({failure}). Start it with `make run`, or name a --stage.") from None
+    body = json.dumps({**given, "key": key}).encode()
+    request = Request(f"{url}/local/admin", body, {"Content-Type": "application/json"}, method="POST")  # noqa: S310 ours
+    try:
+        with urlopen(request, timeout=30) as answer:  # noqa: S310 the local stack's own address
+            return str(json.load(answer)["message"])
+    except HTTPError as refusal:
+        raise Refused(json.load(refusal)["message"]) from None
+    except URLError as failure:
+        raise Refused(f"The local stack does not answer at {url}: {failure.reason}. Start it with `make run`.") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
