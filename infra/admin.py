@@ -152,6 +152,7 @@ def _configure(stage: str, region: str | None) -> None:
     except (ClientError, BotoCoreError) as failure:
         raise Refused(f"The stack {name} cannot be read: {failure}") from failure
     os.environ.update({variable(output["OutputKey"]): output["OutputValue"] for output in stack.get("Outputs", [])})
+    os.environ["LIMN_STAGE"] = stage
 
 
 def _ask_local(home: Path, given: dict[str, Any]) -> str:

@@ -184,10 +184,17 @@ def edit(
     raise Conflict(f"The {kind} {number} is being changed by too many at once; nothing was changed.")
 
 
-def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity) -> Conflict:
-    """Make a changed row part of a transaction; returns the Conflict that says it moved underneath."""
+def rewrite(
+    change: Transaction, kind: Kind, before: Stored[Any], after: Entity, doc: bytes | None = None
+) -> Conflict:
+    """Make a changed row part of a transaction, `doc` its document where the caller has it encoded already.
+
+    Returns:
+        the Conflict that says it moved underneath.
+    """
     moved = Conflict(f"The {kind} {after.id} was changed by somebody else at the same time.")
-    row = EntityRow(_key(kind, after.id), project=after.project, doc=_encoder.encode(after), n=before.n + 1)
+    document = _encoder.encode(after) if doc is None else doc
+    row = EntityRow(_key(kind, after.id), project=after.project, doc=document, n=before.n + 1)
     change.put(row, EntityRow.n == before.n, moved)
     return moved
 
@@ -283,7 +290,7 @@ def _edit_chunk(
         if doc == _encoder.encode(before.entity):  # Python's == would take 0 for false and 5 for 5.0
             continue
         project = after.project
-        rewrite(change, kind, before, after)
+        rewrite(change, kind, before, after, doc)
         changes.append(Change(kind, number, msgspec.Raw(doc)))
     if changes:
         change.log(project, user, changes, describe([told.id for told in changes]) if describe else None)

@@ -18,7 +18,7 @@ from chalicelib.services import access, passwords, users
 from chalicelib.settings import settings
 from chalicelib.storage import records
 from functions import clip, email, purge, transcode
-from infra.local import aws, operator, outbox, state
+from infra.local import aws, operator_page, outbox, state
 from infra.local.gateway import Gateway, Reply, Server
 from infra.local.queues import Pollers, Source
 from infra.local.s3_front import S3Front
@@ -33,7 +33,7 @@ class Service:
         self._home, self._host, self._port = home, host, port
         self._gateway = Gateway(app)
         self._gateway.page("/outbox", self._outbox)
-        self._gateway.page(operator.PATH, operator.OperatorPage(home).serve)
+        self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
         self._gateway.page("/", self._front_page)
         self._api = Server(self._gateway, host, port)
         self._s3 = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY}, host=host, port=port + 1)

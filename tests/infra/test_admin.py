@@ -13,7 +13,7 @@ import pytest
 from chalicelib.domain.accounts import UserSpec
 from chalicelib.services import administration, passwords, users
 from infra import admin
-from infra.local.operator import OperatorPage
+from infra.local.operator_page import OperatorPage
 from tests.conftest import Api, new_user
 from tests.journeys.stack import ROOT, Stack
 
