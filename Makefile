@@ -7,7 +7,7 @@ STAGE ?= dev
 TESTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench nightly package lock clean
+.PHONY: help run test check format bench nightly docs package lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ bench: $(VENV) ## how fast and how dear the main operations are
 # pytest says 5 when it finds no test
 nightly: $(VENV) ## tests too slow for every commit
 	@$(BIN)/python -m pytest -n auto -m nightly $(TESTS) || test $$? -eq 5
+
+docs: $(VENV) ## docs/operations.md from the declarations
+	@$(BIN)/python -m infra.write_docs
 
 package: $(VENV) ## zips and template of a deployment into build/; STAGE=dev, ARCHITECTURE=x86_64 or arm64
 	@$(BIN)/python -m infra.package --stage $(STAGE) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))

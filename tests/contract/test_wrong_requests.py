@@ -1,0 +1,84 @@
+"""Wrong requests of all kinds: the right status, a message that names the field, and the service goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.api.catalogue import OPERATIONS
+from chalicelib.domain.permissions import Permission
+from infra.local.gateway import LARGEST_REQUEST
+from tests.conftest import Api
+from tests.contract.world import World, build
+
+WITH_BODY = [each for each in OPERATIONS if each.body is not None and each.needs is not Permission.ANYONE]
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return build()
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
+def test_what_is_of_the_wrong_shape_is_never_our_fault(operation, world):
+    path = operation.path
+    for name, value in world.variables(operation).items():
+        path = path.replace("{" + name + "}", str(value))
+    for body in (7, "text", True, [7, "x"], {"name": {"deep": [1]}, "type": [], "ids": "x"}):
+        said = world.owner.ask(operation.method, path, body)
+        assert said.status < 500, said.body
+
+
+def test_a_form_is_no_json(api):
+    form = Api(api.user, api.token, {"Content-Type": "application/x-www-form-urlencoded"})
+    assert form.post("Organizations", {"a": 1}).status == 400
+
+
+def test_a_body_above_the_limit_is_413_and_the_next_request_is_served(api, project):
+    assert api.ask("POST", f"Localizations/{project}", raw=b" " * (LARGEST_REQUEST + 1)).status == 413
+    assert api.ask("POST", f"Localizations/{project}", raw=b'[{"x": "' + b"a" * 6_300_000 + b'"}]').status == 413
+    assert api.get(f"Project/{project}").status == 200
+
+
+@pytest.mark.parametrize("bad", ["abc", "-1", "0", "1.5", "9" * 30, "%2e%2e", "%00", "1;DROP"])
+def test_an_id_that_is_none_is_404(api, bad):
+    for word in ("Project", "Localization", "Media", "Version"):
+        assert api.get(f"{word}/{bad}").status == 404
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("media_id", "x"),
+        ("media_id", "0"),
+        ("start", "-1"),
+        ("stop", "a"),
+        ("frame", "-1"),
+        ("version", ""),
+        ("merge", "7"),
+    ],
+)
+def test_a_bad_parameter_is_named(api, project, parameter, value):
+    said = api.get(f"Localizations/{project}", **{parameter: value})
+    assert said.status == 400
+    assert parameter in said.body.decode()
+
+
+def test_unknown_paths_and_methods_are_told_apart(api, project):
+    assert api.get("Nonsense").status == 404
+    assert api.ask("GET", "/nowhere/at/all").status == 404
+    said = api.put(f"Project/{project}", {})
+    assert said.status == 405
+    assert "GET" in said.headers["Allow"]
+
+
+def test_unknown_parameters_and_members_are_ignored(api, project):
+    assert api.get(f"Versions/{project}", nonsense=1).status == 200
+    assert api.patch(f"Project/{project}", {"summary": "s", "nonsense": {"a": [1]}}).status == 200
+
+
+@pytest.mark.parametrize("wanted", ["json", "jsonl", "csv"])
+def test_lists_come_in_every_format(api, project, wanted):
+    said = api.get(f"Versions/{project}", format=wanted)
+    assert said.status == 200
+    assert b"Baseline" in said.body
+    assert api.get(f"Versions/{project}", format="xml").status == 404
