@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import boto3
+
 from app import app
 from chalicelib.domain.accounts import USER, UserSpec
 from chalicelib.services import access, passwords, users
@@ -46,6 +48,7 @@ class Service:
         restored = self._state.load()
         if restored.rows:
             yield f"restored {restored.rows} rows, {restored.objects} objects, {restored.messages} waiting messages"
+        _release_locks()
         self._state.start()
         yield f"serving S3 on port {self._port + 1}"
         self._s3.start()
@@ -109,6 +112,18 @@ class Service:
 
     def _front_page(self, _method: str, _query: str, _body: bytes) -> Reply:
         return Reply(302, {"Location": "/docs"}, b"")
+
+
+def _release_locks() -> None:
+    """Drop the locks of messages that were being worked on when the last run was killed: nobody works on them now.
+
+    On AWS such a lock ends with the time-out of the function that died.
+    """
+    client, table = boto3.client("dynamodb"), settings().idempotency_table
+    for page in client.get_paginator("scan").paginate(TableName=table):
+        for row in page["Items"]:
+            if row.get("status", {}).get("S") == "INPROGRESS":
+                client.delete_item(TableName=table, Key={"id": row["id"]})
 
 
 def _sources() -> list[Source]:
