@@ -161,7 +161,9 @@ def _ask_local(home: Path, given: dict[str, Any]) -> str:
         url = json.loads((home / "local.json").read_text())["url"]
         key = (home / KEY_FILE).read_text().strip()
     except OSError as failure:
-        raise Refused(f"No local stack has run here ({failure}). Start it with `make run`, or name a --stage.") from None
+        raise Refused(
+            f"No local stack has run here ({failure}). Start it with `make run`, or name a --stage."
+        ) from None
     body = json.dumps({**given, "key": key}).encode()
     request = Request(f"{url}/local/admin", body, {"Content-Type": "application/json"}, method="POST")  # noqa: S310 ours
     try:
@@ -170,7 +172,9 @@ def _ask_local(home: Path, given: dict[str, Any]) -> str:
     except HTTPError as refusal:
         raise Refused(json.load(refusal)["message"]) from None
     except URLError as failure:
-        raise Refused(f"The local stack does not answer at {url}: {failure.reason}. Start it with `make run`.") from None
+        raise Refused(
+            f"The local stack does not answer at {url}: {failure.reason}. Start it with `make run`."
+        ) from None
 
 
 if __name__ == "__main__":

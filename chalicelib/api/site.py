@@ -7,7 +7,7 @@ from typing import Any
 
 from chalicelib.api import docs, openapi
 from chalicelib.domain.permissions import Permission
-from chalicelib.operations import accounts, temporary_files
+from chalicelib.operations import accounts, pages
 from chalicelib.operations.addresses import plain
 from chalicelib.operations.operation import Answer, Call, Operation
 from chalicelib.settings import settings
@@ -38,7 +38,7 @@ def _nothing(_: dict[str, Any]) -> None:
 
 PAGES = (
     accounts.CONFIRMATION,
-    *temporary_files.PAGES,
+    *pages.PAGES,
     Operation(
         id="GetSchema",
         method="GET",

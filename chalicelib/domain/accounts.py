@@ -9,11 +9,11 @@ from msgspec import Meta
 from chalicelib.domain.attributes import AttributeType
 from chalicelib.domain.permissions import DefaultLevelName, OrganizationLevelName, ProjectLevelName
 from chalicelib.domain.records import RecordKind, padded
-from chalicelib.domain.resource import Flag, Id, Name, Resource, Summary, Timestamp, Uuid
+from chalicelib.domain.resource import ONE_LINE, Flag, Id, Name, Resource, Summary, Timestamp, Uuid
 
-Username = Annotated[str, Meta(min_length=1, max_length=150)]
+Username = Annotated[str, Meta(min_length=1, max_length=150, pattern=ONE_LINE)]
 Email = Annotated[str, Meta(min_length=3, max_length=254)]
-PersonName = Annotated[str, Meta(max_length=150)]
+PersonName = Annotated[str, Meta(max_length=150, pattern=ONE_LINE)]
 Password = Annotated[str, Meta(min_length=1, max_length=1024)]
 
 

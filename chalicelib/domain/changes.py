@@ -34,6 +34,15 @@ def differences(before: Any, after: Any) -> tuple[dict[str, object], dict[str, o
     return old, new
 
 
+def first_values(made: Any) -> dict[str, object]:
+    """What a creation says: every member that has a value and is shown, the id too, and the attributes."""
+    new: dict[str, object] = {}
+    for name in made.__struct_fields__:
+        if name not in UNTOLD and name not in made.hidden and (value := getattr(made, name)) is not None:
+            new[f"_{name}"] = _plain(value)
+    return new | {name: value for name, value in made.attributes.items() if value is not None}
+
+
 def changed(kind: Kind, before: Any, after: Any, numbers: Iterable[int] = ()) -> Edit:
     """The entry of a change of one entity, or of many told by the first of them.
 

@@ -101,6 +101,24 @@ def check_media(key: str, organization: int, project: int, media: int) -> None:
         raise Forbidden(message)
 
 
+def check_file(key: str, organization: int, project: int, file: int) -> None:
+    """Raise Forbidden unless a key is one of a File's own: `organization/project/files/file/name` (`spec/4` §8.3)."""
+    folder, _, name = key.rpartition("/")
+    if folder != f"{organization}/{project}/files/{file}" or not name:
+        message = f"path: {key!r} is not one of File {file}: {organization}/{project}/files/{file}/name."
+        raise Forbidden(message)
+
+
+def owner_of(key: str) -> tuple[int, str, int] | None:
+    """In whose folder a key lies: the project, `media` or `file`, and its id; None where in nobody's."""
+    parts = key.split("/")
+    if len(parts) == _MEDIA_PARTS and all(map(_NUMBER.fullmatch, parts[:3])):
+        return int(parts[1]), "media", int(parts[2])
+    if len(parts) == _FILE_PARTS and parts[2] == "files" and all(map(_NUMBER.fullmatch, (*parts[:2], parts[3]))):
+        return int(parts[1]), "file", int(parts[3])
+    return None
+
+
 def is_url(path: str) -> bool:
     """Whether a path is a URL rather than a key of ours."""
     return "://" in path

@@ -96,6 +96,7 @@ COLUMNS: dict[Kind, tuple[Column, ...]] = {
         _member("md5", "string"),
         _member("gid", "string"),
         _member("uid", "string"),
+        _member("source_url", "string"),
         _member("codec", "string"),
         _member("archive_state", "string"),
         _member("deleted", "bool"),
@@ -133,7 +134,7 @@ BY_NAME: dict[Kind, dict[str, Column]] = {
     kind: {column.name: column for column in columns} for kind, columns in COLUMNS.items()
 }
 
-_HIDDEN = frozenset({"latest", "tag", "total_size", "download_size", "duration", "localizations"})
+_HIDDEN = frozenset({"latest", "tag", "total_size", "download_size", "duration", "localizations", "source_url"})
 _ALIASES = {"$user": "created_by", "$meta": "type", "$primary_section": "section"}
 
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from chalicelib.query.layout import latitude as latitude_of
+
 EQUATOR_KM = 6378.137
 FLATTENING = 1 / 298.257223563
 POLE_KM = EQUATOR_KM * (1 - FLATTENING)
@@ -40,10 +42,10 @@ def distance_km(lon: float, lat: float, other_lon: float, other_lat: float) -> f
 
 
 def within_sql(column: str, place: tuple[float, float], km: float, value: Callable[[float], str]) -> str:
-    """The condition that a column `[longitude, latitude]` lies within a distance of a place; NULL where that is.
+    """The condition that a column of places lies within a distance of a place; NULL where that is.
 
     Args:
-        column: the column.
+        column: the column of the longitudes; the one of the latitudes is beside it (`layout.py`).
         place: longitude and latitude in degrees.
         km: the distance.
         value: makes a parameter of a value.
@@ -53,10 +55,10 @@ def within_sql(column: str, place: tuple[float, float], km: float, value: Callab
     more = km * (1 + 1e-9)
     # A degree of latitude is nowhere shorter than with the flattening counted twice.
     band = math.degrees(more / (POLE_KM * (1 - FLATTENING)))
-    first = f"atan({1 - FLATTENING!r} * tan(radians({column}[2])))"
+    first = f"atan({1 - FLATTENING!r} * tan(radians({latitude_of(column)})))"
     half = (
         f"least(greatest(pow(sin(({latitude} - {first}) / 2), 2)"
-        f" + cos({first}) * cos({latitude}) * pow(sin(radians({longitude} - {column}[1]) / 2), 2), 0.0), 1.0)"
+        f" + cos({first}) * cos({latitude}) * pow(sin(radians({longitude} - {column}) / 2), 2), 0.0), 1.0)"
     )
     # The lambda names what the formula needs again and again: written out, it is planned for longer than it runs.
     angle, mean, difference = "(2 * asin(sqrt(p[1])))", f"((p[2] + {latitude}) / 2)", f"(({latitude} - p[2]) / 2)"
@@ -64,7 +66,7 @@ def within_sql(column: str, place: tuple[float, float], km: float, value: Callab
     y = f"({angle} + sin({angle})) * pow(cos({mean}) * sin({difference}), 2) / greatest(p[1], {_SAME!r})"
     formula = f"greatest({POLE_KM!r} * {angle}, {EQUATOR_KM!r} * ({angle} - {FLATTENING / 2!r} * ({x} + {y})))"
     return (
-        f"({column}[2] BETWEEN {value(place[1] - band)} AND {value(place[1] + band)}"
+        f"({latitude_of(column)} BETWEEN {value(place[1] - band)} AND {value(place[1] + band)}"
         f" AND {half} <= {value(_haversine(more / POLE_KM))}"
         f" AND list_transform([[{half}, {first}]], lambda p: {formula})[1] <= {value(km)})"
     )

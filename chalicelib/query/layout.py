@@ -4,6 +4,9 @@ Each kind has one table: its built-in columns and numbered ones, `a0`, `a1` …,
 type gets a column of its dtype's SQL type; types share columns among each other, an attribute that other types have
 under the same name first of all, so that a filter over all types is usually one comparison. So no name of a user's is
 ever part of a statement, a rename moves no data, and a list over all types is a scan of one table.
+
+A place is two columns of the table, its longitude under the name and its latitude beside it (`latitude`): comparing
+plain numbers takes a quarter of the time of taking them out of arrays.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from dataclasses import dataclass, field
 from chalicelib.domain.definitions import AnyType
 from chalicelib.domain.kinds import Kind
 
+PLACE = "DOUBLE[2]"
 SQL_TYPE = {
     "bool": "BOOLEAN",
     "int": "BIGINT",
@@ -21,10 +25,23 @@ SQL_TYPE = {
     "enum": "VARCHAR",
     "blob": "VARCHAR",
     "datetime": "TIMESTAMP",
-    "geopos": "DOUBLE[2]",
+    "geopos": PLACE,
     "float_array": "FLOAT[]",
     "ints": "BIGINT[]",
 }
+
+
+def latitude(column: str) -> str:
+    """The column of the latitudes of a column of places."""
+    return f"{column}b"
+
+
+def stored_columns(column: str, sql_type: str) -> tuple[tuple[str, str], ...]:
+    """What a column of a SQL type is in the table: names and declarations."""
+    if sql_type == PLACE:
+        return (column, "DOUBLE"), (latitude(column), "DOUBLE")
+    # Measured numbers hardly compress, and unpacking them takes as long as comparing them.
+    return ((column, f"{sql_type} USING COMPRESSION uncompressed" if sql_type == "FLOAT[]" else sql_type),)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import msgspec
 from chalicelib.domain.kinds import Kind
 from chalicelib.query import geodesy
 from chalicelib.query.columns import BY_NAME
-from chalicelib.query.layout import Layout
+from chalicelib.query.layout import Layout, latitude
 from chalicelib.query.meaning import RANKS
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import (
@@ -287,10 +287,10 @@ class _Compiler:
                 ranks.setdefault(RANKS.get(case.dtype, 0), []).append((guard, value))
         parts = []
         for rank in sorted(ranks, reverse=key.descending):
-            # More than one column under one rank: at most one of them holds a value in any row.
-            values = [f"CASE WHEN {guard} THEN {value} END" if guard else value for guard, value in ranks[rank]]
-            value = values[0] if len(values) == 1 else f"coalesce({', '.join(values)})"
-            parts.append(f"{value} {direction} NULLS LAST")
+            columns = [ranks[rank]]
+            if rank == RANKS["geopos"]:
+                columns.append([(guard, latitude(column)) for guard, column in ranks[rank]])
+            parts += [f"{_either(each)} {direction} NULLS LAST" for each in columns]
         return parts
 
     def _distance(self, nearest: Nearest, kind: Kind) -> str:
@@ -320,6 +320,12 @@ _METRICS = {
 }
 
 _Comparison = Callable[[_Compiler, str, str, Any], str]
+
+
+def _either(columns: list[tuple[str, str]]) -> str:
+    """The value of that of several columns, each with the condition to look into it, which holds one: at most one."""
+    values = [f"CASE WHEN {guard} THEN {column} END" if guard else column for guard, column in columns]
+    return values[0] if len(values) == 1 else f"coalesce({', '.join(values)})"
 
 
 def _direction(descending: bool) -> str:

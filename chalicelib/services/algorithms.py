@@ -8,8 +8,9 @@ import msgspec
 
 from chalicelib.domain.accounts import PROJECT, USER, Project
 from chalicelib.domain.algorithms import ALGORITHM, Algorithm, AlgorithmSpec, AlgorithmUpdateSpec
+from chalicelib.domain.records import RecordKind
 from chalicelib.domain.resource import given
-from chalicelib.domain.stores import JOB_CLUSTER, JobCluster
+from chalicelib.domain.stores import HOSTED_TEMPLATE, JOB_CLUSTER, JobCluster
 from chalicelib.domain.workflow_checks import Engine, check
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound
 from chalicelib.services import access, generic_files, hosted
@@ -96,8 +97,14 @@ def named(project: int, name: str) -> Algorithm:
     return found
 
 
+def listed(project: int) -> list[Algorithm]:
+    """The algorithms of a project, by id."""
+    return [_living(algorithm) for algorithm in records.listed(ALGORITHM, project)]
+
+
 def shown(algorithm: Algorithm) -> Algorithm:
     """An algorithm with the manifest that its template gives now; without, where that cannot be had."""
+    algorithm = _living(algorithm)
     if algorithm.template is None:
         return algorithm
     try:
@@ -144,6 +151,23 @@ def _check_runner(project: Project, user: int, cluster: int | None) -> None:
         cluster_of(project, cluster)
     elif not named_user.is_staff:
         raise Forbidden("cluster: only users of staff may register algorithms without a job cluster.")
+
+
+def _living(algorithm: Algorithm) -> Algorithm:
+    """An algorithm without a cluster or template that was deleted (`spec/3` §§12.7, 12.9)."""
+    cluster = algorithm.cluster if _exists(JOB_CLUSTER, algorithm.cluster) else None
+    template = algorithm.template if _exists(HOSTED_TEMPLATE, algorithm.template) else None
+    return msgspec.structs.replace(algorithm, cluster=cluster, template=template)
+
+
+def _exists(kind: RecordKind[Any], number: int | None) -> bool:
+    if number is None:
+        return False
+    try:
+        records.get(kind, number)
+    except NotFound:
+        return False
+    return True
 
 
 def _free(name: str) -> None:

@@ -69,7 +69,11 @@ def shown(applet: Applet) -> Applet:
     if applet.template is None:
         return applet
     try:
-        page = hosted.rendered(hosted.find(applet.template), applet.tparams, applet.sealed, applet.project)
+        template = hosted.find(applet.template)
+    except BadInput:
+        return msgspec.structs.replace(applet, template=None)
+    try:
+        page = hosted.rendered(template, applet.tparams, applet.sealed, applet.project)
     except LimnError:
         return applet
     return msgspec.structs.replace(applet, rendered=page)

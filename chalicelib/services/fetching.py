@@ -100,11 +100,11 @@ def fetch(url: str, project: int, most: int) -> bytes:
         _check_size(source.size, most)
         return source.read(0, source.size)
     body = bytearray()
-    with _answer(url) as response:
+    with opened(url) as response:
         if response.status != _OK:
             raise _unfetchable(url, f"status {response.status}")
         _check_size(int(response.headers.get("Content-Length") or 0), most)
-        for block in _blocks(response):
+        for block in blocks(response):
             body += block
             _check_size(len(body), most)
     return bytes(body)
@@ -132,7 +132,7 @@ class HttpSource:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        with _answer(url, {"Range": "bytes=0-0"}) as response:
+        with opened(url, {"Range": "bytes=0-0"}) as response:
             told = _RANGE.fullmatch(response.headers.get("Content-Range") or "")
             if response.status != _PARTIAL or not told:
                 raise _unfetchable(url, f"status {response.status}; a server that answers to ranges is needed")
@@ -144,24 +144,28 @@ class HttpSource:
         last = min(offset + length, self.size) - 1
         if last < offset:
             return b""
-        with _answer(self._url, {"Range": f"bytes={offset}-{last}"}) as response:
+        with opened(self._url, {"Range": f"bytes={offset}-{last}"}) as response:
             if response.status != _PARTIAL:
                 raise _unfetchable(self._url, f"status {response.status} for a range")
-            data = b"".join(_blocks(response, last + 1 - offset))
+            data = b"".join(blocks(response, last + 1 - offset))
         if len(data) != last + 1 - offset:
             raise _unfetchable(self._url, "it ended too early")
         return data
 
 
 @contextmanager
-def _answer(url: str, headers: Mapping[str, str] | None = None) -> Iterator[BaseHTTPResponse]:
-    """The answer to a GET after at most `REDIRECTS` redirects, each judged as the first URL was."""
-    current = url
+def opened(url: str, headers: Mapping[str, str] | None = None) -> Iterator[BaseHTTPResponse]:
+    """The answer to a GET after at most `REDIRECTS` redirects, each judged as the first URL was.
+
+    The headers, which may be secret, go to the origin of the first URL and to no other.
+    """
+    current, first = url, origins.take_apart(url)
     for _ in range(REDIRECTS + 1):
         address = origins.take_apart(current)
         if _place_of(address) is None and not _is_allowed(address):
             raise origins.refusal(current)
-        response = _get(address, headers or {})
+        at_home = (address.scheme, address.host, address.port) == (first.scheme, first.host, first.port)
+        response = _get(address, (headers or {}) if at_home else {})
         moved = response.headers.get("Location") if response.status in _MOVED else None
         if moved is None:
             try:
@@ -214,7 +218,7 @@ def _resolved(address: Address) -> str:
     return numbers[0]
 
 
-def _blocks(response: BaseHTTPResponse, most: int | None = None) -> Iterator[bytes]:
+def blocks(response: BaseHTTPResponse, most: int | None = None) -> Iterator[bytes]:
     """The body in blocks; a server that sends too slowly or more than asked for is given up."""
     deadline = time.monotonic() + 600
     left = most

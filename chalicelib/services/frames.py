@@ -20,7 +20,7 @@ from chalicelib.storage import objects
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from chalicelib.video.render import RenderOptions
+    from chalicelib.video.render import RenderOptions, Roi
 
 MOST_FRAMES = 256
 LARGEST_IMAGE = 128 * 1024 * 1024
@@ -64,6 +64,51 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     _check_size(stream, count, options)
     pictures, left = _pictures(stream, request.frames, options)
     return rendering.render_frames(pictures, left)
+
+
+def shown(media: Media) -> ImageDefinition | VideoDefinition:
+    """The file that pictures of a media are made from: its image, or its highest streaming file.
+
+    Raises:
+        BadInput: it has nothing to show.
+    """
+    return _image_of(media) or streams.choose(media, None)
+
+
+def cut(media: Media, places: Sequence[tuple[int, Roi]], scale: tuple[int, int] | None) -> list[Image]:
+    """Parts of frames of a media, in order; of an image, whatever the frame. One whole frame is in memory at a time.
+
+    Args:
+        media: what they are cut out of.
+        places: the frame and the part of it, for each picture; frames may repeat.
+        scale: the size (width, height) that every picture gets; its own where None.
+
+    Raises:
+        BadInput: a frame does not exist, or the media has nothing to show.
+    """
+    from chalicelib.video import render as rendering  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.frame import each_frame  # noqa: PLC0415
+
+    def part(whole: Image, roi: Roi) -> Image:
+        return rendering.prepare(whole, 0, rendering.RenderOptions(rois=(roi,), force_scale=scale))
+
+    source = shown(media)
+    if isinstance(source, ImageDefinition):
+        whole = _opened(source)
+        return [part(whole, roi) for _, roi in places]
+    numbers = [frame for frame, _ in places]
+    _check_frames(source, numbers)
+    wanted: dict[int, list[int]] = {}
+    for index, frame in enumerate(numbers):
+        wanted.setdefault(frame, []).append(index)
+
+    def parts(frame: int, whole: Image) -> dict[int, Image]:
+        return {index: part(whole, places[index][1]) for index in wanted[frame]}
+
+    found = each_frame(
+        streams.RangeSource(source.path), streams.segments(source.segment_info or ""), list(wanted), parts
+    )
+    return [found[frame][index] for index, frame in enumerate(numbers)]
 
 
 def _options(request: FrameRequest) -> RenderOptions:

@@ -65,10 +65,10 @@ def _fetched(url: str, project: int, headers: dict[str, str]) -> str:
         body = fetching.fetch(url, project, most)
     else:
         body = b""
-        with fetching._answer(url, headers) as response:  # noqa: SLF001 `fetch` takes no headers
+        with fetching.opened(url, headers) as response:
             if response.status != _OK:
                 raise BadInput(f"template: its server answers with status {response.status}.")
-            for block in fetching._blocks(response):  # noqa: SLF001
+            for block in fetching.blocks(response):
                 body += block
                 if len(body) > most:
                     raise BadInput(f"template: {most} bytes at most.")

@@ -19,7 +19,7 @@ import msgspec
 from chalicelib.domain.resource import now
 from chalicelib.domain.runs import ACTIVE, FINAL, RUN, Run, RunNode
 from chalicelib.domain.stores import JOB_CLUSTER
-from chalicelib.errors import LimnError, NotFound
+from chalicelib.errors import LimnError, NotFound, Unavailable
 from chalicelib.messages import send
 from chalicelib.services import project_mail, sealing
 from chalicelib.services.engines.base import Away, Engine, Order, Refused, Standing
@@ -203,9 +203,10 @@ def _keep(run: Run, standing: Standing | None) -> Run:
         if current.is_final or current.is_stopping:
             return None
         after = _after(current, standing, moment)
-        if after.is_final:
-            _mail(after)
-        return after
+        try:
+            return _told(after)
+        except Unavailable:
+            return None  # it ends when its mail has gone out
 
     try:
         return records.edit(RUN, run.uid, change)
@@ -242,12 +243,20 @@ def _merged(node: RunNode, handed: dict[str, RunNode]) -> RunNode:
     return handed.get(node.id, node) if node.job is None else node
 
 
-def _mail(run: Run) -> None:
-    """Tell who is to be told; the id of the mail is the job's, so that it is sent once."""
+def _told(run: Run) -> Run:
+    """Tell who is to be told that a run ended; the id of the mail is the job's, so that it is sent once.
+
+    Raises:
+        Unavailable: the queue does not take the mail now.
+    """
     spec = run.success_email if run.phase == "Succeeded" else run.failure_email
-    if spec is None:
-        return
+    if spec is None or not run.is_final:
+        return run
     try:
         send(settings().email_queue_url, project_mail.prepare(run.project, spec, f"job-{run.uid}"))
+    except Unavailable:
+        raise
     except LimnError as error:
-        run.message = f"{run.message or ''} Its mail could not be sent: {error.message}".strip()
+        message = f"{run.message or ''} Its mail could not be sent: {error.message}".strip()
+        return msgspec.structs.replace(run, message=message)
+    return run

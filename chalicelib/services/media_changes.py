@@ -21,7 +21,7 @@ from chalicelib.errors import BadInput
 from chalicelib.query import filters
 from chalicelib.query.media_bodies import MediaBulkUpdate
 from chalicelib.query.parameters import MediaQuery
-from chalicelib.services import asking, media
+from chalicelib.services import asking, media, ownership
 from chalicelib.services.annotations import Writer, author, existing, hyphenated
 from chalicelib.storage import entities, records
 
@@ -56,7 +56,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
             change |= {"archive_state": state, "archive_status_date": now()}
         return _marked(current, change, writer.user)
 
-    after: Media = entities.edit(
+    after: Media = ownership.edit(
         Kind.MEDIA, number, how, user=writer.user, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
     )
     if body.archive_state:

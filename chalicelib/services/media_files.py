@@ -11,13 +11,14 @@ from typing import Any
 import msgspec
 
 from chalicelib.domain import keys
+from chalicelib.domain.changes import changed
 from chalicelib.domain.entities import Media, MediaFiles, VideoDefinition
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput, NotFound
+from chalicelib.services import ownership
 from chalicelib.services.annotations import Writer
 from chalicelib.services.media import project_with
-from chalicelib.storage import entities
 
 Entries = list[Any]
 
@@ -53,7 +54,12 @@ def add(writer: Writer, media: Media, role: str, entry: Any, index: int | None) 
 
 
 def replace(writer: Writer, media: Media, role: str, index: int, entry: Any) -> None:
-    """Put another file in the place of one, wholly. Raises as `add`, and NotFound where the role has no files."""
+    """Put another file in the place of one, wholly; objects named no more go, unless a clone names them.
+
+    Raises:
+        Forbidden, BadInput: as `add`.
+        NotFound: the role has no files.
+    """
     check(writer.project, media.id, role, entry)
 
     def put(entries: Entries) -> Entries:
@@ -65,7 +71,7 @@ def replace(writer: Writer, media: Media, role: str, index: int, entry: Any) -> 
 
 
 def remove(writer: Writer, media: Media, role: str, index: int) -> None:
-    """Take a file out; those behind it move up. Its object stays until the media is purged."""
+    """Take a file out; those behind it move up. Its object goes, unless a clone names it."""
 
     def without(entries: Entries) -> Entries:
         _check_present(media.id, role, entries)
@@ -104,7 +110,7 @@ def _edit(writer: Writer, media: int, role: str, how: Callable[[Entries], Entrie
         files = msgspec.structs.replace(files, **{role: how(listed(current, role))})
         return msgspec.structs.replace(current, media_files=files, modified_by=writer.user, modified_datetime=now())
 
-    entities.edit(Kind.MEDIA, media, edited, user=writer.user)
+    ownership.edit(Kind.MEDIA, media, edited, user=writer.user, describe=lambda *both: [changed(Kind.MEDIA, *both)])
 
 
 def _check_index(index: int, entries: Entries, role: str) -> None:

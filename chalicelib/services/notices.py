@@ -1,4 +1,4 @@
-"""Notices of what happened to accounts. None stands in the way of what it tells of: one that cannot go out is logged."""
+"""Notices of what happened to accounts. None stands in the way of what it tells of: one that cannot go is logged."""
 
 from __future__ import annotations
 

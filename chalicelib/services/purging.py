@@ -16,6 +16,7 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -40,8 +41,9 @@ from chalicelib.domain.row_protections import ROW_PROTECTION, project_scope
 from chalicelib.domain.runs import RUN
 from chalicelib.errors import NotFound
 from chalicelib.messages import PurgeProject, send
+from chalicelib.services import ownership
 from chalicelib.settings import settings
-from chalicelib.storage import entities, log, objects, records
+from chalicelib.storage import log, objects, records
 from chalicelib.storage.transactions import Transaction
 
 PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
@@ -118,9 +120,9 @@ def _record(number: int) -> Project | None:
 def _steps(project: int, organization: int) -> Iterator[None]:
     """Remove everything, with a pause after each step that found something to remove."""
     yield from _purge_records(project)
-    yield from _purge_log(project)
+    yield from _purge_log(project, f"{organization}/{project}/")
     for bucket, prefix in _places(project, organization):
-        yield from _purge_objects(bucket, prefix)
+        yield from _purge_objects(project, bucket, prefix)
 
 
 def _purge_records(project: int) -> Iterator[None]:
@@ -133,8 +135,8 @@ def _purge_records(project: int) -> Iterator[None]:
         yield
 
 
-def _purge_log(project: int) -> Iterator[None]:
-    """The log with the entities it tells of.
+def _purge_log(project: int, own: str) -> Iterator[None]:
+    """The log with the entities it tells of, and the objects that clones among them named beside the project's `own`.
 
     An entity goes with the first commit that tells of it, and the commit after it: what is left says what to do.
     """
@@ -145,22 +147,24 @@ def _purge_log(project: int) -> Iterator[None]:
                 if not change.is_definition:
                     found[change.kind].append(change.id)
             for word, numbers in found.items():
-                entities.purge(Kind(word), numbers)
+                ownership.purge(project, Kind(word), numbers, but=own)
         log.forget(project, [commit.seq for commit in commits])
         yield
+    ownership.sweep(project)
 
 
-def _purge_objects(bucket: str, prefix: str) -> Iterator[None]:
-    waiting: list[str] = []
-    for key in objects.under(prefix, bucket=bucket):
-        waiting.append(key)
-        if len(waiting) == OBJECTS_AT_ONCE:
-            objects.remove(waiting, bucket=bucket)
-            waiting = []
+def _purge_objects(project: int, bucket: str, prefix: str) -> Iterator[None]:
+    """The objects below a prefix, but for those that clones in other projects need."""
+    for part in _parts(objects.under(prefix, bucket=bucket)):
+        doomed = ownership.unneeded(project, part)
+        if doomed:
+            objects.remove(doomed, bucket=bucket)
             yield
-    if waiting:
-        objects.remove(waiting, bucket=bucket)
-        yield
+
+
+def _parts(keys: Iterator[str]) -> Iterator[list[str]]:
+    while part := list(islice(keys, OBJECTS_AT_ONCE)):
+        yield part
 
 
 def _places(project: int, organization: int) -> list[tuple[str, str]]:

@@ -184,9 +184,7 @@ def edit(
     raise Conflict(f"The {kind} {number} is being changed by too many at once; nothing was changed.")
 
 
-def rewrite(
-    change: Transaction, kind: Kind, before: Stored[Any], after: Entity, doc: bytes | None = None
-) -> Conflict:
+def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity, doc: bytes | None = None) -> Conflict:
     """Make a changed row part of a transaction, `doc` its document where the caller has it encoded already.
 
     Returns:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -69,9 +70,9 @@ def forget(project: int, note: str) -> None:
 def kept(kind: Kind, numbers: Iterable[int]) -> dict[int, tuple[Media | File, bool]]:
     """Entities as their rows stand, by id, and whether they were deleted: also those that no reader sees."""
     keys = [f"{kind}#{number}" for number in dict.fromkeys(numbers)]
-    found = {}
+    found: dict[int, tuple[Media | File, bool]] = {}
     for start in range(0, len(keys), _READ_AT_ONCE):
         for row in EntityRow.batch_get(keys[start : start + _READ_AT_ONCE], consistent_read=True):
-            entity = msgspec.json.decode(row.doc, type=STRUCT_OF[kind])
+            entity: Any = msgspec.json.decode(row.doc, type=STRUCT_OF[kind])
             found[entity.id] = (entity, row.deleted is not None)
     return found

@@ -24,7 +24,7 @@ from chalicelib.domain.commits import Change, Commit
 from chalicelib.domain.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
 from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.query import sql
-from chalicelib.query.layout import SQL_TYPE, Layout, Slot
+from chalicelib.query.layout import PLACE, SQL_TYPE, Layout, Slot, latitude, stored_columns
 from chalicelib.query.tree import Query
 from chalicelib.query.values import stored
 from chalicelib.storage.view_gate import Gate
@@ -171,9 +171,27 @@ class View:
                 self._database.execute("CHECKPOINT v")
         self._unmeasured += following.changes
         if self._unmeasured >= _MEASURED_EVERY:
-            self._unmeasured = 0
-            ((used,),) = self._database.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
-            self._table_bytes = int(used or 0)
+            self._measure()
+
+    def loaded(self, seq: int) -> None:
+        """Say that the view, filled by other means (`view_files.py`), is as of a commit. Before anybody reads it."""
+        self.seq = seq
+        self._database.execute("CHECKPOINT v")
+        self._document_bytes = sum(
+            sum(map(len, documents.values())) + _DOCUMENT_BYTES * len(documents)
+            for documents in self._documents.values()
+        )
+        self._measure()
+
+    @property
+    def rows(self) -> int:
+        """How many things there are."""
+        return sum(map(len, self._documents.values()))
+
+    def _measure(self) -> None:
+        self._unmeasured = 0
+        ((used,),) = self._database.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
+        self._table_bytes = int(used or 0)
 
 
 class _Following:
@@ -294,19 +312,22 @@ class _Following:
         self._rows.pop(kind, None)
         self._begin()
         name = sql.table(kind)
-        for column in fitted.added:
-            self._database.execute(f"ALTER TABLE {name} ADD COLUMN {column} {self.layout.sql_types[kind][column]}")
+        sql_types = self.layout.sql_types[kind]
+        for slot in fitted.added:
+            for column, declared in stored_columns(slot, sql_types[slot]):
+                self._database.execute(f"ALTER TABLE {name} ADD COLUMN {column} {declared}")
         if definition is None:
             gone = self._of_type(kind, number)
             self._database.execute(f"DELETE FROM {name} WHERE type = ?", [number])  # noqa: S608
             self.documents[kind] |= dict.fromkeys(gone)
             return
-        for column in fitted.emptied:
-            self._database.execute(f"UPDATE {name} SET {column} = NULL WHERE type = ?", [number])  # noqa: S608
+        for slot in fitted.emptied:
+            for column, _ in stored_columns(slot, sql_types[slot]):
+                self._database.execute(f"UPDATE {name} SET {column} = NULL WHERE type = ?", [number])  # noqa: S608
         if fitted.filled:
             things = self._of_type(kind, number)
-            for attribute, slot in fitted.filled.items():
-                self._fill(kind, things, attribute, slot)
+            for attribute, filled in fitted.filled.items():
+                self._fill(kind, things, attribute, filled)
 
     def _of_type(self, kind: Kind, number: int) -> list[int]:
         statement = f"SELECT id FROM {sql.table(kind)} WHERE type = ?"  # noqa: S608
@@ -325,8 +346,11 @@ class _Following:
             return
         sql_type = SQL_TYPE[slot.dtype]
         listed = sql_type.replace("[2]", "[]")
+        taken = f"{slot.column} = v.e.x"
+        if sql_type == PLACE:
+            taken = f"{slot.column} = v.e.x[1], {latitude(slot.column)} = v.e.x[2]"
         self._database.execute(
-            f"UPDATE {sql.table(kind)} AS t SET {slot.column} = v.e.x::{sql_type}"  # noqa: S608
+            f"UPDATE {sql.table(kind)} AS t SET {taken}"  # noqa: S608
             f' FROM (SELECT unnest(from_json(?, \'[{{"i":"BIGINT","x":"{listed}"}}]\')) AS e) v'
             " WHERE t.id = v.e.i",
             [_encode([{"i": number, "x": value} for number, value in values]).decode()],

@@ -13,7 +13,7 @@ from chalicelib.domain.entities import STRUCT_OF
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.resource import answer
 from chalicelib.query.columns import COLUMNS
-from chalicelib.query.layout import SQL_TYPE, Layout
+from chalicelib.query.layout import PLACE, SQL_TYPE, Layout, Slot, latitude, stored_columns
 from chalicelib.query.values import STORED
 
 _decoders = {kind: msgspec.json.Decoder(struct) for kind, struct in STRUCT_OF.items()}
@@ -45,10 +45,13 @@ class Rows:
         self._take = attrgetter(*(str(column.member) for column in _PLAIN[kind]))
         self._others = [column.value for column in _OTHERS[kind]]
         self._decode: Callable[[Any], Any] = _decoders[kind].decode
-        self._nothing = [None] * len(layout.sql_types[kind])
-        places = {column: len(COLUMNS[kind]) + place for place, column in enumerate(layout.sql_types[kind])}
-        self._plans = {
-            number: [(name, places[slot.column], STORED[slot.dtype]) for name, slot in slots.items()]
+        stored = [
+            column for slot, sql_type in layout.sql_types[kind].items() for column, _ in stored_columns(slot, sql_type)
+        ]
+        self._nothing = [None] * len(stored)
+        places = {column: len(COLUMNS[kind]) + place for place, column in enumerate(stored)}
+        self._plans: dict[int, list[tuple[str, int, Callable[[Any], Any]]]] = {
+            number: [step for name, slot in slots.items() for step in _steps(name, slot, places)]
             for number, slots in layout.slots[kind].items()
         }
 
@@ -62,6 +65,18 @@ class Rows:
             if value is not None:
                 row[place] = convert(value)
         return row, _encode(answer(entity))
+
+
+def _steps(name: str, slot: Slot, places: dict[str, int]) -> list[tuple[str, int, Callable[[Any], Any]]]:
+    """What an attribute puts where into a row."""
+    convert = STORED[slot.dtype]
+    if SQL_TYPE[slot.dtype] != PLACE:
+        return [(name, places[slot.column], convert)]
+
+    def half(which: int) -> Callable[[Any], Any]:
+        return lambda value: None if (place := convert(value)) is None else place[which]
+
+    return [(name, places[slot.column], half(0)), (name, places[latitude(slot.column)], half(1))]
 
 
 def attribute_of(document: bytes, name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from chalicelib.domain.frames import FrameTable
 from chalicelib.domain.transcode import VideoInfo
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from av import VideoFrame
     from PIL.Image import Image
 
+T = TypeVar("T")
+
 _FULL_RANGE = 2
 
 
@@ -34,19 +36,29 @@ def decode_frames(
     `each` is applied to every picture as soon as it is decoded, so that of many frames only what is wanted stays in
     memory. Raises BadInput for frames that do not exist and files that are not what their segment file says.
     """
+    found = each_frame(rendition_source, segment_info, frames, lambda _, image: each(image) if each else image)
+    return [found[frame] for frame in frames]
+
+
+def each_frame(
+    rendition_source: Source, segment_info: Any, frames: Sequence[int], each: Callable[[int, Image], T]
+) -> dict[int, T]:
+    """What `each` makes of the number and the picture of every one of `frames`, by number; reads and raises as above.
+
+    Of the pictures themselves no two need be in memory at a time.
+    """
     info = segments.parse_segment_info(segment_info)
     wanted: dict[Span, set[int]] = {}
     for frame in frames:
         wanted.setdefault(segments.spans_of(info, frame, frame)[0], set()).add(frame)
-    found: dict[int, Image] = {}
+    found: dict[int, T] = {}
     header = rendition_source.read(0, segments.header_size(info)) if wanted else b""
     for span, numbers in wanted.items():
         data = header + rendition_source.read(span.start, span.stop - span.start)
         for number, picture in _pictures(data, span, max(numbers)):
             if number in numbers:
-                image = to_image(picture)
-                found[number] = each(image) if each else image
-    return [found[frame] for frame in frames]
+                found[number] = each(number, to_image(picture))
+    return found
 
 
 def pictures(

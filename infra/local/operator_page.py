@@ -1,7 +1,7 @@
 """The operator's page of the local stack: what `python -m infra.admin` asks, for whoever has the key in `.limn`.
 
-The stack's data is in its own process, so the command line cannot reach it otherwise. The key is new at every start, and
-only the user who started the stack may read its file.
+The stack's data is in its own process, so the command line cannot reach it otherwise. The key is new at every start,
+and only the user who started the stack may read its file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ class OperatorPage:
             given = json.loads(body)
         except ValueError:
             given = None
-        if not isinstance(given, dict) or not secrets.compare_digest(str(given.get("key", "")).encode(), self._key.encode()):
+        if not isinstance(given, dict) or not secrets.compare_digest(
+            str(given.get("key", "")).encode(), self._key.encode()
+        ):
             return _reply(403, "The key is not that of this stack; it is in .limn/operator.key.")
         try:
             return _reply(200, perform(given))

@@ -95,6 +95,8 @@ def build() -> World:
     state = {"media_ids": [things["media"]], "type": things["state_type"], "elemental_id": things["elemental_id"]}
     things["state"] = owner.made(f"States/{project}", {**state, "version": things["version"]})[0]
     things["leaf"] = owner.made(f"Leaves/{project}", {"name": "leaf", "type": things["leaf_type"]})[0]
+    file = {"name": "file", "description": "", "type": things["file_type"]}
+    things["file"] = owner.made(f"Files/{project}", file)
     for kind in OTHERS:
         if kind.name not in things:
             things[kind.name] = _minimal(kind, things)

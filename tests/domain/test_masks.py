@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +22,7 @@ def test_a_level_is_its_own_mask_at_every_depth():
 
 def test_levels_are_cumulative():
     levels = sorted(Level)
-    for lower, higher in zip(levels, levels[1:], strict=False):
+    for lower, higher in pairwise(levels):
         assert BITS_OF[lower] & BITS_OF[higher] == BITS_OF[lower]
         assert BITS_OF[lower] != BITS_OF[higher]
 

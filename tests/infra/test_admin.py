@@ -94,7 +94,11 @@ class TestAnnouncements:
         count = int(do("announce", "*down* on Sunday", "--subject", "Maintenance").split()[2])
         assert count == len(administration.list_users())
         [heard] = stranger.get("Announcements").json
-        assert (heard["subject"], heard["message"], heard["markdown"]) == ("Maintenance", "*down* on Sunday", "*down* on Sunday")
+        assert (heard["subject"], heard["message"], heard["markdown"]) == (
+            "Maintenance",
+            "*down* on Sunday",
+            "*down* on Sunday",
+        )
         assert stranger.delete(f"Announcement/{heard['id']}").status == 200
         assert stranger.get("Announcements").json == []
         [others] = other.get("Announcements").json
@@ -107,7 +111,8 @@ class TestAnnouncements:
         assert "x" in [item["markdown"] for item in api.get("Announcements").json]
 
     @pytest.mark.parametrize(
-        "words", [("", "--days", "1"), ("x", "--days", "-1"), ("x", "--project", "999999999"), ("x", "--user", "nobody at all")]
+        "words",
+        [("", "--days", "1"), ("x", "--days", "-1"), ("x", "--project", "999999999"), ("x", "--user", "nobody at all")],
     )
     def test_what_cannot_be_announced_is_refused(self, words):
         with pytest.raises(admin.Refused):

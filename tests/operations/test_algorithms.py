@@ -273,6 +273,28 @@ class TestTemplates:
         assert b"planted-secret" not in seen.body
         assert "headers" not in seen.json
 
+    def test_headers_of_its_use_override_its_own(self, api, project, monkeypatch, hosted_template):
+        from contextlib import contextmanager
+        from types import SimpleNamespace
+
+        asked = []
+
+        @contextmanager
+        def answer(url, headers):
+            asked.append(headers)
+            yield SimpleNamespace(status=200, stream=lambda _: [self.TEXT.encode()])
+
+        own = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
+        template = hosted_template(self.TEXT, tparams=[{"name": "message", "value": "hi"}], headers=own)
+        monkeypatch.setattr(fetching, "_answer", answer)
+        more = {"template": template, "headers": [{"name": "B", "value": "3"}]}
+        number = api.made(f"Algorithms/{project}", spec(api, project, **more))
+        assert asked == [{"A": "1", "B": "3"}]
+        assert "hi" in api.get(f"Algorithm/{number}").json["rendered"]
+        api.delete(f"HostedTemplate/{template}")
+        seen = api.get(f"Algorithm/{number}").json
+        assert (seen["template"], seen["rendered"]) == (None, None)
+
 
 class TestRendering:
     def test_what_is_left_of_jinja(self):

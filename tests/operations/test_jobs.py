@@ -7,11 +7,14 @@ import uuid
 
 import pytest
 
+from chalicelib.domain.jobs import JOB, StoredJob, TranscodeSpec
+from chalicelib.domain.resource import now
 from chalicelib.domain.runs import RUN
+from chalicelib.errors import Unavailable
 from chalicelib.services import job_standing
 from chalicelib.storage import objects, records
-from infra.local import aws  # noqa: F401 the stack is up
 from tests.domain.test_workflows import FORK
+from tests.operations import media_things
 from tests.operations.test_algorithms import saved, spec
 from tests.services import clusters
 
@@ -120,6 +123,21 @@ class TestLaunch:
         assert said.status == 400
         assert "no AWS Batch queue" in said.message
 
+    def test_a_query_wins_over_ids_and_neither_means_all(self, api, project, algorithm):
+        kind = media_things.media_type(project, "image")
+        body = [{"type": kind, "name": f"{name}.jpg", "md5": "0" * 32} for name in "abcd"]
+        numbers = [api.made(f"Medias/{project}", one) for one in body]
+        numbers = [one[0] if isinstance(one, list) else one for one in numbers]
+        for path in ("AlgorithmLaunch", "Jobs"):
+            for query in ("?name=b.jpg", f"name=b.jpg&type={kind}", f"?media_id={numbers[1]}&unknown=1"):
+                asked = {"algorithm_name": algorithm, "media_query": query, "media_ids": [numbers[0]]}
+                said = api.post(f"{path}/{project}", asked).json
+                assert [job["media_ids"] for job in said["object"]] == [[numbers[1]]], query
+        said = api.post(f"AlgorithmLaunch/{project}", {"algorithm_name": algorithm}).json
+        assert [job["media_ids"] for job in said["object"]] == [numbers[:3], numbers[3:]]
+        asked = {"algorithm_name": algorithm, "media_query": "?type=no"}
+        assert api.post(f"Jobs/{project}", asked).status == 400
+
 
 class TestStanding:
     def test_phases_nodes_and_times_follow_the_cluster(self, api, project, algorithm, cluster):
@@ -216,6 +234,21 @@ class TestCancellation:
         cluster.fault = None
         job_standing.sweep(30)
         assert cluster.workflows == {}
+
+
+class TestTranscodesAsJobs:
+    def test_they_are_seen_and_cancelled_by_their_uid_and_group(self, api, project, algorithm, stranger):
+        gid, uid = str(uuid.uuid1()), str(uuid.uuid1())
+        job = StoredJob(
+            uid=uid, gid=gid, project=project, user=api.user.id, media=7, start_time=now(), spec=TranscodeSpec(url="x")
+        )
+        records.create(JOB, job)
+        assert api.get(f"Job/{uid}").json["status"] == "pending"
+        assert stranger.get(f"Job/{uid}").status == 404
+        assert [one["uid"] for one in api.get(f"Jobs/{project}", gid=gid).json] == [uid]
+        assert api.get(f"Jobs/{project}").json == []
+        assert api.delete(f"Job/{uid}").status == 200
+        assert api.get(f"Job/{uid}").status == 404
 
 
 class TestClusterThatMisbehaves:
@@ -333,6 +366,18 @@ class TestMail:
             api.get(f"Job/{said['uid'][0]}")
         api.drain()
         assert sent == [subject]
+
+    def test_a_job_ends_only_when_its_mail_is_on_its_way(self, api, project, algorithm, cluster, monkeypatch):
+        said = launched(api, project, algorithm, media_ids=[1], success_email_spec=self.mail(api, "succeeded"))
+        cluster.move(said["uid"][0], "Succeeded")
+
+        def away(*_):
+            raise Unavailable("The queue does not take messages.")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(job_standing, "send", away)
+            assert api.get(f"Job/{said['uid'][0]}").json["status"] == "Running"
+        assert api.get(f"Job/{said['uid'][0]}").json["status"] == "Succeeded"
 
     def test_a_mail_that_cannot_be_sent_stops_the_launch(self, api, project, algorithm, cluster):
         body = {"algorithm_name": algorithm, "media_ids": [1]}

@@ -23,13 +23,18 @@ from tests.conftest import join, new_user
 
 def kinds():
     """Every kind of record there is."""
-    modules = [importlib.import_module(f"{domain.__name__}.{each.name}") for each in pkgutil.iter_modules(domain.__path__)]
+    modules = [
+        importlib.import_module(f"{domain.__name__}.{each.name}") for each in pkgutil.iter_modules(domain.__path__)
+    ]
     found = [value for module in modules for value in vars(module).values() if isinstance(value, RecordKind)]
     return {kind.name: kind for kind in found}.values()
 
 
 def test_no_kind_of_record_is_forgotten():
-    under = {word: {kind.name for kind in kinds() if kind.parent and kind.parent[1] == word} for word in ("project", "organization")}
+    under = {
+        word: {kind.name for kind in kinds() if kind.parent and kind.parent[1] == word}
+        for word in ("project", "organization")
+    }
     assert under["project"] == {kind.name for kind in purging.PROJECT_KINDS}
     assert under["organization"] == {kind.name for kind in (*organizations.ORGANIZATION_KINDS, AFFILIATION)}
 
@@ -43,10 +48,18 @@ def rows(project, organization):
             for row in page["Items"]:
                 text = str(row)
                 own = (row.get("project", {}).get("N"), row.get("pk", {}).get("S"), row.get("home_pk", {}).get("S"))
-                if own[0] == str(project) or f"project#{project}" in own[1:] or f"protections#project|{project}" in own[1:]:
+                if (
+                    own[0] == str(project)
+                    or f"project#{project}" in own[1:]
+                    or f"protections#project|{project}" in own[1:]
+                ):
                     found.append(text)
-    keys = [key for bucket, prefix in purging._places(project, organization) for key in objects.under(prefix, bucket=bucket)]
-    return [text for text in found if f"'project#{project}'}}, 'sk': {{'S': '@'" not in text and "link|project|" not in text] + keys
+    keys = [
+        key for bucket, prefix in purging._places(project, organization) for key in objects.under(prefix, bucket=bucket)
+    ]
+    return [
+        text for text in found if f"'project#{project}'}}, 'sk': {{'S': '@'" not in text and "link|project|" not in text
+    ] + keys
 
 
 @pytest.fixture
@@ -142,10 +155,10 @@ class TestOrganizations:
     def test_all_that_is_its_own_goes_with_it(self, api, organization):
         things = [
             api.made(f"Groups/{organization}", {"name": "g"}),
-            api.made(f"Invitations/{organization}", {"email": f"{uuid.uuid4().hex}@example.org", "permission": "Member"}),
             api.made(
-                f"JobClusters/{organization}", {"name": "c", "host": "h", "port": 1, "token": "t", "cert": "c"}
+                f"Invitations/{organization}", {"email": f"{uuid.uuid4().hex}@example.org", "permission": "Member"}
             ),
+            api.made(f"JobClusters/{organization}", {"name": "c", "host": "h", "port": 1, "token": "t", "cert": "c"}),
         ]
         other = new_user()
         api.made(f"Affiliations/{organization}", {"user": other.user.id, "permission": "Member"})
@@ -155,7 +168,9 @@ class TestOrganizations:
             assert api.get(f"{path}/{number}").status == 404
         assert organization not in [item["id"] for item in other.get("Organizations").json]
         client = boto3.client("dynamodb")
-        left = str([page["Items"] for page in client.get_paginator("scan").paginate(TableName=settings().records_table)])
+        left = str(
+            [page["Items"] for page in client.get_paginator("scan").paginate(TableName=settings().records_table)]
+        )
         assert f"'organization#{organization}'" not in left
         assert f"organization|{organization}'" not in left
 

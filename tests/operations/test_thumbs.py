@@ -93,7 +93,9 @@ class TestProjects:
             assert word in said.message, key
 
     def test_a_new_one_has_none(self, api, organization):
-        assert api.post("Projects", {"name": uuid.uuid4().hex, "organization": organization, "thumb": "x"}).status == 400
+        assert (
+            api.post("Projects", {"name": uuid.uuid4().hex, "organization": organization, "thumb": "x"}).status == 400
+        )
 
 
 @pytest.mark.parametrize("key", ["1/a\nb", "1/" + "x" * 301, "1//a", "01/a"])

@@ -1,0 +1,183 @@
+"""Every member of every body of accounts, organizations and projects: what breaks its rule is refused and named."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, NamedTuple
+
+import msgspec.inspect as shapes
+import pytest
+
+from chalicelib.api.catalogue import OPERATIONS
+from chalicelib.operations import (
+    accounts,
+    affiliations,
+    bookmarks,
+    buckets,
+    favorites,
+    groups,
+    hosted_templates,
+    invitations,
+    job_clusters,
+    memberships,
+    notify,
+    organizations,
+    projects,
+    row_protections,
+)
+from tests.contract.examples import body_of
+from tests.contract.world import World, build
+
+MODULES = (
+    accounts,
+    organizations,
+    affiliations,
+    invitations,
+    groups,
+    buckets,
+    job_clusters,
+    hosted_templates,
+    projects,
+    memberships,
+    bookmarks,
+    favorites,
+    row_protections,
+    notify,
+)
+WITH_BODY = [operation for module in MODULES for operation in module.OPERATIONS if operation.body is not None]
+
+
+class Case(NamedTuple):
+    operation: Any
+    member: str
+    why: str
+    value: Any
+
+
+def cases():
+    for operation in WITH_BODY:
+        for field in shapes.type_info(operation.body).fields:
+            for why, value in bad_values(field):
+                yield Case(operation, field.encode_name, why, value)
+
+
+def bad_values(field):  # noqa: C901, PLR0912 one line per shape
+    if field.required:
+        yield "null", None
+    inner = field.type
+    if isinstance(inner, shapes.UnionType):
+        inner = next(kind for kind in inner.types if not isinstance(kind, shapes.NoneType))
+    if isinstance(inner, shapes.Metadata):
+        inner = inner.type
+    match inner:
+        case shapes.StrType():
+            yield from (("a number", 7), ("a list", ["x"]), ("an object", {}))
+            if inner.max_length:
+                yield "too long", "x" * (inner.max_length + 1)
+            if inner.min_length:
+                yield "empty", ""
+            if inner.pattern:
+                yield from (("a control character", "a\u0007b"), ("a line end", "abcd\n"))
+        case shapes.IntType():
+            yield from (("text", "x"), ("a fraction", 1.5), ("true", True), ("far too large", 2**70))
+            if inner.ge is not None:
+                yield "too small", inner.ge - 1
+            if inner.le is not None:
+                yield "too large", inner.le + 1
+        case shapes.BoolType():
+            yield from (("text", "maybe"), ("a number", 7))
+        case shapes.LiteralType():
+            yield from (
+                ("unknown", "no such value"),
+                ("another case", str(inner.values[0]).upper() + " "),
+                ("a number", 7),
+            )
+        case shapes.ListType():
+            yield from (("text", "x"), ("an object", {}))
+        case shapes.DictType():
+            yield from (("text", "x"), ("a list", []))
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return build()
+
+
+@pytest.mark.parametrize("case", list(cases()), ids=lambda case: f"{case.operation.id}-{case.member}-{case.why}")
+def test_a_bad_member_is_refused_and_named(case, world):
+    path = case.operation.path
+    for name, value in world.variables(case.operation).items():
+        path = path.replace("{" + name + "}", str(value))
+    body = {**body_of(case.operation), case.member: case.value}
+    said = world.owner.ask(case.operation.method, path, body)
+    assert said.status == 400, said.body
+    assert case.member in said.message + said.json["details"], said.body
+    assert said.json["message"]
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
+@pytest.mark.parametrize("raw", [b"", b"null", b"[]", b'"x"', b"{", b"\xff\xfe", b"[" * 5000])
+def test_what_is_no_object_is_refused(operation, raw, world):
+    path = operation.path
+    for name, value in world.variables(operation).items():
+        path = path.replace("{" + name + "}", str(value))
+    said = world.owner.ask(operation.method, path, raw=raw)
+    assert said.status in (400, 413), said.body
+
+
+NAMES = ["Ærøskøbing", "深海 7", "🐟", "e\u0301", "\u202eabc", "a" * 128, "'; DROP TABLE--", "<b>x</b>", "null", " x "]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_any_text_and_come_back_as_they_were_given(api, organization, name):
+    for path, single, more in (
+        ("Projects", "Project", {"organization": organization}),
+        (f"Groups/{organization}", "Group", {}),
+    ):
+        number = api.made(path, {"name": name, **more})
+        assert api.get(f"{single}/{number}").json["name"] == name
+        with contextlib.suppress(AssertionError):
+            api.delete(f"{single}/{number}")
+
+
+@pytest.mark.parametrize("name", [b"\xed\xa0\x80", b"\xff", b"\xc3", b"\\ud800"])
+def test_a_name_that_is_no_text_is_refused(api, organization, name):
+    raw = b'{"name": "' + name + b'"}'
+    assert api.ask("POST", f"Groups/{organization}", raw=raw).status == 400
+
+
+UNKNOWN = 10**9
+
+
+def unknown_things(world):
+    project, organization = world.things["project"], world.things["organization"]
+    user = world.owner.user.id
+    return [
+        ("POST", f"Memberships/{project}", {"user": UNKNOWN, "permission": "Can Edit"}, 404),
+        ("POST", f"Memberships/{project}", {"user": 1, "permission": "Can Edit", "default_version": UNKNOWN}, 404),
+        ("PATCH", f"Membership/{world.things['membership']}", {"default_version": UNKNOWN}, 404),
+        ("POST", f"Affiliations/{organization}", {"user": UNKNOWN, "permission": "Member"}, 404),
+        ("POST", f"Groups/{organization}", {"name": "x", "initial_members": [UNKNOWN]}, 404),
+        ("POST", "Projects", {"name": "x", "organization": UNKNOWN}, 403),
+        ("POST", "Projects", {"name": "x y", "organization": organization, "bucket": UNKNOWN}, 404),
+        ("PATCH", f"Project/{project}", {"upload_bucket": UNKNOWN}, 404),
+        ("POST", f"Favorites/{project}", {"name": "x", "type": UNKNOWN, "values": {}}, 404),
+        ("POST", "RowProtections", {"project": project, "user": UNKNOWN, "permission": 1}, 404),
+        ("POST", "RowProtections", {"project": UNKNOWN, "user": user, "permission": 1}, 404),
+        ("POST", "Accept", {"registration_token": "00000000-0000-1000-8000-000000000000"}, 400),
+        ("POST", "Accept", {"registration_token": "x\u0000y"}, 400),
+        ("PATCH", f"User/{user}", {"password": "battery staple 8", "reset_token": "unknown"}, 400),
+        ("POST", "PasswordReset", {"email": "nobody at all"}, 400),
+    ]
+
+
+def test_unknown_things_in_bodies_have_the_documented_answer(world):
+    for method, path, body, status in unknown_things(world):
+        said = world.owner.ask(method, path, body)
+        assert said.status == status, (method, path, body, said.body)
+
+
+def test_the_table_covers_every_operation_with_a_body_here():
+    ids = {operation.id for operation in WITH_BODY}
+    assert len(ids) == len(WITH_BODY) > 25
+    assert ids <= {operation.id for operation in OPERATIONS}
