@@ -6,6 +6,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from urllib3 import HTTPResponse
 
 from chalicelib.domain import origins
 from chalicelib.errors import BadInput, Forbidden, TooLarge
@@ -224,6 +225,21 @@ class TestOverHttp:
             setting("MEDIA_BUCKET", "to")
             with pytest.raises(Forbidden, match="not from an allowed origin"):
                 fetching.fetch(f"{origin}/to/{target}", 1, 100)
+
+
+def test_secret_headers_stay_with_the_first_origin(setting, monkeypatch):
+    setting("ALLOWED_ORIGINS", "https://one.example.org,https://two.example.org")
+    sent = []
+
+    def answering(address, headers):
+        sent.append((address.host, dict(headers)))
+        moved = {"one.example.org": "https://two.example.org/x", "two.example.org": None}[address.host]
+        return HTTPResponse(b"", {"Location": moved} if moved else {}, 302 if moved else 200)
+
+    monkeypatch.setattr(fetching, "_get", answering)
+    with fetching.opened("https://one.example.org/x", {"Authorization": "secret"}):
+        pass
+    assert sent == [("one.example.org", {"Authorization": "secret"}), ("two.example.org", {})]
 
 
 def test_an_object_of_the_project_is_read_as_one_whatever_the_signature_says():
