@@ -7,7 +7,7 @@ sees.
 
 Everything is found by reading the log from its beginning, which is as long as there are commits. Whoever lets commits
 expire, once snapshots hold what they made, must put these entries somewhere else first: they are what users are shown
-of the past.
+of the past. Of a commit no more is needed than its edits and the after-images that no edit names.
 """
 
 from __future__ import annotations
@@ -93,6 +93,8 @@ def _creations(commit: Commit, known: dict[Kind, set[int]], wanted: Wanted) -> I
             if kind in LOGGED and _is_wanted(edit, wanted) and wanted.user in (None, commit.user):
                 edit.new.update(first_values(msgspec.json.decode(change.doc, type=STRUCT_OF[kind])))
             yield edit
+    for edit in commit.edits:
+        known[edit.kind].update(edit.ids)
 
 
 def _merged(entries: Iterable[_Entry]) -> Iterator[_Entry]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -80,15 +80,23 @@ def of(caller: Caller, found: Media) -> list[int]:
     folders = {(owner[0], owner[2]) for key in shared if (owner := keys.owner_of(key))}
     others = {found.id}.union(*(owners.clones(*folder) for folder in folders))
     rows = entities.many(Kind.MEDIA, [*sorted(number for _, number in folders), *sorted(others)])
-    levels: dict[int, Level] = {found.project: Level.VIEW}
-    seen = []
-    for number, row in rows.items():
-        one: Media = row.entity
+    family = [
+        row.entity for row in rows.values() if row.entity.id == found.id or shared & _shared(row.entity.media_files)
+    ]
+    return [one.id for one in _seen(caller, family)]
+
+
+def _seen(caller: Caller, family: Iterable[Media]) -> Iterator[Media]:
+    """Those of some media that the caller may see."""
+    levels: dict[int, Level] = {}
+    for one in family:
         if one.project not in levels:
             levels[one.project] = access.project_level(caller, one.project)
-        if levels[one.project] > Level.NONE and (number == found.id or shared & _shared(one.media_files)):
-            seen.append(number)
-    return seen
+        level = levels[one.project]
+        if level > Level.NONE and visibility.scope(one.project):
+            level = visibility.project_level(caller, one.project, Kind.MEDIA.value, one)
+        if level > Level.NONE:
+            yield one
 
 
 def _destination(caller: Caller, number: int) -> Project:

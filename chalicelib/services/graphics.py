@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -11,8 +13,10 @@ from chalicelib.domain.entities import Localization, Media, State
 from chalicelib.domain.graphics import region
 from chalicelib.domain.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.services import frames
-from chalicelib.services.annotations import type_of, types_of
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Test
+from chalicelib.services import asking, frames, visibility
+from chalicelib.services.annotations import all_rows, type_of, types_of
 from chalicelib.storage import entities
 
 if TYPE_CHECKING:
@@ -56,8 +60,9 @@ class Track(Struct, frozen=True, kw_only=True):
 
 
 def media_of(localization: Localization) -> Media:
-    """The media that a localization lies on. Raises NotFound where it was deleted."""
+    """The media that a localization lies on. Raises NotFound where it was deleted or the caller may not see it."""
     found: Media = entities.get(Kind.MEDIA, localization.media)
+    _refuse_unseen(found.project, Kind.MEDIA, [found.id])
     return found
 
 
@@ -84,7 +89,7 @@ def track(state: State, offset: int, length: int) -> Track:
 
     Raises:
         BadInput: the state is not one of localizations, one of them is no box, or there are none.
-        NotFound: their media was deleted.
+        NotFound: their media was deleted, or the caller may not see it or one of them.
     """
     if type_of(Kind.STATE, state.project, state.type).association != "Localization":
         message = f"State {state.id} is not one of localizations."
@@ -102,6 +107,8 @@ def track(state: State, offset: int, length: int) -> Track:
     found = {number: row.entity for number, row in entities.many(Kind.MEDIA, (row.media for row in chosen)).items()}
     if missing := [row.media for row in chosen if row.media not in found]:
         raise NotFound.of("Media", missing[0])
+    _refuse_unseen(state.project, Kind.LOCALIZATION, [row.id for row in chosen])
+    _refuse_unseen(state.project, Kind.MEDIA, found)
     return Track(localizations=chosen, media=found)
 
 
@@ -126,6 +133,16 @@ def draw_track(found: Track, look: TrackLook) -> tuple[bytes, str]:
         pictures |= zip(indices, frames.cut(media, places, scale), strict=True)
     more: dict[str, Any] = {"tile": (count, 1)} if look.is_tiled else {"animate": look.fps}
     return _rendered([pictures[index] for index in range(count)], form=look.form, **more)
+
+
+def _refuse_unseen(project: int, kind: Kind, numbers: Iterable[int]) -> None:
+    """Raise NotFound unless the caller of this request may see all of some things."""
+    if kind not in visibility.scope(project):
+        return
+    wanted = tuple(numbers)
+    query = replace(all_rows(kind, Test("id", Op.IN, wanted)), asked=True)
+    if unseen := set(wanted).difference(asking.ids(asking.current(project), query)):
+        raise NotFound.of(kind.capitalize(), min(unseen))
 
 
 def _roi(localization: Localization, dtype: str, media: Media, margins: tuple[int, int] | None) -> Roi:

@@ -40,6 +40,10 @@ def planted(name: str) -> str:
 
 @pytest.fixture(scope="module")
 def place():
+    return plant()
+
+
+def plant():
     """A world with a secret of every kind in it."""
     world = build()
     secrets = {
@@ -107,8 +111,8 @@ def stored() -> str:
     return "\n".join(texts)
 
 
-def test_no_operation_tells_or_logs_a_secret(place, caplog, capfd):
-    world, secrets = place
+def test_no_operation_tells_or_logs_a_secret(caplog, capfd):
+    world, secrets = plant()  # of its own, for in the end everything in it is deleted
     told, good = [], 0
     with caplog.at_level(logging.INFO):
         for operation in sorted(OPERATIONS, key=lambda operation: ORDER.index(operation.method)):
@@ -200,8 +204,6 @@ def test_the_search_would_find_what_is_there(place):
     world, secrets = place
     email = f"{planted('mail')}@example.org"
     said = world.owner.post(f"Invitations/{world.things['organization']}", {"email": email, "permission": "Member"})
-    assert said.status in (201, 404)
     assert found(f"... {secrets['bucket']} ...", secrets) == ["bucket"]
-    if said.status == 201:
-        assert msgspec.json.encode(records.get(INVITATION, said.json["id"])).decode().count(email)
-        assert email in stored()
+    assert msgspec.json.encode(records.get(INVITATION, said.json["id"])).decode().count(email)
+    assert email in stored()

@@ -116,6 +116,8 @@ def _minimal(kind: RecordKind[Any], things: dict[str, Any]) -> Any:
     for name in ("created_datetime", "eol_datetime", "start_time"):
         if name in members:
             members[name] = now() if name != "eol_datetime" else "2999-01-01T00:00:00.000Z"
+    # some are unique across all worlds
+    members |= {name: str(uuid.uuid4()) for name in ("name", "registration_token") if name in members}
     number = str(uuid.uuid4()) if kind.identity == "uid" else ids.reserve(kind.name)[0]
     members[kind.identity] = number
     records.create(kind, msgspec.convert(members, kind.struct))

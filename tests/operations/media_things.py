@@ -18,6 +18,9 @@ from chalicelib.domain.definitions import (
     MediaType,
     StateType,
 )
+from chalicelib.domain.entities import Media
+from chalicelib.domain.media import TAG_ATTRIBUTE
+from chalicelib.domain.resource import now
 from chalicelib.storage import ids, objects, records
 
 BUNNY = Path(__file__).parent.parent / "data" / "bigbuckbunny.mp4"
@@ -57,6 +60,22 @@ def state_type(project: int, media: int) -> int:
         elemental_id=str(uuid.uuid4()),
     )
     return records.create(STATE_TYPE, made).id
+
+
+def bare_media(project: int, type_: int, number: int) -> Media:
+    """A media with nothing but what every media has, not stored yet; its name is its number."""
+    return Media(
+        id=number,
+        project=project,
+        type=type_,
+        name=f"{number:09d}",
+        created_datetime=now(),
+        created_by=None,
+        modified_datetime=now(),
+        modified_by=None,
+        attributes={TAG_ATTRIBUTE: ""},
+        elemental_id=str(uuid.uuid4()),
+    )
 
 
 def uploaded(api: Any, project: int, data: bytes, name: str = "file.bin") -> str:

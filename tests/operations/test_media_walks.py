@@ -13,7 +13,7 @@ from chalicelib.messages import PurgeProject
 from chalicelib.services import ownership, purging
 from chalicelib.storage import entities, ids, objects, owners
 from tests.conftest import join, new_user
-from tests.operations.media_things import media_type
+from tests.operations.media_things import bare_media, media_type
 
 _names = itertools.count(1)
 
@@ -174,7 +174,7 @@ class TestCloneMediaList:
         assert (said.status, said.json["id"]) == (201, [])
 
     def test_more_than_500_are_refused_and_500_are_not(self, api, project, video_type, other):
-        made = [entity(project, video_type, number) for number in ids.reserve(Kind.MEDIA, 501)]
+        made = [bare_media(project, video_type, number) for number in ids.reserve(Kind.MEDIA, 501)]
         entities.create(Kind.MEDIA, made, user=None)
         body = {"dest_project": other[0], "dest_type": -1}
         assert api.post(f"CloneMedia/{project}", body).status == 400
@@ -230,24 +230,6 @@ class TestCloneMediaList:
             f"CloneMedia/{project}", {"dest_project": other[0], "dest_type": -1}, encoded_search=encoded
         )
         assert api.get(f"Media/{clone}").json["name"] == "b"
-
-
-def entity(project, type_, number):
-    from chalicelib.domain.entities import Media
-    from chalicelib.domain.resource import now
-
-    return Media(
-        id=number,
-        project=project,
-        type=type_,
-        name=f"{number:09d}",
-        created_datetime=now(),
-        created_by=None,
-        modified_datetime=now(),
-        modified_by=None,
-        attributes={"tator_user_sections": ""},
-        elemental_id=str(uuid.uuid4()),
-    )
 
 
 @pytest.fixture

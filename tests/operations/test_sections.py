@@ -103,7 +103,7 @@ class TestCreating:
             said = list(pool.map(lambda _: here.api.post(here.many, {"name": "a"}).status, range(8)))
         assert sorted(said) == [201, *[400] * 7]
 
-    @pytest.mark.parametrize("name", ["1f0c9f3e-8a6b-4b7e-9a51-2f8f4f7a6c10", "0 Ünïcode / \n", "a..b", ".", "x" * 128])
+    @pytest.mark.parametrize("name", ["1f0c9f3e-8a6b-4b7e-9a51-2f8f4f7a6c10", "0 Ünïcode / x", "a..b", ".", "x" * 128])
     def test_any_name_makes_a_path_that_can_be_used_again(self, here, name):
         path = here.one(here.make(name))["path"]
         here.api.delete(here.many)
