@@ -93,9 +93,7 @@ class TestInvitations:
         assert api.post(f"Invitations/{organization}", body).status == 201
 
     def test_who_belongs_already_is_not_invited(self, api, organization):
-        assert (
-            api.post(f"Invitations/{organization}", {"email": api.user.email, "permission": "Member"}).status == 400
-        )
+        assert api.post(f"Invitations/{organization}", {"email": api.user.email, "permission": "Member"}).status == 400
 
 
 class TestPasswordReset:
