@@ -59,6 +59,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     stage: str = "local"
     view_memory: int = 1_500_000_000
     """What the views of all projects in one container may take together before the least recently used goes."""
+    compact_commits: int = 1000
+    """By how many commits a log outgrows its snapshot before there is a new one; many changes do it sooner."""
+    log_retention: int = 7 * 24 * 3600
+    """How long a commit is kept once a snapshot holds it: longer than any container lives."""
     largest_answer: int = 5_500_000
     """Answers above this go through S3: Lambda's limit is 6 MB, base64 and headers included."""
     piece_seconds: float = 60.0

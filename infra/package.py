@@ -49,7 +49,8 @@ _TOOLS = frozenset(
 _API_ONLY = frozenset({"swagger-ui-bundle", "jinja2", "markupsafe", "luqum", "ply"})
 _SERVICES = frozenset({"dynamodb", "kms", "s3", "sesv2", "sqs", "sts"})
 """Whose descriptions botocore keeps, of some 400: 2 MB instead of 28."""
-_MEDIA = frozenset({"av", "duckdb", "pillow"})
+_PICTURES = frozenset({"av", "pillow"})
+_MEDIA = _PICTURES | {"duckdb"}
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ QUEUE_FUNCTIONS = (
     Artifact("transcode", _TOOLS | _API_ONLY),
     Artifact("clip", _TOOLS | _API_ONLY),
     Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
-    Artifact("purge", _TOOLS | _API_ONLY | _MEDIA),
+    Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
+    Artifact("compact", _TOOLS | _API_ONLY | _PICTURES),
 )
 
 

@@ -5,9 +5,8 @@ and that no commit before it has, was created there: its first values are in the
 was changed by the service in ways that are not told, such as by an import. An edit without members names what no reader
 sees.
 
-Everything is found by reading the log from its beginning, which is as long as there are commits. Whoever lets commits
-expire, once snapshots hold what they made, must put these entries somewhere else first: they are what users are shown
-of the past. Of a commit no more is needed than its edits and the after-images that no edit names.
+Commits that a snapshot has replaced have left what is needed here, their edits and the after-images that no edit names,
+in the archive (`storage/archive.py`); what is asked of one thing is read without the rest.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from chalicelib.domain.entities import STRUCT_OF
 from chalicelib.domain.kinds import Kind
 from chalicelib.services import asking, visibility
 from chalicelib.services.annotations import all_rows
-from chalicelib.storage import log
+from chalicelib.storage import archive
 
 LOGGED = (Kind.MEDIA, Kind.LOCALIZATION, Kind.STATE, Kind.LEAF)
 NUMBERS_A_COMMIT = 10_000
@@ -51,7 +50,7 @@ class _Entry(Struct, kw_only=True):
 def listed(project: int, wanted: Wanted) -> Iterator[ChangeLog]:
     """The changes that are wanted, the oldest first; of things that the caller of this request may see."""
     visible = _visible(project)
-    entries = _entries(log.read_after(project, 0), wanted, visible)
+    entries = _entries(archive.history(project, wanted.entity), wanted, visible)
     for entry in entries if wanted.entity is not None else _merged(entries):
         yield ChangeLog(
             id=entry.number,

@@ -23,6 +23,7 @@ import msgspec
 
 from chalicelib.domain.accounts import MEMBERSHIP, PROJECT, Project
 from chalicelib.domain.algorithms import ALGORITHM, ANALYSIS, APPLET
+from chalicelib.domain.commits import Commit
 from chalicelib.domain.definitions import (
     FILE_TYPE,
     LEAF_TYPE,
@@ -43,7 +44,7 @@ from chalicelib.errors import NotFound
 from chalicelib.messages import PurgeProject, send
 from chalicelib.services import ownership
 from chalicelib.settings import settings
-from chalicelib.storage import log, objects, records
+from chalicelib.storage import archive, log, objects, records, snapshot_records
 from chalicelib.storage.transactions import Transaction
 
 PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
@@ -120,6 +121,7 @@ def _record(number: int) -> Project | None:
 def _steps(project: int, organization: int) -> Iterator[None]:
     """Remove everything, with a pause after each step that found something to remove."""
     yield from _purge_records(project)
+    yield from _purge_archive(project, f"{organization}/{project}/")
     yield from _purge_log(project, f"{organization}/{project}/")
     for bucket, prefix in _places(project, organization):
         yield from _purge_objects(project, bucket, prefix)
@@ -135,6 +137,16 @@ def _purge_records(project: int) -> Iterator[None]:
         yield
 
 
+def _purge_archive(project: int, own: str) -> Iterator[None]:
+    """The entities that commits told of which the log no longer has, and then all that is known of snapshots."""
+    for segment in archive.segments(project):
+        for commit in archive.read(project, segment):
+            _purge_entities(project, commit, own)
+        archive.forget(project, segment)
+        yield
+    snapshot_records.forget(project)
+
+
 def _purge_log(project: int, own: str) -> Iterator[None]:
     """The log with the entities it tells of, and the objects that clones among them named beside the project's `own`.
 
@@ -142,15 +154,21 @@ def _purge_log(project: int, own: str) -> Iterator[None]:
     """
     while commits := log.oldest(project, COMMITS_AT_ONCE):
         for commit in commits:
-            found: defaultdict[str, list[int]] = defaultdict(list)
-            for change in commit.changes:
-                if not change.is_definition:
-                    found[change.kind].append(change.id)
-            for word, numbers in found.items():
-                ownership.purge(project, Kind(word), numbers, but=own)
+            _purge_entities(project, commit, own)
         log.forget(project, [commit.seq for commit in commits])
         yield
     ownership.sweep(project)
+
+
+def _purge_entities(project: int, commit: Commit, own: str) -> None:
+    found: defaultdict[str, set[int]] = defaultdict(set)
+    for change in commit.changes:
+        if not change.is_definition:
+            found[change.kind].add(change.id)
+    for edit in commit.edits:
+        found[edit.kind].update(edit.ids)
+    for word, numbers in found.items():
+        ownership.purge(project, Kind(word), sorted(numbers), but=own)
 
 
 def _purge_objects(project: int, bucket: str, prefix: str) -> Iterator[None]:

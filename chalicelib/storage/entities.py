@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
@@ -84,6 +84,17 @@ def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
         for number, key in zip(wanted, keys, strict=True)
         if key in found
     }
+
+
+def of_project(project: int) -> Iterator[tuple[Kind, int, bytes]]:
+    """The kind, id and document of everything of a project that readers may see, in no order.
+
+    Reads the whole table, for a repair only. What is committed while it runs may be in it or not.
+    """
+    for row in EntityRow.scan(EntityRow.project == project, consistent_read=True):
+        word, _, number = row.pk.partition("#")
+        if not row.deleted and _committed(Kind(word), {row.batch}):
+            yield Kind(word), int(number), row.doc
 
 
 def create(

@@ -7,19 +7,22 @@ written before the row that points to it.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
+from pynamodb.exceptions import DeleteError, PynamoDBException, UpdateError
 
 from chalicelib.domain.commits import Change, Commit, Edit
 from chalicelib.domain.resource import now
 from chalicelib.errors import NotFound
 from chalicelib.storage import objects
-from chalicelib.storage.tables import LogRow
+from chalicelib.storage.tables import CounterRow, LogRow
 
 LARGEST_BODY = 350_000
 """Bytes of a body that still fits into a DynamoDB item of 400 KB."""
@@ -29,6 +32,12 @@ HINT_SECONDS = 60.0
 Longer than a request, far shorter than the retention of commits: were an expired commit's number free again, a hint
 older than the retention could write into the past.
 """
+
+GROWN = "grown"
+"""The partition of the counters table that has a row for each project whose log a compaction should look at."""
+GROWN_BY = 50
+"""The growth that is noted: by commits as large as this, and by every so many smaller ones."""
+_CONDITION = "ConditionalCheckFailedException"
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Commit)
@@ -62,7 +71,7 @@ def row(commit: Commit) -> LogRow:
     body = zlib.compress(_encoder.encode(commit), 1)
     if len(body) <= LARGEST_BODY:
         return LogRow(commit.project, commit.seq, body=body)
-    key = objects.put_view_object(commit.project, "commits", body)
+    key = objects.put_view_object(commit.project, f"commits/{commit.seq:012d}", body)
     return LogRow(commit.project, commit.seq, object_key=key)
 
 
@@ -78,6 +87,64 @@ def read_after(project: int, seq: int) -> Iterator[Commit]:
         commit = _decoder.decode(zlib.decompress(body))
         seen(project, commit.seq)
         yield commit
+
+
+def first(project: int) -> int:
+    """The number of the oldest commit that is left, 0 where there is none."""
+    oldest = next(iter(LogRow.query(project, limit=1, consistent_read=True)), None)
+    return int(oldest.seq) if oldest else 0
+
+
+def begin_at(project: int, seq: int) -> None:
+    """Make an empty commit, so that a log that was lost goes on behind what is known of it."""
+    commit = Commit(project=project, seq=seq, at=now(), user=None, changes=[])
+    row(commit).save(LogRow.seq.does_not_exist())
+    _hints.pop(project, None)
+
+
+# --- compaction -----------------------------------------------------------------------------------------------------
+
+
+def note_growth(project: int, seq: int, changes: int) -> None:
+    """Note for the compaction how much a commit adds: often enough, and if it fails the next one does."""
+    if changes < GROWN_BY and seq % GROWN_BY:
+        return
+    with contextlib.suppress(PynamoDBException):
+        CounterRow(GROWN, f"{project:012d}").update([CounterRow.n.add(max(changes, GROWN_BY))])
+
+
+def growth() -> dict[int, int]:
+    """About how many changes there were since the last `settle_growth`, by project."""
+    return {int(found.sk): int(found.n or 0) for found in CounterRow.query(GROWN, consistent_read=True)}
+
+
+def settle_growth(project: int, changes: int) -> None:
+    """Take away what a compaction dealt with."""
+    noted = CounterRow(GROWN, f"{project:012d}")
+    try:
+        noted.delete(CounterRow.n == changes)
+    except DeleteError as failure:
+        if failure.cause_response_code != _CONDITION:
+            raise
+        noted.update([CounterRow.n.add(-changes)])
+
+
+def expire(project: int, numbers: Iterable[int], when: int) -> None:
+    """Let DynamoDB remove commits some time after an instant, in seconds; those that are gone are no error."""
+
+    def one(seq: int) -> None:
+        try:
+            LogRow(project, seq).update([LogRow.expires.set(when)], LogRow.seq.exists())
+        except UpdateError as failure:
+            if failure.cause_response_code != _CONDITION:
+                raise
+
+    with ThreadPoolExecutor(8, thread_name_prefix="expire") as pool:
+        for _ in pool.map(one, numbers):
+            pass
+
+
+# --- purge ----------------------------------------------------------------------------------------------------------
 
 
 def oldest(project: int, count: int) -> list[Commit]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import boto3
@@ -120,6 +121,12 @@ def read(key: str, *, bucket: str | None = None) -> bytes:
     """A whole object. Raises NotFound where there is none."""
     with _translated(key):
         return client().get_object(Bucket=bucket or bucket_of(key), Key=key)["Body"].read()
+
+
+def download(key: str, path: Path, *, bucket: str | None = None) -> None:
+    """A whole object into a file, in parallel parts where it is large. Raises NotFound where there is none."""
+    with _translated(key):
+        client().download_file(bucket or bucket_of(key), key, str(path))
 
 
 def read_range(key: str, offset: int, length: int, *, bucket: str | None = None, etag: str | None = None) -> bytes:

@@ -104,6 +104,7 @@ class Transaction:
                 commit = log.commit_of(self._project, seq, self._user, self._changes, self._edits)
                 if self._together(log.row(commit), attempt):
                     log.seen(self._project, seq)
+                    log.note_growth(self._project, seq, len(self._changes))
                     return seq
                 seq = log.last(self._project, fresh=True) + 1
         raise Unavailable("Too many writers on this project; nothing was changed. Try again.")

@@ -20,9 +20,16 @@ COMMITS_AT_ONCE = 256
 class Views:
     """The views that this container has. All methods may be called from any thread."""
 
-    def __init__(self, read_after: ReadAfter, memory: int | None = None) -> None:
-        """`memory` is the budget in bytes for all views together; that of the settings if not given."""
+    def __init__(self, read_after: ReadAfter, memory: int | None = None, begin: Callable[[int], View] = View) -> None:
+        """Keep no views yet.
+
+        Args:
+            read_after: reads a project's log.
+            memory: the budget in bytes for all views together; that of the settings if not given.
+            begin: makes the view that a project's log is followed from: that of its snapshot, or an empty one.
+        """
         self._read_after = read_after
+        self._begin = begin
         self._memory = memory
         self._lock = threading.Lock()
         self._views: OrderedDict[int, View] = OrderedDict()
@@ -52,12 +59,12 @@ class Views:
         with self._lock:
             view = self._views.get(project)
         if view is None:
-            view = View(project)
+            view = self._begin(project)
         try:
             self._follow(view)
         except Gap:
             # The log no longer reaches back to where this view stands: begin anew.
-            view = View(project)
+            view = self._begin(project)
             self._follow(view)
         with self._lock:
             self._views[project] = view

@@ -5,7 +5,7 @@ that is taken (`names`); `document`, the JSON of the thing as answers emit it. M
 built-in columns, so a row holds all that is stored. docs/snapshots.md describes it to those who read the files.
 
 `load` is what a cold start waits for, so it takes columns and documents as they stand. Where this code keeps other
-columns or emits other members than the code that wrote the files (`SHAPE`), `replay` makes both anew from what they say.
+columns or emits other members than the code that wrote the files (`SHAPE`), `replay` makes both anew.
 """
 
 # ruff: noqa: S608, SLF001 statements are made of our own words and quoted names; the other half of View
@@ -178,9 +178,7 @@ def _load_part(view: View, part: Part, path: Path) -> None:
     view._database.execute(
         f"INSERT INTO {sql.table(part.kind)} ({', '.join(into)}) SELECT {', '.join(taken)} FROM {source}"
     )
-    view._documents[part.kind].update(
-        view._database.execute(f"SELECT id, encode({DOCUMENT}) FROM {source}").fetchall()
-    )
+    view._documents[part.kind].update(view._database.execute(f"SELECT id, encode({DOCUMENT}) FROM {source}").fetchall())
 
 
 def replay(definitions: Definitions, seq: int, parts: Iterable[tuple[Part, Path]]) -> View:
@@ -232,9 +230,7 @@ def definitions_of(project: int, document: bytes) -> Definitions:
 
 def definitions_json(definitions: Definitions) -> bytes:
     """Definitions as JSON: by kind, a list in the order of ids."""
-    return _encode(
-        {kind: [found[number] for number in sorted(found)] for kind, found in definitions.by_kind.items()}
-    )
+    return _encode({kind: [found[number] for number in sorted(found)] for kind, found in definitions.by_kind.items()})
 
 
 def _quoted(name: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from chalicelib.storage import log
+from chalicelib.storage import log, snapshots
 from chalicelib.storage.view_cache import Views
 
-_views = Views(log.read_after)
+_views = Views(log.read_after, begin=snapshots.begin)
 
 current = _views.current
 loaded = _views.loaded

@@ -19,11 +19,12 @@ from chalicelib.domain.accounts import USER, UserSpec
 from chalicelib.services import access, passwords, users
 from chalicelib.settings import settings
 from chalicelib.storage import records
-from functions import clip, email, purge, transcode
+from functions import clip, compact, email, purge, transcode
 from infra.local import aws, operator_page, outbox, state
 from infra.local.gateway import Gateway, Reply, Server
 from infra.local.queues import Pollers, Source
 from infra.local.s3_front import S3Front
+from infra.local.schedule import Schedule, Timer
 
 FIRST_USER = "admin"
 
@@ -40,6 +41,7 @@ class Service:
         self._api = Server(self._gateway, host, port)
         self._s3 = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY}, host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
+        self._schedule = Schedule(*_timers(), region=aws.REGION)
         self._state = state.State(home / "data")
         self._place: dict[str, str] = {}
 
@@ -57,6 +59,7 @@ class Service:
         threading.Thread(target=self._api.serve_forever, args=(0.05,), name="gateway", daemon=True).start()
         yield "polling the queues"
         self._pollers.start()
+        self._schedule.start()
         (self._home / "local.json").write_text(json.dumps(self._place, indent=2) + "\n")
 
     def greeting(self) -> str:
@@ -79,6 +82,7 @@ class Service:
         self._gateway.close()
         yield "waiting for queue functions (again Ctrl-C does not wait; their messages come back at the next start)"
         self._pollers.stop(timeout=10.0)
+        self._schedule.stop(timeout=10.0)
         self._s3.stop()
         yield "writing the rest of the data"
         self._state.stop()
@@ -124,6 +128,10 @@ def _release_locks() -> None:
         for row in page["Items"]:
             if row.get("status", {}).get("S") == "INPROGRESS":
                 client.delete_item(TableName=table, Key={"id": row["id"]})
+
+
+def _timers() -> list[Timer]:
+    return [Timer(name="compact", handler=compact.handler, every=180.0)]
 
 
 def _sources() -> list[Source]:

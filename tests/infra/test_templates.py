@@ -23,6 +23,7 @@ STATE = load(STATEFUL)
 WORK = package.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
 QUEUE_FUNCTIONS = ("Transcode", "Clip", "Email", "Purge")
+SCHEDULED_FUNCTIONS = ("Compact",)
 
 
 @lru_cache
@@ -166,6 +167,18 @@ def test_a_function_takes_messages_of_its_own_queue_one_failure_at_a_time(name):
     assert of_type(WORK, FUNCTION)[name]["Handler"] == f"functions.{name.lower()}.handler"
 
 
+@pytest.mark.parametrize("name", SCHEDULED_FUNCTIONS)
+def test_a_scheduled_function_is_called_by_its_rule_alone_and_watched(name):
+    rule = of_type(WORK, "AWS::Events::Rule")[f"{name}Schedule"]
+    assert rule["ScheduleExpression"].startswith("rate(")
+    assert [target["Arn"] for target in rule["Targets"]] == [{"Fn::GetAtt": [name, "Arn"]}]
+    allowed = of_type(WORK, "AWS::Lambda::Permission")[f"{name}Permission"]
+    assert allowed["SourceArn"] == {"Fn::GetAtt": [f"{name}Schedule", "Arn"]}
+    alarm = of_type(WORK, "AWS::CloudWatch::Alarm")[f"{name}ErrorsAlarm"]
+    assert alarm["Dimensions"] == [{"Name": "FunctionName", "Value": {"Ref": name}}]
+    assert of_type(WORK, FUNCTION)[name]["Handler"] == f"functions.{name.lower()}.handler"
+
+
 def test_the_worker_knows_how_often_messages_are_delivered():
     receives = {name: queue["RedrivePolicy"]["maxReceiveCount"] for name, queue in queues().items()}
     assert receives == {
@@ -195,7 +208,8 @@ def test_every_function_has_a_role_and_a_log_of_its_own():
     functions = of_type(WORK, FUNCTION)
     roles = [function["Role"]["Fn::GetAtt"][0] for function in functions.values()]
     logs = [function["LoggingConfig"]["LogGroup"]["Ref"] for function in functions.values()]
-    assert len(set(roles)) == len(set(logs)) == len(functions) == len(QUEUE_FUNCTIONS) + 1
+    assert len(set(roles)) == len(set(logs)) == len(functions)
+    assert len(functions) == len((*QUEUE_FUNCTIONS, *SCHEDULED_FUNCTIONS)) + 1
     assert set(roles) == set(of_type(WORK, "AWS::IAM::Role"))
     for name in logs:
         assert of_type(WORK, "AWS::Logs::LogGroup")[name]["RetentionInDays"]

@@ -1,0 +1,24 @@
+"""The compaction function: on a schedule, folds logs that have grown into snapshots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools import Logger
+
+from chalicelib.services import compaction
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+SPARE = 300.0
+"""Seconds in which what was begun must come to its end: a million things take one minute."""
+logger = Logger(service="limn")
+
+
+def handler(_: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Compact as many projects as there is time for; what it did."""
+    done = compaction.run(context.get_remaining_time_in_millis() / 1000 - SPARE)
+    if done:
+        logger.info("compacted", extra={"projects": done})
+    return {"projects": done}

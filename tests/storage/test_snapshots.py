@@ -1,0 +1,366 @@
+"""Snapshots and compaction: whatever was folded, dropped or interrupted, a view is what a replay of all commits is."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from random import Random
+
+import duckdb
+import msgspec
+import pytest
+
+from chalicelib.domain.commits import Change, Commit, Edit
+from chalicelib.domain.definitions import LocalizationType, MediaType
+from chalicelib.domain.entities import STRUCT_OF
+from chalicelib.domain.kinds import Kind
+from chalicelib.errors import NotFound
+from chalicelib.query import check, parse
+from chalicelib.query.columns import BY_NAME
+from chalicelib.query.parameters import LocalizationQuery
+from chalicelib.services import compaction
+from chalicelib.settings import settings
+from chalicelib.storage import archive, ids, log, objects, snapshot_records, snapshots, view_files
+from chalicelib.storage.snapshot_records import current, folder, pointer
+from chalicelib.storage.tables import CounterRow, LogRow
+from chalicelib.storage.transactions import Transaction
+from chalicelib.storage.view import Gap, View
+from chalicelib.storage.view_cache import Views
+from tests.query.query_rig import box, media, type_of, types
+from tests.query.query_worlds import PROJECT, change_of, world
+
+
+@pytest.fixture
+def project() -> int:
+    return ids.reserve("project")[0]
+
+
+def put(project: int, *changes: Change, edits: list[Edit] | None = None) -> int:
+    change = Transaction()
+    change.log(project, 7, list(changes), edits)
+    return change.run()
+
+
+def boxed(number: int, attributes=None, **more) -> Change:
+    return change_of("localization", box(number, attributes, **more))
+
+
+def typed(number: int = 1, **dtypes: str) -> Change:
+    return change_of("localization_type", type_of(LocalizationType, number, types(**dtypes), dtype="box"))
+
+
+def grow(project: int, boxes: int = 5) -> None:
+    """A type, then boxes, a commit each."""
+    put(project, typed(n="int", g="geopos", vector="float_array"))
+    for number in range(1, boxes + 1):
+        put(project, boxed(number, {"n": number, "g": [8.0, number], "vector": [1.0, number]}))
+
+
+def replayed(project: int, commits: list[Commit]) -> View:
+    view = View(project)
+    view.apply(commits)
+    return view
+
+
+def lose(project: int, below: int) -> None:
+    """What TTL does."""
+    log.forget(project, range(1, below))
+
+
+def contents(view: View):
+    """All that queries see of a view, whatever its columns are called."""
+    rows = {}
+    for kind in Kind:
+        builtins = ", ".join(f'"{name}"' for name in BY_NAME[kind])
+        rows[kind] = view._database.execute(f'SELECT {builtins} FROM "{kind}" ORDER BY id').fetchall()
+        for number, slots in view._layout.slots[kind].items():
+            for name, slot in slots.items():
+                column = f"[{slot.column}, {slot.column}b]" if slot.dtype == "geopos" else slot.column
+                rows[kind, number, name] = view._database.execute(
+                    f'SELECT {column} FROM "{kind}" WHERE type = {number} ORDER BY id'
+                ).fetchall()
+    return view.seq, view._documents, view.definitions, rows
+
+
+class TestFiles:
+    @pytest.mark.parametrize("make", [view_files.load, view_files.replay])
+    def test_a_view_comes_back_as_it_was(self, make, tmp_path, monkeypatch):
+        monkeypatch.setattr(view_files, "ROWS_A_PART", 4)
+        for seed in range(12):
+            before = replayed(PROJECT, world(Random(seed)).commits())
+            parts = list(view_files.write(before, tmp_path))
+            definitions = view_files.definitions_of(PROJECT, view_files.definitions_json(before.definitions))
+            after = make(definitions, before.seq, parts)
+            assert contents(after) == contents(before)
+            assert after.rows == before.rows
+            after.close()
+            before.close()
+
+    def test_members_that_answers_leave_out_are_columns(self):
+        for kind, struct in STRUCT_OF.items():
+            assert struct.hidden <= set(BY_NAME[kind]), kind
+
+    def test_hidden_members_survive_a_change_of_the_code(self, tmp_path):
+        things = [change_of("media", media(1, source_url="http://x", deleted=True)), boxed(2, latest=False)]
+        defined = [change_of("media_type", type_of(MediaType, 1, [], dtype="video")), typed()]
+        before = replayed(PROJECT, [Commit(project=PROJECT, seq=1, at="", user=1, changes=[*defined, *things])])
+        parts = list(view_files.write(before, tmp_path))
+        after = view_files.replay(before.definitions, 1, parts)
+        assert contents(after) == contents(before)
+
+    def test_no_attribute_takes_the_column_of_another(self):
+        awkward = ["id", "ID", "n", "N", "document", 'a"b', "tab\t", "n_2"]
+        definition = type_of(LocalizationType, 1, types(**dict.fromkeys(awkward, "int")), dtype="box")
+        found = view_files.names(Kind.LOCALIZATION, definition)
+        columns = [*(name.casefold() for name in found.values()), *BY_NAME[Kind.LOCALIZATION], "document"]
+        assert len(set(columns)) == len(columns)
+        assert found["n"] == "n"
+        assert found["N"] == "N_2"
+        assert found["id"] == "id_2"
+        attributes = {each.name: place for place, each in enumerate(definition.attribute_types)}
+        commit = Commit(project=PROJECT, seq=1, at="", user=1, changes=[
+            change_of("localization_type", definition), boxed(1, attributes)])  # fmt: skip
+        before = replayed(PROJECT, [commit])
+        with tempfile.TemporaryDirectory() as place:
+            after = view_files.load(before.definitions, 1, list(view_files.write(before, Path(place))))
+        assert contents(after) == contents(before)
+
+    def test_the_documented_words_read_them(self, project, tmp_path):
+        grow(project)
+        compaction.compact(project, force=True)
+        manifest = json.loads(objects.get_view_object(f"{folder(project)}snapshots/current.json"))
+        (part,) = manifest["parts"]
+        path = tmp_path / "boxes.parquet"
+        objects.download(folder(project) + part["key"], path, bucket=settings().views_bucket)
+        rows = duckdb.sql(f"SELECT id, n, g, vector, document->>'elemental_id' FROM '{path}' WHERE n > 3").fetchall()
+        assert rows == [(4, 4, [8.0, 4.0], [1.0, 4.0], f"{4:032x}"), (5, 5, [8.0, 5.0], [1.0, 5.0], f"{5:032x}")]
+
+
+class TestCompaction:
+    def test_a_view_from_the_snapshot_and_the_log_is_that_of_a_replay(self, project):
+        grow(project)
+        commits = list(log.read_after(project, 0))
+        assert compaction.compact(project, force=True)
+        lose(project, 6)
+        put(project, boxed(2, {"n": 9}), boxed(8), Change("localization", 1, msgspec.Raw(b"null")))
+        put(project, typed(n="string", late="int"))
+        commits += log.read_after(project, 6)
+        view = Views(log.read_after, begin=snapshots.begin).current(project)
+        assert contents(view) == contents(replayed(project, commits))
+        assert not compaction.compact(project)
+        assert compaction.compact(project, force=True)
+        lose(project, 8)
+        again = snapshots.begin(project)
+        assert contents(again) == contents(view)
+
+    def test_a_snapshot_by_other_code_is_read_all_the_same(self, project, monkeypatch):
+        grow(project)
+        with monkeypatch.context() as other:
+            other.setattr(view_files, "SHAPE", "older")
+            compaction.compact(project, force=True)
+        assert current(project).shape == "older"
+        assert contents(snapshots.begin(project)) == contents(replayed(project, list(log.read_after(project, 0))))
+
+    def test_a_view_that_slept_through_a_compaction_catches_up(self, project):
+        grow(project, 3)
+        views = Views(log.read_after, begin=snapshots.begin)
+        old = views.current(project)
+        grow(project, 6)
+        compaction.compact(project, force=True)
+        lose(project, pointer(project).seq)
+        put(project, boxed(9))
+        new = views.current(project)
+        assert new is not old
+        query = check(parse(Kind.LOCALIZATION, LocalizationQuery()), new.definitions)
+        assert new.ids(query) == [1, 2, 3, 4, 5, 6, 9]
+        with pytest.raises(Gap):
+            old.apply(log.read_after(project, old.seq))
+
+    def test_the_last_commit_never_expires(self, project):
+        grow(project)
+        compaction.compact(project, force=True)
+        kept = {int(row.seq): row.expires for row in LogRow.query(project)}
+        assert kept.pop(6) is None
+        assert len(kept) == 5
+        assert all(kept.values())
+        put(project, boxed(9))
+        compaction.compact(project, force=True)
+        kept = {int(row.seq): row.expires for row in LogRow.query(project)}
+        assert [seq for seq, expires in kept.items() if not expires] == [7]
+
+    def test_only_what_has_grown_is_looked_at_and_only_enough_is_done(self, project, monkeypatch):
+        grow(project, 1)
+        assert project not in log.growth()
+        put(project, *(boxed(number) for number in range(2, 100)))
+        assert log.growth()[project] == 98
+        monkeypatch.setattr(log, "growth", lambda: {project: 98})
+        assert compaction.run(60) == []
+        monkeypatch.setattr(compaction, "ENOUGH_CHANGES", 50)
+        assert compaction.run(60) == [project]
+        monkeypatch.undo()
+        assert project not in log.growth()
+        assert pointer(project).seq == 3
+
+    def test_growth_while_it_compacts_is_not_forgotten(self, project):
+        log.note_growth(project, 1, 80)
+        log.note_growth(project, 2, 70)
+        log.settle_growth(project, 80)
+        assert log.growth()[project] == 70
+
+    def test_one_that_fails_does_not_stop_the_others(self, project, monkeypatch):
+        grow(project)
+        broken = ids.reserve("project")[0]
+        monkeypatch.setattr(log, "growth", lambda: {broken: 1, project: 10**6})
+        compact = compaction.compact
+
+        def fails(number, changes):
+            if number == broken:
+                raise NotFound("a file")
+            return compact(number, changes)
+
+        monkeypatch.setattr(compaction, "compact", fails)
+        with pytest.raises(NotFound):
+            compaction.run(60)
+        assert pointer(project).seq == 6
+
+    def test_two_at_once_leave_one_snapshot(self, project):
+        grow(project)
+        view = snapshots.begin(project)
+        commits = list(snapshots.follow(view, 6))
+        assert compaction.compact(project, force=True)
+        won = pointer(project)
+        assert snapshots.save(view, archive.write(project, [], commits)) is None
+        assert pointer(project) == won
+
+    def test_what_nobody_refers_to_is_swept_after_a_day(self, project, monkeypatch):
+        monkeypatch.setattr(log, "LARGEST_BODY", 10)
+        grow(project)
+        compaction.compact(project, force=True)
+        first = current(project)
+        put(project, boxed(9))
+        compaction.compact(project, force=True)
+        kept = pointer(project).folder
+
+        def keys() -> set[str]:
+            found = objects.under(folder(project), bucket=settings().views_bucket)
+            return {key.removeprefix(folder(project)) for key in found}
+
+        snapshots.sweep(project)
+        assert {part.key for part in first.parts} <= keys()
+        monkeypatch.setattr(snapshots, "KEPT_SECONDS", -60)
+        lose(project, 7)
+        snapshots.sweep(project)
+        left = keys()
+        assert {key.rpartition("/")[0] for key in left if key.startswith("snapshots/0")} == {
+            kept,
+            f"{kept}/localization/1",
+        }
+        assert len([key for key in left if key.startswith("archive/")]) == 1
+        assert [int(key.split("/")[1]) for key in sorted(left) if key.startswith("commits/")] == [7]
+        assert contents(snapshots.begin(project))[0] == 7
+
+    def test_a_lost_file_is_an_error_unless_the_log_is_whole(self, project):
+        grow(project)
+        compaction.compact(project, force=True)
+        key = folder(project) + current(project).parts[0].key
+        objects.remove([key], bucket=settings().views_bucket)
+        assert snapshots.begin(project).seq == 0
+        put(project, boxed(9))
+        assert compaction.compact(project, force=True)
+        key = folder(project) + current(project).parts[0].key
+        objects.remove([key], bucket=settings().views_bucket)
+        lose(project, 7)
+        with pytest.raises(NotFound):
+            snapshots.begin(project)
+
+    def test_a_project_without_a_log_is_no_project(self, project):
+        CounterRow(log.GROWN, f"{project:012d}", n=60).save()
+        assert not compaction.compact(project, 60)
+        assert project not in log.growth()
+
+
+class Killed(BaseException):
+    """The container is gone."""
+
+
+STEPS = [
+    (objects, "write"),
+    (snapshot_records, "_swap"),
+    (log, "expire"),
+    (compaction, "mark"),
+    (log, "settle_growth"),
+    (archive, "write"),
+]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(("where", "what"), STEPS, ids=lambda step: getattr(step, "__name__", step))
+def test_a_death_at_any_step_harms_nothing(project, monkeypatch, where, what, when):
+    grow(project)
+    compaction.compact(project, force=True)
+    put(project, boxed(2), boxed(7))
+    put(project, boxed(8), edits=[Edit(Kind.LOCALIZATION, [8], {"n": 1}, {"n": 2})])
+    commits = list(log.read_after(project, 0))
+    history = list(archive.history(project))
+    whole = contents(replayed(project, commits))
+    step, calls = getattr(where, what), [0]
+    for deadly in range(1, 20):
+        calls[0] = 0
+
+        def dies(*given, deadly=deadly, **more):
+            calls[0] += 1
+            if calls[0] == deadly and when == "before":
+                raise Killed
+            done = step(*given, **more)
+            if calls[0] == deadly:
+                raise Killed
+            return done
+
+        with monkeypatch.context() as patch:
+            patch.setattr(where, what, dies)
+            try:
+                compaction.compact(project, 60, force=True)
+            except Killed:
+                pass
+            else:
+                break
+        view = Views(log.read_after, begin=snapshots.begin).current(project)
+        assert contents(view) == whole
+        assert list(archive.history(project)) == history
+    else:
+        raise AssertionError("it never ended")
+    compaction.compact(project, force=True)
+    assert [int(row.seq) for row in LogRow.query(project) if not row.expires] == [8]
+    assert pointer(project).marked == 8
+    lose(project, 8)
+    assert contents(snapshots.begin(project)) == whole
+    assert list(archive.history(project)) == history
+
+
+class TestHistory:
+    def test_it_is_the_same_before_and_after(self, project, monkeypatch):
+        monkeypatch.setattr(archive, "LARGEST_SEGMENT", 4)
+        grow(project, 3)
+        put(project, boxed(2, {"n": 5}), boxed(4), edits=[Edit(Kind.LOCALIZATION, [2], {"n": 2}, {"n": 5})])
+        put(project, Change("file", 77, msgspec.Raw(b"null")))
+        before = list(archive.history(project))
+        assert [commit.seq for commit in before] == [2, 3, 4, 5, 6]
+        assert [change.id for change in before[3].changes] == [4]
+        for more in range(3):
+            compaction.compact(project, force=True)
+            lose(project, 6 + more)
+            assert list(archive.history(project))[:5] == before
+            put(project, boxed(100 + more))
+        spans = [(segment.first, segment.last) for segment in current(project).archive]
+        assert spans[0][0] == 1
+        assert [last + 1 for _, last in spans[:-1]] == [first for first, _ in spans[1:]]
+        assert len(spans) > 1
+        assert archive.found(project) != []
+
+    def test_about_leaves_out_what_tells_of_others(self, project):
+        grow(project, 3)
+        put(project, boxed(1, {"n": 5}), edits=[Edit(Kind.LOCALIZATION, [1], {"n": 2}, {"n": 5})])
+        for _ in range(2):
+            assert [commit.seq for commit in archive.history(project, about=1)] == [2, 5]
+            compaction.compact(project, force=True)
