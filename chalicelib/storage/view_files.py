@@ -1,4 +1,4 @@
-"""A view as Parquet files and back: one table of Parquet for each type, in parts of a quarter of a million rows.
+"""A view as Parquet files and back: one table of Parquet for each type, in parts of a quarter of a million rows at most.
 
 Columns of a file: the built-in fields under the names of `query/columns.py`; each attribute under its own name, unless
 that is taken (`names`); `document`, the JSON of the thing as answers emit it. Members that answers leave out are
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Of what the files hold. What is stored in a column for a value may change only with it."""
 ROWS_A_PART = 250_000
+BYTES_A_PART = 200_000_000
+"""Of documents: several files must fit onto the disk of a container at once."""
 DOCUMENT = "document"
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _encode = msgspec.json.Encoder().encode
@@ -106,14 +108,25 @@ def write(view: View, folder: Path) -> Iterator[tuple[Part, Path]]:
         for type_, number in rows:
             by_type.setdefault(type_, []).append(number)
         for type_, ids in by_type.items():
-            for place, start in enumerate(range(0, len(ids), ROWS_A_PART)):
-                part = ids[start : start + ROWS_A_PART]
+            for place, part in enumerate(_parts(ids, view._documents[kind])):
                 columns = names(kind, view.definitions.types(kind).get(type_))
                 key = f"{kind}/{type_}/{place}.parquet"
                 path = folder / f"{kind}-{type_}-{place}.parquet"
                 _write_part(view, cursor, kind, type_, part, columns, path)
                 yield Part(kind=kind, type=type_, rows=len(part), key=key, columns=columns), path
     cursor.close()
+
+
+def _parts(ids: list[int], documents: dict[int, bytes]) -> Iterator[list[int]]:
+    part, size = [], 0
+    for number in ids:
+        part.append(number)
+        size += len(documents[number])
+        if len(part) >= ROWS_A_PART or size >= BYTES_A_PART:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 def _write_part(

@@ -6,6 +6,7 @@ compare ratios within one run, and calls and units, which do not drift.
 
 from __future__ import annotations
 
+import os
 import random
 import statistics
 import subprocess
@@ -14,7 +15,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import tests.conftest  # noqa: F401 starts AWS in this process, before anything reads its settings
 from infra.local.metering import metering
+from tests.bench import views
 from tests.contract.world import build
 
 ROWS = 100_000
@@ -104,6 +107,10 @@ def main() -> None:
     _time(
         "delete all of one media's", lambda: api.delete(f"Localizations/{project}", {}, media_id=next(spare)), times=5
     )
+
+    if not os.environ.get("QUICK"):
+        _title("views")
+        views.main(lambda text: _line(str(text)))
 
 
 def _cold_start() -> float:

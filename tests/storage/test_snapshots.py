@@ -87,6 +87,7 @@ class TestFiles:
     @pytest.mark.parametrize("make", [view_files.load, view_files.replay])
     def test_a_view_comes_back_as_it_was(self, make, tmp_path, monkeypatch):
         monkeypatch.setattr(view_files, "ROWS_A_PART", 4)
+        monkeypatch.setattr(view_files, "BYTES_A_PART", 1500)
         for seed in range(12):
             before = replayed(PROJECT, world(Random(seed)).commits())
             parts = list(view_files.write(before, tmp_path))
