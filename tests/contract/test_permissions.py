@@ -52,6 +52,21 @@ def test_a_token_that_is_nobodys_is_refused_even_where_none_is_needed(operation,
     assert ask(Api(None, token="f" * 40), operation, world).status == 401
 
 
+@ALL
+def test_an_account_that_was_switched_off_opens_nothing(operation, world):
+    assert ask(world.inactive, operation, world).status == 401
+
+
+@pytest.mark.parametrize("operation", LEVELLED, ids=by_id)
+def test_staff_has_no_way_into_what_it_is_no_member_of(operation, world):
+    assert ask(world.superuser, operation, world).status == 404
+
+
+@pytest.mark.parametrize("operation", [o for o in IN_ORGANIZATION if o.method == "GET"], ids=by_id)
+def test_an_administrator_of_the_organization_is_let_through(operation, world):
+    assert ask(world.owner, operation, world).status not in (401, 403)
+
+
 @pytest.mark.parametrize("operation", LEVELLED, ids=by_id)
 def test_a_stranger_is_told_that_nothing_is_there(operation, world):
     before = world.fingerprint()

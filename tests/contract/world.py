@@ -10,7 +10,7 @@ from typing import Any
 import boto3
 import msgspec
 
-from chalicelib.domain.accounts import AFFILIATION, Affiliation
+from chalicelib.domain.accounts import AFFILIATION, TOKEN, Affiliation
 from chalicelib.domain.algorithms import ALGORITHM, ANALYSIS, APPLET
 from chalicelib.domain.files import TEMPORARY_FILE
 from chalicelib.domain.groups import GROUP
@@ -20,6 +20,7 @@ from chalicelib.domain.personal import BOOKMARK, FAVORITE
 from chalicelib.domain.records import RecordKind
 from chalicelib.domain.resource import now
 from chalicelib.domain.stores import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
+from chalicelib.services.access import hash_of
 from chalicelib.settings import settings
 from chalicelib.storage import ids, records
 from tests.conftest import Api, join, new_user
@@ -44,6 +45,10 @@ class World:
     neighbour: Api
     """A member, with full control, of another project of another organization."""
     organization_member: Api
+    inactive: Api
+    """A member with full control whose account was switched off."""
+    superuser: Api
+    """Somebody of staff, who is a member of nothing."""
     things: dict[str, Any]
     """What addresses call a thing → its id."""
 
@@ -106,7 +111,11 @@ def build() -> World:
     neighbour.made("Projects", {"name": other, "organization": elsewhere})
     organization_member = new_user()
     _affiliate(organization_member, organization)
-    return World(owner, members, new_user(), neighbour, organization_member, things)
+    inactive = new_user()
+    join(inactive, project, "Full Control")
+    records.edit(TOKEN, hash_of(inactive.token), lambda token: msgspec.structs.replace(token, is_active=False))
+    superuser = new_user(is_staff=True)
+    return World(owner, members, new_user(), neighbour, organization_member, inactive, superuser, things)
 
 
 def _minimal(kind: RecordKind[Any], things: dict[str, Any]) -> Any:
