@@ -1,4 +1,4 @@
-"""A view as Parquet files and back: one table of Parquet for each type, in parts of a quarter of a million rows at most.
+"""A view as Parquet files and back: tables of Parquet for each type, in parts of at most a quarter of a million rows.
 
 Columns of a file: the built-in fields under the names of `query/columns.py`; each attribute under its own name, unless
 that is taken (`names`); `document`, the JSON of the thing as answers emit it. Members that answers leave out are
