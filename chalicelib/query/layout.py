@@ -37,10 +37,11 @@ def latitude(column: str) -> str:
 
 
 def stored_columns(column: str, sql_type: str) -> tuple[tuple[str, str], ...]:
-    """What a column of a SQL type is in the table: names and SQL types."""
+    """What a column of a SQL type is in the table: names and declarations."""
     if sql_type == PLACE:
         return (column, "DOUBLE"), (latitude(column), "DOUBLE")
-    return ((column, sql_type),)
+    # Measured numbers hardly compress, and unpacking them takes as long as comparing them.
+    return ((column, f"{sql_type} USING COMPRESSION uncompressed" if sql_type == "FLOAT[]" else sql_type),)
 
 
 @dataclass(frozen=True)
