@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -30,7 +30,7 @@ from chalicelib.domain.resource import now
 from chalicelib.domain.revisions import Revision, up_to_date
 from chalicelib.errors import Conflict, NotFound, Unavailable
 from chalicelib.storage import records
-from chalicelib.storage.tables import CounterRow, EntityRow, connection
+from chalicelib.storage.tables import CounterRow, EntityRow, write_batch
 from chalicelib.storage.transactions import Transaction
 
 E = TypeVar("E", bound=Entity)
@@ -376,10 +376,9 @@ def _write_rows(rows: Sequence[EntityRow]) -> None:
 
 def _write_part(rows: Sequence[EntityRow]) -> None:
     table = EntityRow.Meta.table_name
-    client = cast("Any", connection()).client
     wanted: dict[str, Any] = {table: [{"PutRequest": {"Item": row.serialize()}} for row in rows]}
     for attempt in range(10):
-        wanted = client.batch_write_item(RequestItems=wanted).get("UnprocessedItems")
+        wanted = write_batch(wanted)
         if not wanted:
             return
         time.sleep(min(2.0, 0.05 * 2**attempt) * random.random())  # noqa: S311
