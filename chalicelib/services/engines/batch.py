@@ -62,10 +62,10 @@ class Batch:
     """The deployment's Batch queue as an engine."""
 
     def __init__(self) -> None:
-        if not settings().job_queue or not settings().job_execution_role:
+        if not settings().job_queue:
             raise Refused(
-                "This deployment has no AWS Batch queue: register the algorithm with a job cluster, or deploy one "
-                "(LIMN_JOB_QUEUE, LIMN_JOB_EXECUTION_ROLE)."
+                "This deployment has no AWS Batch queue: register the algorithm with a job cluster, or have the "
+                "operator deploy infra/batch.yaml."
             )
 
     def submit(self, order: Order) -> Standing:
