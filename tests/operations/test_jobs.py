@@ -13,38 +13,12 @@ from chalicelib.domain.runs import RUN
 from chalicelib.errors import Unavailable
 from chalicelib.services import job_standing
 from chalicelib.storage import objects, records
-from tests.domain.test_workflows import FORK
 from tests.operations import media_things
-from tests.operations.test_algorithms import saved, spec
+from tests.operations.test_algorithms import spec
 from tests.services import clusters
 
 QUICK = 8.0
 MEDIA = list(range(1, 11))
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    """A cluster that answers."""
-    server = clusters.FakeCluster(tmp_path)
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def algorithm(api, project, organization, cluster):
-    """A fork and a join on the cluster, three media a job; its name."""
-    registered = {"name": "c", "host": "127.0.0.1", "port": cluster.port, "token": clusters.TOKEN, "cert": cluster.ca}
-    number = api.made(f"JobClusters/{organization}", registered)
-    wanted = spec(
-        api,
-        project,
-        manifest=saved(api, project, FORK),
-        cluster=number,
-        files_per_job=3,
-        parameters=[{"name": "threshold", "value": 0.5}],
-    )
-    api.made(f"Algorithms/{project}", wanted)
-    return wanted["name"]
 
 
 def launched(api, project, algorithm, **more):
@@ -144,6 +118,8 @@ class TestStanding:
         uid = launched(api, project, algorithm)["uid"][0]
         new = api.get(f"Job/{uid}").json
         assert (new["status"], new["nodes"]) == ("Running", [])
+        [registered] = api.get(f"Algorithms/{project}").json
+        assert (new["alg_id"], new["project"], new["user"]) == (registered["id"], project, api.user.id)
         nodes = {
             "wf": clusters.node("wf", "Running", "left", "right"),
             "left": clusters.node("left", "Succeeded", "join"),
@@ -197,43 +173,6 @@ class TestStanding:
         job_standing.sweep(30)
         assert records.get(RUN, uid).phase == "Succeeded"
         assert uid not in [run.uid for run in records.linked(RUN, "active", "yes")]
-
-
-class TestCancellation:
-    def test_a_deleted_job_is_gone_at_once_here_and_there(self, api, project, algorithm, cluster):
-        said = launched(api, project, algorithm)
-        assert api.delete(f"Job/{said['uid'][0]}").status == 200
-        assert api.get(f"Job/{said['uid'][0]}").status == 404
-        assert len(cluster.workflows) == 3
-        assert api.delete(f"Job/{said['uid'][0]}").status == 404
-
-    def test_many_by_group_media_or_project(self, api, project, algorithm, cluster):
-        first, second = launched(api, project, algorithm), launched(api, project, algorithm)
-        assert api.delete(f"Jobs/{project}", gid=first["gid"], media_id=[10]).message == (
-            f"Deleted 1 jobs for project {project}!"
-        )
-        assert api.delete(f"Jobs/{project}", gid=first["gid"]).status == 200
-        assert api.get(f"Jobs/{project}", gid=first["gid"]).json == []
-        assert len(api.get(f"Jobs/{project}").json) == len(second["uid"])
-        assert api.delete(f"Jobs/{project}").message == f"Deleted 4 jobs for project {project}!"
-        assert api.get(f"Jobs/{project}").json == []
-        assert cluster.workflows == {}
-
-    def test_it_takes_can_execute_and_strangers_see_nothing(self, api, project, algorithm, member, stranger):
-        uid = launched(api, project, algorithm)["uid"][0]
-        assert member("Can Transfer").delete(f"Job/{uid}").status == 403
-        assert member("View Only").get(f"Job/{uid}").status == 200
-        assert stranger.get(f"Job/{uid}").status == 404
-
-    def test_a_cluster_that_is_away_hears_of_it_later(self, api, project, algorithm, cluster):
-        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
-        cluster.fault = clusters.broken
-        assert api.delete(f"Job/{uid}").status == 200
-        assert api.get(f"Job/{uid}").status == 404
-        assert api.get(f"Jobs/{project}").json == []
-        cluster.fault = None
-        job_standing.sweep(30)
-        assert cluster.workflows == {}
 
 
 class TestTranscodesAsJobs:
