@@ -24,7 +24,7 @@ from chalicelib.domain.resource import now
 from chalicelib.domain.runs import ACTIVE, FINAL, RUN, Run, RunNode
 from chalicelib.domain.stores import JOB_CLUSTER
 from chalicelib.errors import LimnError, NotFound, Unavailable
-from chalicelib.messages import send
+from chalicelib.messages import send_many
 from chalicelib.services import project_mail, sealing
 from chalicelib.services.engines.base import Away, Busy, Engine, Order, Refused, Standing
 from chalicelib.services.engines.batch import Batch
@@ -269,7 +269,8 @@ def _told(run: Run) -> Run:
     if spec is None or not run.is_final:
         return run
     try:
-        send(settings().email_queue_url, project_mail.prepare(run.project, spec, f"job-{run.uid}"))
+        mails = project_mail.prepare(run.project, spec, f"job-{run.uid}", run.user)
+        send_many(settings().email_queue_url, mails)
     except Unavailable:
         raise
     except LimnError as error:

@@ -74,7 +74,7 @@ def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_m
     gid = str(uuid.uuid1())
     for mail in (spec.success_email_spec, spec.failure_email_spec):
         if mail is not None:
-            project_mail.prepare(project.id, mail, gid)
+            project_mail.prepare(project.id, mail, gid, caller.id)
     batches = _batches(media, algorithm.files_per_job)
     if not batches:
         return Launched(algorithm=algorithm, gid=gid, runs=[])

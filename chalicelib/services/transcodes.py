@@ -51,7 +51,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     found = _existing(project, spec.media_id) if spec.media_id is not None else None
     size = _size(project, spec)
     if spec.email_spec:
-        project_mail.prepare(project.id, spec.email_spec, uid)
+        project_mail.prepare(project.id, spec.email_spec, uid, writer.user)
     if found is None:
         found = media_creation.create(writer, project, [_media_spec(spec, type_)], job=uid)[0]
     else:

@@ -314,7 +314,7 @@ class TestMail:
             raise Unavailable("The queue does not take messages.")
 
         with monkeypatch.context() as patched:
-            patched.setattr(job_standing, "send", away)
+            patched.setattr(job_standing, "send_many", away)
             assert api.get(f"Job/{said['uid'][0]}").json["status"] == "Running"
         assert api.get(f"Job/{said['uid'][0]}").json["status"] == "Succeeded"
 
