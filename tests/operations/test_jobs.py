@@ -113,6 +113,47 @@ class TestLaunch:
         assert api.post(f"Jobs/{project}", asked).status == 400
 
 
+class TestForkAndJoin:
+    """Two parallel steps and a join, over ten media in batches of three."""
+
+    def graph(self, left: str, right: str, join: str | None = None) -> dict:
+        nodes = {
+            "wf": clusters.node("wf", "Running", "left", "right"),
+            "left": clusters.node("left", left, "join"),
+            "right": clusters.node("right", right, "join"),
+        }
+        return nodes | ({"join": clusters.node("join", join)} if join else {})
+
+    def seen(self, api, uid: str) -> tuple[str, dict[str, str]]:
+        job = api.get(f"Job/{uid}").json
+        return job["status"], {node["task"]: node["status"] for node in job["nodes"]}
+
+    def test_each_batch_is_a_workflow_that_goes_its_own_way(self, api, project, algorithm, cluster):
+        first, second, third, fourth = launched(api, project, algorithm)["uid"]
+        assert [parameters(cluster.one(uid))["media_ids"] for uid in (first, second, third, fourth)] == [
+            "1,2,3",
+            "4,5,6",
+            "7,8,9",
+            "10",
+        ]
+        [main] = [one for one in cluster.one(first)["spec"]["templates"] if one["name"] == "main"]
+        assert [[step["name"] for step in group] for group in main["steps"]] == [["left", "right"], ["join"]]
+        cluster.move(first, "Running", self.graph("Running", "Pending"))
+        cluster.move(second, "Succeeded", self.graph("Succeeded", "Succeeded", "Succeeded"))
+        cluster.move(third, "Failed", self.graph("Failed", "Succeeded", "Omitted"))
+        assert self.seen(api, first) == ("Running", {"wf": "Running", "left": "Running", "right": "Pending"})
+        assert self.seen(api, second)[0] == "Succeeded"
+        assert self.seen(api, third)[1]["join"] == "Omitted"
+        assert self.seen(api, fourth) == ("Running", {})
+        statuses = {job["uid"]: job["status"] for job in api.get(f"Jobs/{project}").json}
+        assert statuses == {first: "Running", second: "Succeeded", third: "Failed", fourth: "Running"}
+        assert api.delete(f"Job/{first}").status == 200
+        assert len(cluster.workflows) == 3
+        cluster.move(fourth, "Succeeded", self.graph("Succeeded", "Succeeded", "Succeeded"))
+        statuses = {job["uid"]: job["status"] for job in api.get(f"Jobs/{project}").json}
+        assert statuses == {second: "Succeeded", third: "Failed", fourth: "Succeeded"}
+
+
 class TestStanding:
     def test_phases_nodes_and_times_follow_the_cluster(self, api, project, algorithm, cluster):
         uid = launched(api, project, algorithm)["uid"][0]
@@ -208,10 +249,12 @@ class TestClusterThatMisbehaves:
         seen = api.get(f"Job/{uid}").json
         assert (seen["status"], seen["message"]) == ("Succeeded", None)
 
-    @pytest.mark.parametrize("fault", ["nonsense", "broken"])
+    @pytest.mark.parametrize("fault", ["slow", "nonsense", "broken"])
     def test_a_launch_waits_for_it(self, api, project, algorithm, cluster, fault):
         cluster.fault = getattr(clusters, fault)
+        began = time.monotonic()
         said = launched(api, project, algorithm)
+        assert time.monotonic() - began < QUICK
         assert [job["status"] for job in said["object"]] == ["Pending"] * 4
         assert "The job cluster c" in said["object"][0]["message"]
         cluster.fault = None
