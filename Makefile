@@ -23,7 +23,7 @@ check: $(VENV) ## lint, format, types, layers, templates
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/cfn-lint infra/stateful.yaml
+	@$(BIN)/cfn-lint infra/stateful.yaml infra/batch.yaml
 
 format: $(VENV) ## write code as check wants it
 	@$(BIN)/ruff format .

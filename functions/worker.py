@@ -122,8 +122,8 @@ def worker(
 
     Args:
         handlers: what to do with each kind of message. They may be run again after they died midway.
-        on_poison: called with a message that will not be done and why, to record it where its sender looks. It may be
-            called more than once for a message.
+        on_poison: called with a message that will not be done and why, to record it where its sender looks; False where
+            nobody looks, so that the dead letters keep it. It may be called more than once for a message.
         receives: `maxReceiveCount` of the queue.
         first_pause: seconds before the second delivery; each further pause is twice as long.
     """
@@ -232,11 +232,10 @@ class _Attempt:
         if self.on_poison is None:
             return False
         try:
-            self.on_poison(message, reason)
+            return self.on_poison(message, reason) is not False
         except Exception:
             logger.exception("could not record a failure", extra=self._extra())
             return False
-        return True
 
     def _pause(self) -> float:
         """Doubling, and spread so that what failed together does not come back together."""

@@ -19,6 +19,7 @@ from chalicelib.messages.work import (
     PlanTranscode,
     PurgeProject,
     SendEmail,
+    TextFile,
 )
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "PlanTranscode",
     "PurgeProject",
     "SendEmail",
+    "TextFile",
     "Unreadable",
     "client",
     "decode",

@@ -52,7 +52,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     found = _existing(project, spec.media_id) if spec.media_id is not None else None
     size = _size(project, spec)
     if spec.email_spec:
-        project_mail.prepare(project.id, spec.email_spec, uid)
+        project_mail.prepare(project.id, spec.email_spec, uid, writer.user)
 
     def job_for(media: Media) -> StoredJob:
         section = EXISTING if spec.media_id else media.primary_section
