@@ -131,7 +131,9 @@ def heic(image, quarter_turns=0):
 
     out = io.BytesIO()
     with av.open(out, "w", format="mp4") as container:
-        stream = container.add_stream("libx265", rate=25, options={"x265-params": "log-level=none:bframes=0:keyint=1", "crf": "5"})
+        stream = container.add_stream(
+            "libx265", rate=25, options={"x265-params": "log-level=none:bframes=0:keyint=1", "crf": "5"}
+        )
         stream.width, stream.height, stream.pix_fmt = *image.size, "yuv420p"
         container.mux(stream.encode(av.VideoFrame.from_image(image)))
         container.mux(stream.encode(None))
