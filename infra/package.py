@@ -50,7 +50,9 @@ _TOOLS = frozenset(
 _API_ONLY = frozenset({"swagger-ui-bundle", "jinja2", "markupsafe", "luqum", "ply"})
 _SERVICES = frozenset({"batch", "dynamodb", "kms", "s3", "sesv2", "sqs", "sts"})
 """Whose descriptions botocore keeps, of some 400: 2 MB instead of 28."""
-_PICTURES = frozenset({"av", "pillow"})
+_IMPORTS = frozenset({"pi-heif"})
+"""What only the import of images needs, which is the transcode function's."""
+_PICTURES = frozenset({"av", "pillow"}) | _IMPORTS
 _MEDIA = _PICTURES | {"duckdb"}
 
 
@@ -62,10 +64,10 @@ class Artifact:
     without: frozenset[str]
 
 
-API = Artifact("deployment", _TOOLS)
+API = Artifact("deployment", _TOOLS | _IMPORTS)
 QUEUE_FUNCTIONS = (
     Artifact("transcode", _TOOLS | _API_ONLY),
-    Artifact("clip", _TOOLS | _API_ONLY),
+    Artifact("clip", _TOOLS | _API_ONLY | _IMPORTS),
     Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
     Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("compact", _TOOLS | _API_ONLY | _PICTURES),
