@@ -6,7 +6,9 @@ one scenario drives every function through all that it does, so that what nobody
 
 from __future__ import annotations
 
+import tempfile
 import uuid
+from pathlib import Path
 
 import boto3
 import pytest
@@ -23,9 +25,12 @@ from infra.local.schedule import Timer, run
 from infra.templates import FUNCTIONS, load, of_type
 from tests import roles
 from tests.conftest import join, new_user
+from tests.domain.test_workflows import FORK
 from tests.operations.media_things import media_type, picture, transcode, uploaded, video
+from tests.operations.test_algorithms import saved, spec
 from tests.queues import deliver
 from tests.roles import RECORDER, Right
+from tests.services import clusters
 
 FUNCTION_NAMES = ("APIHandler", "Clip", "Compact", "Email", "Purge", "Transcode")
 ELSEWHERE = {"Jobs"}
@@ -64,7 +69,11 @@ class Scenario:
         self.compaction()
         self.failures()
         assert self.api.get("HealthCheckFull").status == 200
-        self.purge()
+        with tempfile.TemporaryDirectory() as place:
+            self.job(cluster := clusters.FakeCluster(Path(place)))
+            self.purge()
+            assert cluster.workflows == {}
+            cluster.close()
 
     def media(self):
         api, project = self.api, self.project
@@ -194,6 +203,7 @@ class Scenario:
         self.patch.setattr(clips, "cut", fail)
         self.patch.setattr(mail, "send_email", fail)
         email = {"id": job, "sender": "a@example.org", "recipients": ["a@example.org"], "subject": "s", "text": "t"}
+        email["asked_by"] = "b@example.org"
         with self.patch.context() as patch:
             patch.setattr(purging, "purge", fail)
             for count in (1, 5):
@@ -202,6 +212,18 @@ class Scenario:
                 deliver(place.transcode_queue_url, PlanTranscode(job=job), count=count)
                 deliver(place.clip_queue_url, CutClip(file=0), count=count)
                 deliver(place.email_queue_url, SendEmail(**email), count=count)
+
+    def job(self, cluster):
+        """A job that is at work when its project goes."""
+        api, project = self.api, self.project
+        registered = {"name": "c", "host": "127.0.0.1", "port": cluster.port, "token": clusters.TOKEN}
+        number = api.made(f"JobClusters/{self.organization}", {**registered, "cert": cluster.ca})
+        algorithm = spec(api, project, manifest=saved(api, project, FORK), cluster=number)
+        api.made(f"Algorithms/{project}", algorithm)
+        assert (
+            api.post(f"Jobs/{project}", {"algorithm_name": algorithm["name"], "media_ids": [self.video]}).status == 201
+        )
+        assert len(cluster.workflows) == 1
 
     def purge(self):
         number = self.project
