@@ -94,7 +94,7 @@ class Recorder:
     def register_job_definition(self, **told: Any) -> dict[str, Any]:
         self._check("RegisterJobDefinition", told)
         self.definitions[told["jobDefinitionName"]] = told
-        return {}
+        return {"jobDefinitionArn": f"arn:aws:batch:{aws.REGION}:{DEFAULT_ACCOUNT_ID}:job-definition/d:1"}
 
     def submit_job(self, **told: Any) -> dict[str, Any]:
         self._check("SubmitJob", told)
@@ -119,4 +119,4 @@ class Recorder:
     def terminate_job(self, **told: Any) -> dict[str, Any]:
         self._check("TerminateJob", told)
         self.jobs[told["jobId"]]["status"] = "FAILED"
-        return {}
+        return {"ResponseMetadata": {}}

@@ -44,14 +44,25 @@ MOST_NEEDS = 20
 HAND_OVER_SECONDS = 10.0
 LARGEST_OUTPUT = 16_384
 """Bytes of a parameter that a node puts out; all of a run are kept in its record."""
+_ANSWERS = {
+    "submit_job": "jobId",
+    "describe_jobs": "jobs",
+    "list_jobs": "jobSummaryList",
+    "describe_job_definitions": "jobDefinitions",
+    "register_job_definition": "jobDefinitionArn",
+}
+"""What an answer to a call has, whatever it says."""
 _REFUSED = ("ClientException", "ValidationException", "AccessDeniedException")
+
+
+CONFIG = Config(connect_timeout=1.5, read_timeout=3, retries={"total_max_attempts": 2, "mode": "standard"})
+"""Two tries must fit into what a caller of the API waits: a job that Batch has not taken is handed over later."""
 
 
 @lru_cache(maxsize=1)
 def client() -> Any:
     """The Batch client of this process."""
-    config = Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 2, "mode": "standard"})
-    return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=config)
+    return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=CONFIG)
 
 
 class Batch:
@@ -193,7 +204,7 @@ def _registered(definition: dict[str, Any]) -> str:
     name = definition["jobDefinitionName"]
     if name not in _definitions:
         found = _call("describe_job_definitions", jobDefinitionName=name, status="ACTIVE")
-        if not found.get("jobDefinitions"):
+        if not found["jobDefinitions"]:
             _call("register_job_definition", **definition)
         _definitions.add(name)
     return str(name)
@@ -214,7 +225,7 @@ def _found(name: str) -> set[str]:
     found: set[str] = set()
     while True:
         answer = _call("list_jobs", jobQueue=settings().job_queue, filters=filters, **more)
-        found |= {str(job["jobId"]) for job in answer.get("jobSummaryList", [])}
+        found |= {str(job["jobId"]) for job in answer["jobSummaryList"] if "jobId" in job}
         if not answer.get("nextToken"):
             return found
         more = {"nextToken": answer["nextToken"]}
@@ -223,8 +234,8 @@ def _found(name: str) -> set[str]:
 def _described(numbers: Sequence[str]) -> dict[str, dict[str, Any]]:
     found = {}
     for start in range(0, len(numbers), AT_ONCE):
-        for job in _call("describe_jobs", jobs=list(numbers[start : start + AT_ONCE])).get("jobs", []):
-            found[str(job["jobId"])] = job
+        for job in _call("describe_jobs", jobs=list(numbers[start : start + AT_ONCE]))["jobs"]:
+            found[str(job.get("jobId"))] = job
     return found
 
 
@@ -296,6 +307,7 @@ def _moment(milliseconds: object) -> Timestamp | None:
 
 
 def _call(operation: str, **more: Any) -> dict[str, Any]:
+    """Batch's answer to a call. Raises Refused, Away; also Away where it is none."""
     try:
         answer: dict[str, Any] = getattr(client(), operation)(**more)
     except ClientError as failure:
@@ -305,4 +317,9 @@ def _call(operation: str, **more: Any) -> dict[str, Any]:
         raise Away(f"AWS Batch does not answer ({code}).") from failure
     except BotoCoreError as failure:
         raise Away(f"AWS Batch does not answer ({type(failure).__name__}).") from failure
+    except (AttributeError, KeyError, TypeError, ValueError) as failure:
+        # botocore reads what it expects, whatever came
+        raise Away("AWS Batch answers with something that cannot be read.") from failure
+    if _ANSWERS.get(operation, "ResponseMetadata") not in answer:
+        raise Away("AWS Batch answers with something else than was asked.")
     return answer
