@@ -70,6 +70,7 @@ QUEUE_FUNCTIONS = (
     Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
     Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("compact", _TOOLS | _API_ONLY | _PICTURES),
+    Artifact("upkeep", _TOOLS | _API_ONLY | _PICTURES),
 )
 
 

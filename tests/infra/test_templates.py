@@ -23,7 +23,7 @@ STATE = load(STATEFUL)
 WORK = package.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
 QUEUE_FUNCTIONS = ("Transcode", "Clip", "Email", "Purge")
-SCHEDULED_FUNCTIONS = ("Compact",)
+SCHEDULED_FUNCTIONS = ("Compact", "Upkeep")
 
 
 @lru_cache
