@@ -186,6 +186,21 @@ class TestTranscode:
         assert transcode(member("Can Edit"), project, type_, url=url).status == 403
 
 
+class TestRetry:
+    def test_a_failed_one_is_tried_again_into_its_media_under_a_new_uid(self, api, project, type_):
+        failed = transcode(api, project, type_, b"no video").json
+        api.drain()
+        assert api.get(f"Transcode/{failed['id']}").json["job"]["status"] == "failed"
+        url = uploaded(api, project, video(10))
+        assert transcode(api, project, type_, url=url, uid=failed["id"]).status == 400
+        again = transcode(api, project, type_, url=url, media_id=failed["media_id"]).json
+        assert again["media_id"] == failed["media_id"]
+        api.drain()
+        assert api.get(f"Transcode/{again['id']}").json["job"]["status"] == "succeeded"
+        assert api.get(f"Media/{failed['media_id']}").json["num_frames"] == 10
+        assert api.get(f"MediaCount/{project}").json == 1
+
+
 class TestTranscodeList:
     def test_by_group_by_media_and_all(self, api, project, type_):
         gid = str(uuid.uuid4())
