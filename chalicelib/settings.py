@@ -76,6 +76,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """By how many commits a log outgrows its snapshot before there is a new one; many changes do it sooner."""
     log_retention: int = 7 * 24 * 3600
     """How long a commit is kept once a snapshot holds it: longer than any container lives."""
+    deleted_retention: int = 30 * 24 * 3600
+    """How long what was deleted is kept, with its objects, before it goes for good."""
     largest_answer: int = 5_500_000
     """Answers above this go through S3: Lambda's limit is 6 MB, base64 and headers included."""
     piece_seconds: float = 60.0

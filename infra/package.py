@@ -72,6 +72,7 @@ QUEUE_FUNCTIONS = (
     Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("compact", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("jobs", _TOOLS | _API_ONLY | _MEDIA),
+    Artifact("upkeep", _TOOLS | _API_ONLY | _PICTURES),
 )
 
 

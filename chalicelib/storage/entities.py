@@ -260,13 +260,21 @@ def delete_many(kind: Kind, numbers: Sequence[int], *, user: int | None, edits: 
     return _chunked(kind, numbers, lambda part: _delete_chunk(kind, part, user, edits))
 
 
-def purge(kind: Kind, numbers: Iterable[int]) -> None:
-    """Remove the rows of one commit for good, with the mark of its batch. What is gone already is no error."""
+def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:
+    """Remove rows for good. What is gone already is no error.
+
+    Args:
+        kind: the kind of entities.
+        numbers: their ids.
+        whole: they are all that one commit tells of; the mark of its batch goes with them. Without the mark, rows of
+            the batch that were never changed would no longer be seen.
+    """
     wanted = sorted(set(numbers))
     with EntityRow.batch_write() as rows:
         for number in wanted:
             rows.delete(EntityRow(_key(kind, number)))
-    CounterRow(f"batch#{_key(kind, wanted[0])}", "@").delete()
+    if whole:
+        CounterRow(f"batch#{_key(kind, wanted[0])}", "@").delete()
 
 
 def _chunked(kind: Kind, numbers: Sequence[int], do: Callable[[Sequence[int]], int]) -> int:

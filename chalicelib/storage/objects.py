@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 UPLOADS = "_uploads/"
 _MISSING = ("404", "NoSuchKey", "NoSuchBucket", "NotFound")
 _CHANGED = ("412", "PreconditionFailed")
+_COLD = "InvalidObjectState"
 
 
 @lru_cache(maxsize=1)
@@ -271,5 +272,7 @@ class _translated:  # noqa: N801 reads as a word in `with`
             raise NotFound.of("object", self.key) from failure
         if isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _CHANGED:
             raise Conflict(f"The object {self.key} was replaced meanwhile.") from failure
+        if isinstance(failure, ClientError) and failure.response["Error"]["Code"] == _COLD:
+            raise Conflict(f"The object {self.key} is archived; set archive_state to to_live and wait.") from failure
         if isinstance(failure, ClientError | BotoCoreError):
             raise Unavailable("The object store does not answer.", str(failure)) from failure

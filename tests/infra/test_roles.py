@@ -33,7 +33,7 @@ from tests.roles import RECORDER, Right
 from tests.services import clusters
 
 FUNCTION_NAMES = ("APIHandler", "Clip", "Compact", "Email", "Purge", "Transcode")
-ELSEWHERE = {"Jobs"}
+ELSEWHERE = {"Jobs", "Upkeep"}
 """Functions whose role is held by a test of their own."""
 BUCKET = {"name": "b", "access_key": "A", "secret_key": "S", "endpoint_url": "https://s3.example.org", "region": "eu"}
 

@@ -24,7 +24,7 @@ RUNNING = load(BATCH)
 WORK = package.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
 QUEUE_FUNCTIONS = ("Transcode", "Clip", "Email", "Purge")
-SCHEDULED_FUNCTIONS = ("Compact", "Jobs")
+SCHEDULED_FUNCTIONS = ("Compact", "Jobs", "Upkeep")
 
 
 @lru_cache
