@@ -74,7 +74,7 @@ def main() -> None:
     environments = {name: each["Environment"]["Variables"] for name, each in functions.items()}
     os.environ.update(environments[f"limn-{STAGE}-api"])
     os.environ["LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS"] = "true"
-    print(json.dumps({**use(), "environments": environments, "roles": roles(functions)}))
+    sys.stdout.write(json.dumps({**use(), "environments": environments, "roles": roles(functions)}) + "\n")
 
 
 def use() -> dict[str, Any]:
