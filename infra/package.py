@@ -248,11 +248,23 @@ def merged(chalice_template: dict[str, Any]) -> dict[str, Any]:
     for path in (FUNCTIONS, ALARMS):
         template = _merge(load(path), template)
     template["Description"] = load(FUNCTIONS)["Description"]
+    body = template["Resources"]["RestAPI"]["Properties"].get("DefinitionBody", {})
+    _allow_origin(body.get("paths", {}))
     return template
 
 
+def _allow_origin(part: Any) -> None:
+    """Have the gateway's answers to preflights name the origin that the parameter says, not Chalice's."""
+    if isinstance(part, dict):
+        header = "method.response.header.Access-Control-Allow-Origin"
+        if header in part:
+            part[header] = {"Fn::Sub": "'${CorsOrigin}'"}
+        for inner in part.values():
+            _allow_origin(inner)
+
+
 def _merge(ours: Any, theirs: Any) -> Any:
-    if isinstance(ours, dict) and isinstance(theirs, dict):
+    if isinstance(ours, dict) and isinstance(theirs, dict) and not any(key.startswith("Fn::") for key in ours):
         return {**theirs, **{key: _merge(value, theirs.get(key)) for key, value in ours.items()}}
     return ours
 

@@ -21,10 +21,11 @@ from infra.local import aws
 from infra.local.deploy import deploy
 
 AWS = aws.start()
-os.environ.update(deploy(aws.REGION))
-os.environ["LIMN_PUBLIC_URL"] = "http://127.0.0.1:8000"
-os.environ["LIMN_S3_ENDPOINT"] = "http://127.0.0.1:8001"
-os.environ["LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS"] = "true"
+if "LIMN_RECORDS_TABLE" not in os.environ:  # a program of the tests has deployed already: tests/infra/whole_program.py
+    os.environ.update(deploy(aws.REGION))
+    os.environ["LIMN_PUBLIC_URL"] = "http://127.0.0.1:8000"
+    os.environ["LIMN_S3_ENDPOINT"] = "http://127.0.0.1:8001"
+    os.environ["LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS"] = "true"
 
 from app import app  # noqa: E402 it reads the environment set above
 from chalicelib.domain.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E402
