@@ -24,7 +24,8 @@ from chalicelib.domain.commits import Change, Commit
 from chalicelib.domain.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
 from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.query import sql
-from chalicelib.query.layout import PLACE, SQL_TYPE, Layout, Slot, latitude, stored_columns
+from chalicelib.query.geodesy import unit_sql
+from chalicelib.query.layout import PLACE, SQL_TYPE, Layout, Slot, place_columns, stored_columns
 from chalicelib.query.tree import Query
 from chalicelib.query.values import stored
 from chalicelib.storage.view_gate import Gate
@@ -348,7 +349,8 @@ class _Following:
         listed = sql_type.replace("[2]", "[]")
         taken = f"{slot.column} = v.e.x"
         if sql_type == PLACE:
-            taken = f"{slot.column} = v.e.x[1], {latitude(slot.column)} = v.e.x[2]"
+            values_of = ("v.e.x[1]", "v.e.x[2]", *unit_sql("v.e.x[1]", "v.e.x[2]"))
+            taken = ", ".join(map(" = ".join, zip(place_columns(slot.column), values_of, strict=True)))
         self._database.execute(
             f"UPDATE {sql.table(kind)} AS t SET {taken}"  # noqa: S608
             f' FROM (SELECT unnest(from_json(?, \'[{{"i":"BIGINT","x":"{listed}"}}]\')) AS e) v'
