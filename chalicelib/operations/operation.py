@@ -99,15 +99,21 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
 
 
+Present = Callable[[dict[str, Any]], dict[str, Any]]
+"""What a document looks like where people read it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Documents:
     """A list answer as JSON documents, one per thing, in order: the dispatcher joins them in the format asked for.
 
-    `columns` names the attributes that become columns of their own in CSV.
+    `columns` names the attributes that become columns of their own in CSV; `present` is what a document looks like
+    there.
     """
 
     documents: Iterable[bytes]
     columns: tuple[str, ...] = ()
+    present: Present | None = None
 
 
 Handler = Callable[[Call[Any, Any, Any]], Any]
