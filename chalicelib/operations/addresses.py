@@ -8,14 +8,14 @@ thing, as in keys.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chalicelib.domain.accounts import ORGANIZATION, Organization, Project
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.permissions import Level
 from chalicelib.domain.records import RecordKind
-from chalicelib.operations.operation import Found
+from chalicelib.operations.operation import Address, Found
 from chalicelib.services import access, visibility
 from chalicelib.services.access import Caller
 from chalicelib.storage import entities, records
@@ -28,6 +28,10 @@ class _InProject:
     what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+    judged: Callable[[Found[Any]], Any] = lambda found: found.thing
+    """What of that which was found decides how far one may go with it."""
+    is_door: bool = False
+    """Whether it is what lies in the project that the operation is about: see `within`."""
 
     def find(self, path: dict[str, Any]) -> Found[Any]:
         """The thing, or NotFound."""
@@ -35,7 +39,10 @@ class _InProject:
 
     def level(self, caller: Caller, found: Found[Any]) -> Level:
         """The caller's level in the project."""
-        return visibility.project_level(caller, found.project or 0, self.what, found.thing)
+        project = found.project or 0
+        if self.is_door:
+            return visibility.within_project(caller, project)
+        return visibility.project_level(caller, project, self.what, lambda: self.judged(found))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +52,8 @@ class _InOrganization:
     what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+    is_door: bool = False
+    """Whether it is what lies in the organization that the operation is about: see `within`."""
 
     def find(self, path: dict[str, Any]) -> Found[Any]:
         """The thing, or NotFound."""
@@ -52,6 +61,8 @@ class _InOrganization:
 
     def level(self, caller: Caller, found: Found[Any]) -> Level:
         """The caller's level in the organization."""
+        if self.is_door:
+            return visibility.within_organization(caller, found.organization or 0)
         return visibility.organization_level(caller, found.organization or 0, self.what, found.thing)
 
 
@@ -89,7 +100,7 @@ class Own:
         """The caller's level in the project, if the thing is the caller's."""
         if found.thing.user != caller.id:
             return Level.NONE
-        return visibility.project_level(caller, found.project or 0, self.what, found.thing)
+        return visibility.project_level(caller, found.project or 0, self.what, lambda: found.thing)
 
 
 def _project(path: dict[str, Any], variable: str) -> Found[Project]:
@@ -112,6 +123,20 @@ ORGANIZATION_ADDRESS = _InOrganization(
 """`/rest/…/{organization}`."""
 ORGANIZATION_BY_ID = _InOrganization(what="organization", locate=lambda path: _organization(path, "id"))
 """`/rest/Organization/{id}`."""
+
+
+def within(address: Address[Any]) -> Address[Any]:
+    """The same address for operations that are about what lies in a project or organization, each thing by itself.
+
+    With fine-grained permissions (`docs/decisions/012-fine-grained-permissions.md`) the caller then needs to see the
+    project, and the operation's level on each thing that is listed, changed, deleted or made: the handler's questions
+    to the view, `visibility.only` and `visibility.check` look after that.
+    """
+    return replace(address, is_door=True)  # type: ignore[type-var]
+
+
+WITHIN_PROJECT = within(PROJECT)
+"""`/rest/…/{project}`, where each thing in the project is looked at by itself."""
 
 
 def record_of_project(kind: RecordKind[Any], variable: str = "id") -> _InProject:

@@ -128,7 +128,6 @@ def _seen(project: Project, caller: Caller, level: Level) -> Project:
     return msgspec.structs.replace(
         project,
         permission="Creator" if project.created_by == caller.id else _level_name(level),
-        effective_permission=access.project_mask(caller, project.id),
         usernames=[user.display_name for user in names],
     )
 
