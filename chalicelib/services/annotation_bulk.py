@@ -18,6 +18,7 @@ from chalicelib.domain.commits import Edit
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.marks import identity
 from chalicelib.domain.resource import now
+from chalicelib.domain.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.query import filters
 from chalicelib.query.annotation_bodies import (
@@ -150,6 +151,7 @@ def _change(writer: Writer, of: Any, body: BulkUpdate, name: int | None) -> Chan
     def change(row: Any) -> Any:
         if not (attributes or reset or nulls):
             return msgspec.structs.replace(row, **fixed)
+        row = up_to_date(row, of.revisions)
         return msgspec.structs.replace(row, attributes=merge(row.attributes, attributes, reset, nulls), **fixed)
 
     return change

@@ -122,6 +122,7 @@ def _media(
         modified_datetime=moment,
         modified_by=user,
         attributes={**attributes, TAG_ATTRIBUTE: tag},
+        revision=len(type_.revisions),
         primary_section=section.id if section else media.section_of_tag(definitions, tag),
         elemental_id=hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
         archive_status_date=moment,
