@@ -69,7 +69,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     found: Found[Any] = Found(thing=None)
     level = Level.NONE
     if operation.addresses is not None:
-        found = operation.addresses.find(path)
+        found = operation.addresses.find(path, body)
         level = operation.addresses.level(caller, found)
     match decide(operation.needs, signed_in=caller.signed_in, is_staff=caller.is_staff, level=level):
         case Verdict.UNKNOWN:

@@ -1,6 +1,7 @@
 """How the variables of a path lead to what they address.
 
-A path addresses a project, an organization, a record by its id, an entity by its id, or nothing. The address also
+A path addresses a project, an organization, a record by its id, an entity by its id, or nothing; of what kind the id is
+may stand in the body. The address also
 tells how far a caller may go there: the dispatcher asks it once, before the handler. `what` is the word of the kind of
 thing, as in keys.
 """
@@ -33,7 +34,7 @@ class _InProject:
     is_door: bool = False
     """Whether it is what lies in the project that the operation is about: see `within`."""
 
-    def find(self, path: dict[str, Any]) -> Found[Any]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The thing, or NotFound."""
         return self.locate(path)
 
@@ -55,7 +56,7 @@ class _InOrganization:
     is_door: bool = False
     """Whether it is what lies in the organization that the operation is about: see `within`."""
 
-    def find(self, path: dict[str, Any]) -> Found[Any]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The thing, or NotFound."""
         return self.locate(path)
 
@@ -74,7 +75,7 @@ class _Plain:
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type]
 
-    def find(self, path: dict[str, Any]) -> Found[Any]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The thing, or NotFound."""
         return self.locate(path)
 
@@ -91,7 +92,7 @@ class Own:
     kind: RecordKind[Any]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
 
-    def find(self, path: dict[str, Any]) -> Found[Any]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The thing, or NotFound."""
         record = records.get(self.kind, path["id"])
         return Found(thing=record, project=record.project)
@@ -172,6 +173,23 @@ def entity(kind: Kind) -> _InProject:
         return Found(thing=found, project=found.project)
 
     return _InProject(what=kind.value, locate=locate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ByBody(_InProject):
+    """Something of a project that the path alone does not tell: what kind of thing its id is of stands in the body."""
+
+    locate: Callable[[dict[str, Any]], Found[Any]] = field(init=False)
+    locate_by: Callable[[dict[str, Any], Any], Found[Any]]
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:
+        """The thing, or NotFound."""
+        return self.locate_by(path, body)
+
+
+def by_body(what: str, locate: Callable[[dict[str, Any], Any], Found[Any]]) -> Address[Any]:
+    """`/rest/AttributeType/{id}`: a thing of a project that path and body name together."""
+    return _ByBody(what=what, locate_by=locate)
 
 
 def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> _Plain:
