@@ -194,6 +194,7 @@ OPERATIONS = (
         method="GET",
         path="/rest/OrganizationUploadInfo/{organization}",
         summary="Where to upload a file of an organization, such as its picture: a key and a URL for each part.",
+        details="With several parts, finish with CompleteUpload in any project of the organization.",
         needs=Permission.MEMBER,
         addresses=ORGANIZATION_ADDRESS,
         query=OrganizationUploadQuery,

@@ -94,7 +94,7 @@ def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
 def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> MessageResponse:
     """Make one object of the parts."""
     body = call.body
-    uploads.check_key(body.key, call.project)
+    uploads.check_key(body.key, call.target, call.caller)
     _check_bucket(body.bucket_id)
     parts = [{"ETag": part.ETag, "PartNumber": part.PartNumber} for part in body.parts]
     objects.complete(body.key, body.upload_id, sorted(parts, key=lambda part: part["PartNumber"]))

@@ -9,7 +9,8 @@ from chalicelib.domain import keys
 from chalicelib.domain.accounts import Project
 from chalicelib.domain.kinds import Kind
 from chalicelib.errors import BadInput, Forbidden, NotFound
-from chalicelib.services import ownership, visibility
+from chalicelib.services import access, ownership, visibility
+from chalicelib.services.access import Caller
 from chalicelib.storage import entities, objects, owners, presigned
 
 
@@ -65,15 +66,23 @@ def _check_in(project: Project, kind: Kind, number: int, name: str) -> None:
     visibility.check(kind, [found])
 
 
-def check_key(key: str, project: int) -> None:
-    """Refuse to write to a key.
+def check_key(key: str, project: Project, caller: Caller) -> None:
+    """Refuse to finish an upload to a key.
+
+    One that OrganizationUploadInfo gave, `organization/name`, is finished in any project of the organization by who
+    belongs to that too: the interface has no other place for it.
 
     Raises:
-        Forbidden: it belongs to another project, or to something that is closed to the caller of this request.
+        Forbidden: it belongs to another project or organization, or to something that is closed to the caller.
         BadInput: it is malformed.
     """
-    keys.check_project(key, project)
-    _check_open(project, [key])
+    organization = keys.organization_of(key)
+    if organization is None:
+        keys.check_project(key, project.id)
+        _check_open(project.id, [key])
+    elif organization != project.organization or not access.organization_level(caller, organization):
+        message = f"key: {key!r} does not belong to the organization of project {project.id}, or you do not."
+        raise Forbidden(message)
 
 
 def _check_open(project: int, wanted: list[str]) -> None:

@@ -222,9 +222,10 @@ def scope(project: int, level: Level | None = None) -> Mapping[Kind, Tree]:
         level: what they need, if it is not the level of the request.
     """
     request = _request.get()
-    if request is None or request.needed is Level.NONE:
+    needed = level or (request.needed if request else Level.NONE)
+    if request is None or needed is Level.NONE:
         return {}
-    known, bits = request.in_project(project), BITS_OF[level or request.needed]
+    known, bits = request.in_project(project), BITS_OF[needed]
     found = {}
     for kind, depth in ((Kind.MEDIA, 2), (Kind.LOCALIZATION, 3), (Kind.STATE, 3), (Kind.FILE, 1)):
         missing = bits & ~below(known.whole, depth)
