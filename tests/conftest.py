@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
 import pytest
 
 from infra.local import aws
@@ -32,6 +33,7 @@ from chalicelib.domain.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: 
 from chalicelib.domain.accounts import USER, Membership, ProjectSpec, User  # noqa: E402
 from chalicelib.domain.resource import now  # noqa: E402
 from chalicelib.services import passwords, projects  # noqa: E402
+from chalicelib.settings import settings  # noqa: E402
 from chalicelib.storage import ids, records  # noqa: E402
 from infra.local.gateway import Gateway, Reply  # noqa: E402
 from tests import roles  # noqa: E402
@@ -180,6 +182,14 @@ def project(api: Api, organization: int) -> int:
     assert api.user
     spec = ProjectSpec(name=f"project {next(_names)}", organization=organization)
     return projects.create_project(spec, api.user.id, "No Access").id
+
+
+@pytest.fixture
+def fine_grained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row protections count, as with `LIMN_FINE_GRAINED_PERMISSIONS`."""
+    changed = msgspec.structs.replace(settings(), fine_grained_permissions=True)
+    for module in ("access", "visibility", "row_protections"):
+        monkeypatch.setattr(f"chalicelib.services.{module}.settings", lambda: changed)
 
 
 @pytest.fixture

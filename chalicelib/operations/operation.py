@@ -44,7 +44,10 @@ class Found(Generic[T]):
 
 
 class Address(Protocol[T]):
-    """How a path's variables lead to the thing they address, and how far a caller may go there."""
+    """How a path leads to what it addresses, and how far a caller may go there.
+
+    Where the path alone does not tell of what its variables are, the body does.
+    """
 
     @property
     def what(self) -> str:
@@ -54,7 +57,7 @@ class Address(Protocol[T]):
     def variables(self) -> dict[str, type]:
         """The path's variables: name → int or str."""
 
-    def find(self, path: dict[str, Any]) -> Found[T]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[T]:
         """The thing, or NotFound."""
 
     def level(self, caller: Caller, found: Found[T]) -> Level:

@@ -21,7 +21,7 @@ from chalicelib.domain.kinds import Kind
 from chalicelib.domain.marks import identity, next_mark
 from chalicelib.domain.resource import Timestamp, now
 from chalicelib.domain.revisions import up_to_date
-from chalicelib.services import tracks
+from chalicelib.services import tracks, visibility
 from chalicelib.services.annotations import (
     Writer,
     author,
@@ -105,6 +105,7 @@ def update(kind: Kind, writer: Writer, find: Find, body: Update, *, in_place: bo
         if name is not None:
             change["created_by"] = name
         after = msgspec.structs.replace(before.entity, **change, modified_by=writer.user, modified_datetime=moment)
+        visibility.check(kind, [after])
         plan = rewriting(kind, before, after, guard) if in_place else marking(kind, before, after, guard)
         return plan.apply(writer)
 

@@ -22,7 +22,7 @@ from chalicelib.errors import BadInput
 from chalicelib.query import filters
 from chalicelib.query.media_bodies import MediaBulkUpdate
 from chalicelib.query.parameters import MediaQuery
-from chalicelib.services import asking, media, ownership
+from chalicelib.services import asking, media, ownership, visibility
 from chalicelib.services.annotations import Writer, author, existing, hyphenated
 from chalicelib.storage import entities, records
 
@@ -55,7 +55,9 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         change |= _files(current, body)
         if body.archive_state and (state := next_state(current.archive_state, body.archive_state)):
             change |= {"archive_state": state, "archive_status_date": now()}
-        return _marked(current, change, writer.user)
+        changed_media = _marked(current, change, writer.user)
+        visibility.check(Kind.MEDIA, [changed_media] if changed_media else [])
+        return changed_media
 
     after: Media = ownership.edit(
         Kind.MEDIA, number, how, user=writer.user, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
@@ -88,6 +90,8 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
     def how(current: Media) -> Media | None:
         return _marked(current, plain | _attributes(definitions, current, body), writer.user)
 
+    if visibility.current():
+        visibility.check(Kind.MEDIA, [how(one) or one for one in found])
     if found and (first := how(found[0])) is not None:
         told = differences(found[0], first)
         entities.edit_many(

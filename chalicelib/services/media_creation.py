@@ -21,7 +21,7 @@ from chalicelib.domain.media import TAG_ATTRIBUTE, MediaSpec, guess_type, with_j
 from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.messages import ImportImage, send_many
-from chalicelib.services import fetching, media, sections
+from chalicelib.services import fetching, media, sections, visibility
 from chalicelib.services.annotations import Writer, author, hyphenated
 from chalicelib.settings import settings
 from chalicelib.storage import entities, ids, objects, records
@@ -67,6 +67,7 @@ def create(
         with_job(_media(writer, project, definitions, number, spec, type_, folders), job)
         for number, spec, type_ in zip(numbers, specs, types, strict=True)
     ]
+    visibility.check(Kind.MEDIA, created)
 
     def with_them(change: Transaction) -> list[Change]:
         if also:

@@ -20,7 +20,7 @@ from chalicelib.messages import PlanTranscode, send
 from chalicelib.query import filters
 from chalicelib.query.bodies import MediaIdQuery
 from chalicelib.query.parameters import MediaQuery
-from chalicelib.services import asking, fetching, media_creation, project_mail
+from chalicelib.services import asking, fetching, media_creation, project_mail, visibility
 from chalicelib.services.annotations import Writer
 from chalicelib.settings import settings
 from chalicelib.storage import entities, objects, pieces, records
@@ -50,6 +50,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     definitions = records.definitions(project.id)
     type_ = _type(definitions, spec.type or ANY_TYPE)
     found = _existing(project, spec.media_id) if spec.media_id is not None else None
+    visibility.check(Kind.MEDIA, [found] if found else [])
     size = _size(project, spec)
     if spec.email_spec:
         project_mail.prepare(project.id, spec.email_spec, uid, writer.user)
@@ -92,7 +93,7 @@ def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None) -> l
         if not jobs and records.linked(JOB, "gid", wanted):
             message = f"gid: the upload group {parameters.gid} is not one of project {project}."
             raise BadInput(message)
-    if _narrows(parameters, body):
+    if _narrows(parameters, body) or Kind.MEDIA in visibility.scope(project):
         chosen = msgspec.structs.replace(parameters, gid=None)
         if chosen.archive_lifecycle is None:
             chosen = msgspec.structs.replace(chosen, archive_lifecycle="all")
