@@ -46,6 +46,11 @@ def _view(operations: dict[str, Operation]) -> Any:
 
 
 for _path, _operations in routes().items():
-    app.route(_path, methods=list(_operations), content_types=[], name=_path.strip("/").replace("/", "_") or "home")(
-        _view(dict(_operations))
-    )
+    app.route(
+        _path,
+        methods=list(_operations),
+        content_types=[],
+        name=_path.strip("/").replace("/", "_") or "home",
+        # None is the app's; what declares OPTIONS says itself what browsers may do
+        cors=False if "OPTIONS" in _operations else None,
+    )(_view(dict(_operations)))

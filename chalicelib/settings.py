@@ -7,11 +7,21 @@ The stateful CloudFormation template (`infra/stateful.yaml`) has an output for e
 from __future__ import annotations
 
 import os
+import re
 from functools import lru_cache
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 PREFIX = "LIMN_"
+_ROLE = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[!-~]{1,576}"
+_ARNS = {
+    "job_queue": r"arn:aws[a-z-]*:batch:[a-z0-9-]+:[0-9]{12}:job-queue/[A-Za-z0-9_-]{1,128}",
+    "job_execution_role": _ROLE,
+    "job_files_role": _ROLE,
+}
+"""What a deployment that runs jobs on AWS Batch has, all of it, and what it looks like."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,13 +59,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allowed_origins: list[str] = []
     """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""
     job_queue: str = ""
-    """ARN of the AWS Batch queue that runs workflows without a job cluster. Empty where there is none."""
+    """ARN of the AWS Batch queue that runs workflows without a job cluster. Empty where there is none, and then so are
+    the two roles: `infra/batch.yaml` makes all three."""
     job_execution_role: str = ""
     """ARN of the role with which Batch pulls images and writes logs."""
     job_files_role: str = ""
     """ARN of the role of jobs that take or make files; it reaches the files of jobs and nothing else."""
     job_files_image: str = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
     """The image, its entrypoint `aws`, that brings files to jobs and takes them away."""
+    job_days: Annotated[int, Meta(ge=1, le=3650)] = 30
+    """For how many days a finished job is kept."""
     stage: str = "local"
     view_memory: int = 1_500_000_000
     """What the views of all projects in one container may take together before the least recently used goes."""
@@ -67,6 +80,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Answers above this go through S3: Lambda's limit is 6 MB, base64 and headers included."""
     piece_seconds: float = 60.0
     """The longest stretch of video that one queue message decodes."""
+
+    def __post_init__(self) -> None:
+        """Refuse half a configuration of AWS Batch now, not at the first launch.
+
+        Raises:
+            ValueError: of `_ARNS` some are set and some are not, or one is none.
+        """
+        given = {name: getattr(self, name) for name in _ARNS if getattr(self, name)}
+        for name, pattern in _ARNS.items() if given else ():
+            if not re.fullmatch(pattern, given.get(name, "")):
+                raise ValueError(f"{PREFIX}{name.upper()} must be an ARN where others of infra/batch.yaml are set")
 
 
 @lru_cache(maxsize=1)

@@ -33,8 +33,10 @@ from chalicelib.domain.resource import now  # noqa: E402
 from chalicelib.services import passwords, projects  # noqa: E402
 from chalicelib.storage import ids, records  # noqa: E402
 from infra.local.gateway import Gateway, Reply  # noqa: E402
+from tests import roles  # noqa: E402
 
 GATEWAY = Gateway(app)
+roles.install()
 _names = itertools.count(1)
 
 
@@ -72,7 +74,8 @@ class Api:
             headers.setdefault("Content-Type", "application/json")
         words = {name: _word(value) for name, value in query.items() if value is not None}
         target = path if path.startswith("/") else f"/rest/{path}"
-        reply: Reply = GATEWAY.ask(method, f"{target}?{urlencode(words)}" if words else target, headers, data)
+        with roles.RECORDER.acting("APIHandler"):
+            reply: Reply = GATEWAY.ask(method, f"{target}?{urlencode(words)}" if words else target, headers, data)
         return Said(reply.status, dict(reply.headers), reply.body)
 
     def get(self, path: str, **query: Any) -> Said:
@@ -135,6 +138,15 @@ def join(api: Api, project: int, level: str) -> None:
         MEMBERSHIP_RECORD,
         Membership(id=number, project=project, user=api.user.id, permission=level),  # type: ignore[arg-type]
     )
+
+
+@pytest.fixture(autouse=True)
+def roles_allow_what_functions_ask() -> Iterator[None]:
+    """Fail a test in which a function asked AWS for what its role in infra/functions.yaml does not allow."""
+    roles.RECORDER.refused.clear()
+    yield
+    refused = [f"{name} may not {right.action} on {right.resource}" for right, name in roles.RECORDER.refused.items()]
+    assert not refused, "; ".join(sorted(refused))
 
 
 @pytest.fixture

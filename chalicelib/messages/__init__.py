@@ -20,6 +20,7 @@ from chalicelib.messages.work import (
     PlanTranscode,
     PurgeProject,
     SendEmail,
+    TextFile,
 )
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "PlanTranscode",
     "PurgeProject",
     "SendEmail",
+    "TextFile",
     "Unreadable",
     "client",
     "decode",

@@ -50,6 +50,13 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     name: str
 
 
+class TextFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a mail that travels with its message."""
+
+    name: str
+    text: str
+
+
 class SendEmail(Message, frozen=True, kw_only=True, tag="email.1"):
     """Send a mail, once. Queue: email."""
 
@@ -62,6 +69,9 @@ class SendEmail(Message, frozen=True, kw_only=True, tag="email.1"):
     text: str
     html: str | None = None
     attachments: list[Attachment] = msgspec.field(default_factory=list)
+    files: list[TextFile] = msgspec.field(default_factory=list)
+    asked_by: str | None = None
+    """Address of who is told where it cannot be sent; None for nobody but the operator."""
 
     def idempotency_key(self) -> str:
         """By its id alone."""

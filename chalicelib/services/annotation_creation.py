@@ -173,6 +173,7 @@ class _Creation:
             "version": spec.version or self._default,
             "parent": None if spec.parent is None else int(spec.parent),
             "attributes": attributes,
+            "revision": len(self._types[spec.type].revisions),
             "elemental_id": hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
             "created_by": creator,
             "created_datetime": self._now,

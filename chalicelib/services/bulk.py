@@ -30,6 +30,7 @@ from chalicelib.domain.commits import Edit
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.marks import identity
 from chalicelib.domain.permissions import Level
+from chalicelib.domain.revisions import up_to_date
 from chalicelib.errors import Conflict
 from chalicelib.messages import FinishBulkChange, send
 from chalicelib.query.operators import Op
@@ -87,6 +88,7 @@ def changing(change: BulkChange, of: Any) -> Callable[[Any], Any]:
     def changed(row: Any) -> Any:
         if not (attributes or reset or nulls):
             return msgspec.structs.replace(row, **change.fixed)
+        row = up_to_date(row, of.revisions)
         return msgspec.structs.replace(row, attributes=merge(row.attributes, attributes, reset, nulls), **change.fixed)
 
     return changed

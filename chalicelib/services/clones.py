@@ -159,6 +159,7 @@ def _copy(
         id=number,
         project=definitions.project,
         type=type_.id,
+        revision=len(type_.revisions),
         created_by=user,
         created_datetime=moment,
         modified_by=user,

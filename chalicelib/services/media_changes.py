@@ -17,6 +17,7 @@ from chalicelib.domain.entities import Media, MediaFiles
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.media import TAG_ATTRIBUTE, MediaUpdate, next_state, with_concat, with_live, with_multi
 from chalicelib.domain.resource import now, timestamp
+from chalicelib.domain.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.query import filters
 from chalicelib.query.media_bodies import MediaBulkUpdate
@@ -112,17 +113,19 @@ def _attributes(definitions: Definitions, current: Media, body: MediaUpdate | Me
     if body.primary_section is None and all(part is None for part in asked):
         return {}
     type_ = media.type_of(definitions, current.type)
-    attributes = merge(type_.attribute_types, current.attributes, *asked, always_allowed=_ALLOWED)
+    before = up_to_date(current, type_.revisions).attributes
+    attributes = merge(type_.attribute_types, before, *asked, always_allowed=_ALLOWED)
+    change: dict[str, Any] = {"attributes": attributes, "revision": len(type_.revisions)}
     if body.primary_section is not None:
         attributes, section = media.in_folder(definitions, attributes, body.primary_section)
-        return {"attributes": attributes, "primary_section": section}
+        return change | {"attributes": attributes, "primary_section": section}
     if TAG_ATTRIBUTE in (body.attributes or {}):
         tag = attributes[TAG_ATTRIBUTE]
         if not isinstance(tag, str):
             message = f"attributes: {TAG_ATTRIBUTE} is to be a string."
             raise BadInput(message)
-        return {"attributes": attributes, "primary_section": media.section_of_tag(definitions, tag)}
-    return {"attributes": attributes}
+        return change | {"primary_section": media.section_of_tag(definitions, tag)}
+    return change
 
 
 def _files(current: Media, body: MediaUpdate) -> dict[str, Any]:

@@ -79,6 +79,31 @@ def presign_parts(key: str, parts: int, seconds: int) -> tuple[str, list[str]]:
     return upload, urls
 
 
+def begin(key: str) -> str:
+    """Begin a multipart upload whose parts we put ourselves; its id."""
+    with _translated(key):
+        return client().create_multipart_upload(Bucket=bucket_of(key), Key=key)["UploadId"]
+
+
+def put_part(key: str, upload: str, number: int, body: bytes) -> str:
+    """Store a part of a multipart upload; its ETag."""
+    with _translated(key):
+        return client().upload_part(Bucket=bucket_of(key), Key=key, UploadId=upload, PartNumber=number, Body=body)[
+            "ETag"
+        ]
+
+
+def abort(key: str, upload: str) -> None:
+    """Give a multipart upload up; one that is over already is no error."""
+    try:
+        client().abort_multipart_upload(Bucket=bucket_of(key), Key=key, UploadId=upload)
+    except ClientError as failure:
+        if failure.response["Error"]["Code"] != "NoSuchUpload":
+            raise Unavailable("The object store does not answer.", str(failure)) from failure
+    except BotoCoreError as failure:
+        raise Unavailable("The object store does not answer.", str(failure)) from failure
+
+
 def complete(key: str, upload: str, parts: list[dict[str, Any]]) -> None:
     """Finish a multipart upload. Raises BadInput where S3 refuses its id, parts or ETags.
 
@@ -113,6 +138,8 @@ def head(key: str, *, bucket: str | None = None) -> tuple[int, str] | None:
     except ClientError as failure:
         if failure.response["Error"]["Code"] in _MISSING:
             return None
+        raise Unavailable("The object store does not answer.", str(failure)) from failure
+    except BotoCoreError as failure:
         raise Unavailable("The object store does not answer.", str(failure)) from failure
     return found["ContentLength"], found["ETag"].strip('"')
 

@@ -99,6 +99,7 @@ def write(view: View, folder: Path) -> Iterator[tuple[Part, Path]]:
 
     Nobody may apply commits to the view meanwhile.
     """
+    view.settle()
     cursor = view._database.cursor()
     cursor.execute("USE v")
     cursor.execute("CREATE TEMP TABLE documents (id BIGINT, document BLOB)")
@@ -196,7 +197,7 @@ def _load_part(view: View, part: Part, path: Path) -> None:
 
 def replay(definitions: Definitions, seq: int, parts: Iterable[tuple[Part, Path]]) -> View:
     """The same of whatever SHAPE, at the pace of a log."""
-    return built(definitions, seq, (_changes(part, path) for part, path in parts))
+    return built(definitions, seq, (_changes(definitions, part, path) for part, path in parts))
 
 
 def built(definitions: Definitions, seq: int, things: Iterable[list[Change]]) -> View:
@@ -213,8 +214,10 @@ def built(definitions: Definitions, seq: int, things: Iterable[list[Change]]) ->
     return view
 
 
-def _changes(part: Part, path: Path) -> list[Change]:
+def _changes(definitions: Definitions, part: Part, path: Path) -> list[Change]:
     struct: Any = STRUCT_OF[part.kind]
+    of = definitions.types(part.kind).get(part.type)
+    revision = len(of.revisions) if of else 0
     import duckdb  # noqa: PLC0415 as in view.py
 
     database = duckdb.connect(":memory:")
@@ -225,7 +228,7 @@ def _changes(part: Part, path: Path) -> list[Change]:
     changes = []
     for number, document, *values in database.execute(f"SELECT {columns} FROM {source}").fetchall():
         thing = msgspec.json.decode(document, type=struct)
-        thing = msgspec.structs.replace(thing, **dict(zip(hidden, values, strict=True)))
+        thing = msgspec.structs.replace(thing, **dict(zip(hidden, values, strict=True)), revision=revision)
         changes.append(Change(part.kind, number, msgspec.Raw(_encode(thing))))
     database.close()
     return changes

@@ -116,7 +116,7 @@ class Gateway:
                 return self._pages[url.path](method, url.query, body)
             resource, variables = self._route(url.path)
             methods = self._app.routes[resource]
-            if method == "OPTIONS":
+            if method == "OPTIONS" and method not in methods:
                 return Reply(200, CORS, b"")
             if method not in methods:
                 raise WrongMethod(method, url.path, tuple(methods))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from typing import Any
 
 import boto3
@@ -109,8 +110,11 @@ class Recorder:
 
     def list_jobs(self, **told: Any) -> dict[str, Any]:
         self._check("ListJobs", told)
-        names = told["filters"][0]["values"]
-        return {"jobSummaryList": [job for job in self.jobs.values() if job["jobName"] in names]}
+        [name] = told["filters"][0]["values"]
+        found = [job for job in self.jobs.values() if fnmatchcase(job["jobName"], name)]
+        start = int(told.get("nextToken", 0))
+        more = {"nextToken": str(start + 2)} if len(found) > start + 2 else {}
+        return {"jobSummaryList": found[start : start + 2], **more}
 
     def terminate_job(self, **told: Any) -> dict[str, Any]:
         self._check("TerminateJob", told)

@@ -24,7 +24,7 @@ from chalicelib.domain.runs import Run, RunNode
 from chalicelib.domain.workflow_nodes import ERROR, FAILED, FINISHED, PENDING, RUNNING, SUCCEEDED, Graph, Node, Result
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.services.engines import batch_jobs
-from chalicelib.services.engines.base import Away, Order, Refused, Standing
+from chalicelib.services.engines.base import Away, Busy, Order, Refused, Standing
 from chalicelib.settings import settings
 from chalicelib.storage import objects
 
@@ -54,26 +54,19 @@ def client() -> Any:
     return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=config)
 
 
-class _Busy(Exception):
-    """Another process hands the nodes of this run over."""
-
-
 class Batch:
     """The deployment's Batch queue as an engine."""
 
     def __init__(self) -> None:
-        if not settings().job_queue or not settings().job_execution_role:
+        if not settings().job_queue:
             raise Refused(
-                "This deployment has no AWS Batch queue: register the algorithm with a job cluster, or deploy one "
-                "(LIMN_JOB_QUEUE, LIMN_JOB_EXECUTION_ROLE)."
+                "This deployment has no AWS Batch queue: register the algorithm with a job cluster, or have the "
+                "operator deploy infra/batch.yaml."
             )
 
     def submit(self, order: Order) -> Standing:
         """Hand over what is ready of a run."""
-        claimed = order.claim()
-        if claimed is None:
-            raise Away("The job is being handed to AWS Batch.")
-        run, is_doubtful = claimed
+        run, is_doubtful = order.claim()
         try:
             graph = _expanded(run, order, {})
             nodes = _hand_over(run, graph, {node.id: node for node in run.nodes}, is_doubtful=is_doubtful)
@@ -91,18 +84,20 @@ class Batch:
                 break
             try:
                 found[order.run.uid] = self._standing(order, jobs)
-            except _Busy:
+            except Busy:
                 continue
         return found
 
     def stop(self, run: Run) -> None:
         """End all jobs of a run."""
-        for node in run.nodes:
-            if node.job and node.status not in FINISHED:
-                _call("terminate_job", jobId=node.job, reason="The job was deleted.")
+        doomed = {node.job for node in run.nodes if node.job and node.status not in FINISHED}
+        if run.lease:
+            doomed |= _found(batch_jobs.names_of(run))
+        for job in sorted(doomed):
+            _call("terminate_job", jobId=job, reason="The job was deleted.")
 
     def _standing(self, order: Order, jobs: Mapping[str, dict[str, Any]]) -> Standing | None:
-        """How one run stands; None where Batch does not know a job of it. Raises _Busy where another hands it over."""
+        """How one run stands; None where Batch does not know a job of it. Raises Busy where another hands it over."""
         run = order.run
         known = {node.id: node for node in run.nodes}
         for node in run.nodes:
@@ -117,12 +112,10 @@ class Batch:
             _read_outputs(run, graph, known)
             graph = _expanded(run, order, {number: _result(node) for number, node in known.items() if node.job})
             if any(_may_go(node, known) for node in graph.nodes.values()):
-                claimed = order.claim()
-                if claimed is None:
-                    raise _Busy
+                claimed, is_doubtful = order.claim()
                 ends_claim = True
-                known |= {node.id: node for node in claimed[0].nodes if node.job and not known[node.id].job}
-                known = _hand_over(run, graph, known, is_doubtful=claimed[1])
+                known |= {node.id: node for node in claimed.nodes if node.job and not known[node.id].job}
+                known = _hand_over(run, graph, known, is_doubtful=is_doubtful)
         except (BadInput, Refused) as error:
             self.stop(msgspec.structs.replace(run, nodes=list(known.values())))
             return Standing(phase=ERROR, message=str(error), nodes=list(known.values()), ends_claim=True)
@@ -211,9 +204,20 @@ _definitions: set[str] = set()
 
 def _find(run: Run, node: Node) -> str | None:
     """The job of a node that a process handed over without being able to say so."""
-    filters = [{"name": "JOB_NAME", "values": [batch_jobs.name_of(run, node)]}]
-    found = _call("list_jobs", jobQueue=settings().job_queue, filters=filters).get("jobSummaryList", [])
-    return str(found[0]["jobId"]) if found else None
+    return next(iter(_found(batch_jobs.name_of(run, node))), None)
+
+
+def _found(name: str) -> set[str]:
+    """The jobs of a name, or of all that begin with what is before its `*`."""
+    filters = [{"name": "JOB_NAME", "values": [name]}]
+    more: dict[str, Any] = {}
+    found: set[str] = set()
+    while True:
+        answer = _call("list_jobs", jobQueue=settings().job_queue, filters=filters, **more)
+        found |= {str(job["jobId"]) for job in answer.get("jobSummaryList", [])}
+        if not answer.get("nextToken"):
+            return found
+        more = {"nextToken": answer["nextToken"]}
 
 
 def _described(numbers: Sequence[str]) -> dict[str, dict[str, Any]]:
