@@ -211,9 +211,10 @@ def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity,
     return moved
 
 
-def insert(change: Transaction, kind: Kind, created: Entity) -> None:
+def insert(change: Transaction, kind: Kind, created: Entity, doc: bytes | None = None) -> None:
     """Make a new row part of a transaction, visible with it; its id must be a fresh one from `ids.reserve`."""
-    row = EntityRow(_key(kind, created.id), project=created.project, doc=_encoder.encode(created), n=1)
+    document = _encoder.encode(created) if doc is None else doc
+    row = EntityRow(_key(kind, created.id), project=created.project, doc=document, n=1)
     change.put(row, EntityRow.pk.does_not_exist())
 
 

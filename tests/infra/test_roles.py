@@ -6,6 +6,7 @@ one scenario drives every function through all that it does, so that what nobody
 
 from __future__ import annotations
 
+import random
 import tempfile
 import uuid
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from chalicelib.domain.accounts import PROJECT
 from chalicelib.domain.definitions import ResolutionConfig
 from chalicelib.messages import CutClip, PlanTranscode, PurgeProject, SendEmail
-from chalicelib.services import clips, compaction, mail, purging, transcode_steps
+from chalicelib.services import bulk, clips, compaction, mail, purging, transcode_steps
 from chalicelib.settings import settings
 from chalicelib.storage import log, objects, records, snapshots, views
 from functions import compact
@@ -69,6 +70,7 @@ class Scenario:
         self.compaction()
         self.failures()
         assert self.api.get("HealthCheckFull").status == 200
+        self.bulk()
         with tempfile.TemporaryDirectory() as place:
             self.job(cluster := clusters.FakeCluster(Path(place)))
             self.purge()
@@ -224,6 +226,32 @@ class Scenario:
             api.post(f"Jobs/{project}", {"algorithm_name": algorithm["name"], "media_ids": [self.video]}).status == 201
         )
         assert len(cluster.workflows) == 1
+
+    def bulk(self):
+        """A change of many whose request dies, and which the queue finishes: copies too large for a row of the log."""
+        api, project = self.api, self.project
+        text = [{"name": "text", "dtype": "string"}]
+        kind = api.made(
+            f"LocalizationTypes/{project}",
+            {"name": "bulk", "dtype": "box", "media_types": [self.type], "attribute_types": text},
+        )
+        box = {"type": kind, "media_id": self.video, "frame": 0}
+        large = random.Random(1)
+        boxes = [{**box, "attributes": {"text": large.randbytes(8_000).hex()}} for _ in range(60)]
+        api.made(f"Localizations/{project}", boxes)
+
+        def die(*_args):
+            raise RuntimeError("killed")
+
+        self.patch.setattr(bulk, "SOON_DONE", 10)
+        self.patch.setattr(bulk, "SETTLED", 0)
+        with self.patch.context() as patch:
+            patch.setattr(bulk._Runner, "run", die)
+            assert api.patch(f"Localizations/{project}", {"attributes": {}, "in_place": 0}, type=kind).status == 500
+        log._hints.clear()
+        views.drop(project)
+        api.drain()
+        assert api.get(f"LocalizationCount/{project}", type=kind, show_all_marks=1).json == 120
 
     def purge(self):
         number = self.project
