@@ -7,7 +7,7 @@ STAGE ?= dev
 TESTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench nightly docs package lock clean
+.PHONY: help run test check format bench nightly docs package deploy destroy lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ check: $(VENV) ## lint, format, types, layers, templates
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/cfn-lint infra/stateful.yaml
+	@$(BIN)/cfn-lint infra/stateful.yaml infra/batch.yaml
 
 format: $(VENV) ## write code as check wants it
 	@$(BIN)/ruff format .
@@ -41,6 +41,12 @@ docs: $(VENV) ## docs/reference.md from the declarations
 
 package: $(VENV) ## zips and template of a deployment into build/; STAGE=dev, ARCHITECTURE=x86_64 or arm64
 	@$(BIN)/python -m infra.package --stage $(STAGE) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))
+
+deploy: package ## send it to AWS; STAGE=dev, PARAMETERS="EmailSender=limn@example.org AlarmEmail=ops@example.org"
+	@$(BIN)/python -m infra.deploy up $(STAGE) $(PARAMETERS)
+
+destroy: $(VENV) ## delete a stage after asking; STAGE=dev, what it keeps stays unless DATA=delete
+	@$(BIN)/python -m infra.deploy down $(STAGE) $(if $(filter delete,$(DATA)),--data)
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 $(if $(UPGRADE),--upgrade)
 
