@@ -7,7 +7,7 @@ STAGE ?= dev
 TESTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench nightly docs package lock clean
+.PHONY: help run test check format bench nightly docs package deploy destroy lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,12 @@ docs: $(VENV) ## docs/reference.md from the declarations
 
 package: $(VENV) ## zips and template of a deployment into build/; STAGE=dev, ARCHITECTURE=x86_64 or arm64
 	@$(BIN)/python -m infra.package --stage $(STAGE) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))
+
+deploy: package ## send it to AWS; STAGE=dev, PARAMETERS="EmailSender=limn@example.org AlarmEmail=ops@example.org"
+	@$(BIN)/python -m infra.deploy up $(STAGE) $(PARAMETERS)
+
+destroy: $(VENV) ## delete a stage after asking; STAGE=dev, what it keeps stays unless DATA=delete
+	@$(BIN)/python -m infra.deploy down $(STAGE) $(if $(filter delete,$(DATA)),--data)
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 $(if $(UPGRADE),--upgrade)
 

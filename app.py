@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import time
 from typing import Any
 
 from chalice import Chalice, CORSConfig, Response
@@ -21,8 +24,24 @@ app.api.cors = CORSConfig(
 )
 
 
+_cold = True
+
+
+def _count_cold_start() -> None:
+    """Tell CloudWatch, by a line of the log, that a container began; the name and shape of powertools' own metric."""
+    global _cold  # noqa: PLW0603 of a process, as the metric is
+    if _cold and settings().stage != "local":
+        name, stage = "ColdStart", settings().stage
+        directive: dict[str, Any] = {"Namespace": "Limn", "Dimensions": [["stage", "function_name"]]}
+        directive["Metrics"] = [{"Name": name, "Unit": "Count"}]
+        line = {"_aws": {"Timestamp": int(time.time() * 1000), "CloudWatchMetrics": [directive]}, name: 1}
+        sys.stdout.write(json.dumps({**line, "stage": stage, "function_name": f"limn-{stage}-api"}) + "\n")
+    _cold = False
+
+
 def _view(operations: dict[str, Operation]) -> Any:
     def view(**places: str) -> Response:
+        _count_cold_start()
         request = app.current_request
         if not settings().public_url:
             reached_at(f"https://{request.context['domainName']}/{request.context['stage']}")

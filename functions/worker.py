@@ -17,6 +17,7 @@ Messages of a batch fail each for itself (`ReportBatchItemFailures`).
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
+from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -51,6 +53,8 @@ HOPELESS = (BadInput, Forbidden, NotFound, TooLarge)
 KEY_PREFIX = "limn"
 
 logger = Logger(service="limn")
+NAMESPACE = "Limn"
+"""Of our metrics: lines of the log that CloudWatch reads, so no right is needed. infra/dashboard.py draws them."""
 
 
 class Retry(Exception):
@@ -129,6 +133,8 @@ def worker(
     """
 
     def handle(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+        _count_cold_start(context)
+
         def run(record: SQSRecord) -> None:
             delivery = _delivery(record, receives, context)
             _Attempt(handlers, on_poison, first_pause, delivery).run(record.body)
@@ -178,23 +184,27 @@ class _Attempt:
         try:
             self._handle(message)
         except Retry as wish:
+            _count("MessagesDelayed", tag)
             self._say("info", "not yet", kind=tag, error=str(wish), after=wish.after)
             if self.delivery.is_last and not isinstance(wish, Busy):
                 self._give_up(message, wish)
             self.delivery.come_back(wish.after)
             raise
         except (GiveUp, *HOPELESS) as reason:
+            _count("MessagesGivenUp", tag)
             self._say("warning", "given up", kind=tag, error=str(reason))
             if self._give_up(message, reason):
                 return
             self.delivery.come_back(0)
             raise
         except Exception as failure:
+            _count("MessagesFailed", tag)
             logger.exception("failed", extra=self._extra(kind=tag))
             if self.delivery.is_last:
                 self._give_up(message, failure)
             self.delivery.come_back(0 if self.delivery.is_last else self._pause())
             raise
+        _count("MessagesDone", tag)
         self._say("info", "done", kind=tag, seconds=round(time.monotonic() - began, 3))
 
     def _handle(self, message: Message) -> None:
@@ -248,6 +258,29 @@ class _Attempt:
     def _extra(self, **more: Any) -> dict[str, Any]:
         delivery = self.delivery
         return {"sqs_message": delivery.message_id, "delivery": delivery.count, **more}
+
+
+def _count(name: str, tag: str) -> None:
+    """Count a message under its kind: `transcode.piece.1` done are the pieces that were encoded."""
+    _measure(name, "kind", tag)
+
+
+_warm: set[str] = set()
+
+
+def _count_cold_start(context: LambdaContext) -> None:
+    """Once in a container."""
+    if context.function_name not in _warm:
+        _warm.add(context.function_name)
+        _measure("ColdStart", "function_name", context.function_name)
+
+
+def _measure(name: str, dimension: str, value: str) -> None:
+    stage = os.environ.get("LIMN_STAGE", "local")
+    with single_metric(
+        name=name, unit=MetricUnit.Count, value=1, namespace=NAMESPACE, default_dimensions={"stage": stage}
+    ) as metric:
+        metric.add_dimension(name=dimension, value=value)
 
 
 @lru_cache(maxsize=1)

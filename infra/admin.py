@@ -5,6 +5,7 @@
     python -m infra.admin announce "We are down on Sunday from 8 to 9 UTC." --subject Maintenance --days 3
     python -m infra.admin unlock ada
     python -m infra.admin deactivate ada         ends all tokens too; `activate` opens the account again
+    python -m infra.admin dead-letters           what each queue has given up; `redrive clip` has it tried again
     python -m infra.admin staff ada              makes a user one of the staff; `no-staff` undoes it
     python -m infra.admin compact 14             folds the log of a project into a snapshot now (docs/snapshots.md)
     python -m infra.admin rebuild 14             makes a project's snapshot anew from the tables alone
@@ -26,6 +27,8 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
+
+from infra import redriving
 
 KEY_FILE = "operator.key"
 _LONGEST = 900
@@ -74,6 +77,9 @@ def parser() -> argparse.ArgumentParser:
     announce.add_argument("--days", type=int, default=7, help="after how many days it is over (7)")
     announce.add_argument("--project", type=int, help="only its members")
     announce.add_argument("--user", dest="username", help="only this one")
+    commands.add_parser("dead-letters", help="how many messages were given up, and the first of each queue")
+    redrive = commands.add_parser("redrive", help="put what a queue has given up back into it")
+    redrive.add_argument("queue", choices=redriving.QUEUES)
     for command, about in (
         ("unlock", "let a user sign in who entered too many wrong passwords"),
         ("deactivate", "close an account and end its tokens"),
@@ -90,7 +96,7 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 a case each
+def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 one for each command
     """Do a command in this process, which has the configuration of a deployment; what there is to say.
 
     Raises:
@@ -135,7 +141,7 @@ def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 a case each
             case "compact" | "rebuild" as command:
                 return _snapshot(command, int(given["project"]))
             case other:
-                raise Refused(f"There is no command {other!r}.")
+                return redriving.perform(str(other), str(given.get("queue") or ""))
     except LimnError as error:
         raise Refused(error.message) from error
     except (KeyError, ValueError, TypeError) as error:

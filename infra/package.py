@@ -28,7 +28,8 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from infra.templates import ALARMS, BATCH, FUNCTIONS, STATEFUL, load
+from infra import dashboard
+from infra.templates import ALARMS, BATCH, FUNCTIONS, STATEFUL, load, of_type
 
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build"
@@ -248,6 +249,11 @@ def merged(chalice_template: dict[str, Any]) -> dict[str, Any]:
     for path in (FUNCTIONS, ALARMS):
         template = _merge(load(path), template)
     template["Description"] = load(FUNCTIONS)["Description"]
+    functions = [
+        str(properties["FunctionName"]["Fn::Sub"]).rpartition("-")[2]
+        for properties in of_type(template, "AWS::Serverless::Function").values()
+    ]
+    template["Resources"]["Dashboard"] = dashboard.resource(functions)
     body = template["Resources"]["RestAPI"]["Properties"].get("DefinitionBody", {})
     _allow_origin(body.get("paths", {}))
     return template

@@ -19,10 +19,10 @@ import msgspec
 import pytest
 
 from infra.local import aws
-from infra.local.deploy import deploy
+from infra.local.deploy import STAGE, deploy
 
 AWS = aws.start()
-if "LIMN_RECORDS_TABLE" not in os.environ:  # a program of the tests has deployed already: tests/infra/whole_program.py
+if os.environ.get("LIMN_STAGE", STAGE) == STAGE:  # another where a test's program has deployed: infra/whole_program.py
     os.environ.update(deploy(aws.REGION))
     os.environ["LIMN_PUBLIC_URL"] = "http://127.0.0.1:8000"
     os.environ["LIMN_S3_ENDPOINT"] = "http://127.0.0.1:8001"

@@ -32,6 +32,8 @@ _SETTINGS = {
     "AWS_CONFIG_FILE": os.devnull,
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
     "AWS_EC2_METADATA_DISABLED": "true",
+    # metrics are lines of the log, for CloudWatch to read
+    "POWERTOOLS_METRICS_DISABLED": "true",
     # moto computes the checksums of a new upload in Python: 100 MB take 8 s instead of 1
     "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
     "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",

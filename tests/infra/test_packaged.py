@@ -30,7 +30,7 @@ from tests.operations.media_things import media_type, transcode, video
 
 RUNTIME = Path(__file__).with_name("lambda_runtime.py")
 AIM = 0.8
-"""Seconds from the import of the API to its first answer."""
+"""Seconds of the processor from the import of the API to its first answer."""
 
 pytestmark = [
     pytest.mark.nightly,
@@ -88,6 +88,7 @@ def call(zips, server):
             check=False,
         )
         assert done.returncode == 0, done.stderr[-2000:]
+        sys.stdout.write(done.stdout[-3000:])  # pytest shows it where a test fails
         return json.loads(done.stdout.splitlines()[-1])
 
     return ask
@@ -123,9 +124,8 @@ def test_the_api_answers_soon_after_a_cold_start(call, api, project):
     for run in runs:
         assert run["result"]["statusCode"] == run["status"] == 200
         assert json.loads(run["result"]["body"])["id"] == project
-    took = [round(run["import"] + run["answer"], 2) for run in runs]
-    # twice the aim: other work goes on here
-    assert min(took) < 2 * AIM, took
+    # of the processor: other work goes on here
+    assert min(run["processor"] for run in runs) < AIM, runs
 
 
 def test_the_api_opens_a_view(call, api, project):

@@ -1,0 +1,116 @@
+"""`make deploy` and `make destroy` against moto, whose CloudFormation knows no SAM: what runs is smaller here."""
+
+from __future__ import annotations
+
+import json
+
+import boto3
+import pytest
+
+from infra import deploy
+from infra.local.deploy import _known
+from infra.templates import STATEFUL, load
+
+REGION = "ca-central-1"
+RUNNING = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Parameters": {
+        "Stage": {"Type": "String", "Default": "dev"},
+        "LogDays": {"Type": "Number", "Default": 30},
+        "Runtime": {"Type": "String", "Default": "python3.13"},
+    },
+    "Resources": {
+        "Log": {
+            "Type": "AWS::Logs::LogGroup",
+            "Properties": {"LogGroupName": {"Fn::Sub": "limn-${Stage}"}, "RetentionInDays": {"Ref": "LogDays"}},
+        }
+    },
+    "Outputs": {"EndpointURL": {"Value": {"Fn::Sub": "https://example.org/${Stage}"}}},
+}
+
+
+@pytest.fixture
+def build(tmp_path):
+    stateful = load(STATEFUL)
+    stateful["Resources"] = _known(stateful["Resources"])
+    (tmp_path / "stateful.json").write_text(json.dumps(stateful))
+    (tmp_path / "app.json").write_text(json.dumps(RUNNING))
+    return tmp_path
+
+
+@pytest.fixture
+def stage(name):
+    return name.replace("limn-", "s")[:16]
+
+
+@pytest.fixture
+def said():
+    return []
+
+
+@pytest.fixture
+def deployment(stage, said):
+    return deploy.Deployment(stage, boto3.Session(region_name=REGION), said.append)
+
+
+def days(stage):
+    groups = boto3.client("logs", region_name=REGION).describe_log_groups(logGroupNamePrefix=f"limn-{stage}")
+    return [group["retentionInDays"] for group in groups["logGroups"]]
+
+
+def tables(stage):
+    names = boto3.client("dynamodb", region_name=REGION).list_tables()["TableNames"]
+    return [name for name in names if name.startswith(f"limn-{stage}-")]
+
+
+def test_a_new_stage_starts_with_defaults_and_what_is_given(deployment, build, stage):
+    deployment.up(build, {"LogDays": "7"})
+    assert (days(stage), len(tables(stage))) == ([7], 5)
+
+
+def test_a_parameter_that_is_not_given_again_keeps_its_value(deployment, build, stage):
+    deployment.up(build, {"LogDays": "7"})
+    changed = {**RUNNING, "Description": "newer"}
+    (build / "app.json").write_text(json.dumps(changed))
+    deployment.up(build, {})
+    assert days(stage) == [7]
+
+
+def test_destroying_keeps_the_data_unless_told(deployment, build, stage):
+    deployment.up(build, {})
+    deployment.down(data=False)
+    assert (days(stage), len(tables(stage))) == ([], 5)
+    deployment.up(build, {})
+    assert len(tables(stage)) == 5
+
+
+def test_destroying_with_data_leaves_nothing(deployment, build, stage):
+    deployment.up(build, {})
+    s3 = boto3.client("s3", region_name=REGION)
+    mine = [each["Name"] for each in s3.list_buckets()["Buckets"] if each["Name"].startswith(f"limn-{stage}-")]
+    assert len(mine) == 3
+    for body in (b"a", b"b"):
+        s3.put_object(Bucket=mine[0], Key="x", Body=body)
+    deployment.down(data=True)
+    assert tables(stage) == []
+    left = {each["Name"] for each in s3.list_buckets()["Buckets"]}
+    assert not left & set(mine)
+
+
+@pytest.mark.parametrize("given", [{"LogDay": "7"}, {"": ""}])
+def test_a_parameter_that_no_template_has_is_refused_before_anything_is_made(deployment, build, stage, given):
+    with pytest.raises(deploy.Failed, match="parameter"):
+        deployment.up(build, given)
+    assert tables(stage) == []
+
+
+def test_without_a_package_it_says_what_to_do(deployment, tmp_path):
+    with pytest.raises(deploy.Failed, match="make package"):
+        deployment.up(tmp_path, {})
+
+
+@pytest.mark.parametrize(("typed", "code"), [("", 1), ("yes", 1)])
+def test_nothing_is_destroyed_unless_its_name_is_typed(monkeypatch, capsys, typed, code):
+    monkeypatch.setattr("builtins.input", lambda _question: typed)
+    assert deploy.main(["--region", REGION, "down", "nothing"]) == code
+    assert "Nothing was deleted" in capsys.readouterr().err
