@@ -7,10 +7,12 @@ STAGE ?= dev
 TESTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench nightly docs package deploy destroy lock clean
+PIP_AUDIT ?= pip-audit
+MINUTES ?= 10
+.PHONY: help run test check format bench soak nightly reliability audit docs package deploy destroy lock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV) ## the whole service on this machine; PORT=8000, FRESH=1 starts empty
 	@$(BIN)/python -m infra.local
@@ -31,6 +33,15 @@ format: $(VENV) ## write code as check wants it
 
 bench: $(VENV) ## how fast and how dear the main operations are
 	@$(BIN)/python -m tests.bench
+
+soak: $(VENV) ## mixed load on the local stack for MINUTES, then a burst of five times as much
+	@MINUTES=$(MINUTES) $(BIN)/python -m tests.bench.soak
+
+reliability: $(VENV) ## the faults of the night, and docs/reliability.md with their figures
+	@$(BIN)/python -m tests.faults
+
+audit: $(VENV) ## known vulnerabilities of what is locked; needs a network and pip-audit, check works without
+	@$(PIP_AUDIT) --disable-pip --no-deps -r requirements.txt -r requirements-dev.txt
 
 # pytest says 5 when it finds no test
 nightly: $(VENV) ## tests too slow for every commit

@@ -29,6 +29,10 @@ class Killed(BaseException):
     """What stands for SIGKILL: no `except Exception` sees it."""
 
 
+class KilledReading(Exception):
+    """The same where an object is read: PyAV, which reads through a callback, would ignore a `Killed` and ask again."""
+
+
 class Crasher:
     """Counts calls, and does what was asked at one of them."""
 
@@ -48,6 +52,11 @@ class Crasher:
             self.calls, self.fired = [], ""
             self._target, self._mode, self._dead = number, mode, False
 
+    @property
+    def dead(self):
+        """Whether the process died, whatever seems to have come after."""
+        return self._dead
+
     def revive(self):
         """Let calls through again, in a new process."""
         with self._lock:
@@ -56,7 +65,7 @@ class Crasher:
     def on_call(self, call, client, name, arguments):
         with self._lock:  # nothing is still under way when a process has died
             if self._dead:
-                raise Killed(name)
+                raise _death(name)
             self.calls.append(f"{client.meta.service_model.service_name}.{name}")
             if self.fired or len(self.calls) != self._target:
                 return call(arguments)
@@ -77,7 +86,11 @@ class Crasher:
 
     def _die(self, name):
         self._dead = True
-        raise Killed(name)
+        raise _death(name)
+
+
+def _death(name):
+    return KilledReading(name) if name == "GetObject" else Killed(name)
 
 
 @contextmanager

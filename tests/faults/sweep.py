@@ -135,9 +135,11 @@ class Sweeper:
     def _ask(self, workflow, number=0, mode=""):
         self.crasher.arm(number, mode)
         try:
-            return workflow.ask(self.world.owner)
+            said = workflow.ask(self.world.owner)
         except Killed:
             return None
+        else:
+            return None if self.crasher.dead else said
         finally:
             self.crasher.revive()
 

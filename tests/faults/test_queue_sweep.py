@@ -1,0 +1,253 @@
+"""Every queue function and the compaction, killed at each of their AWS calls, and the message delivered again."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections import Counter
+
+import msgspec
+import pytest
+from moto.sqs.models import sqs_backends
+
+from chalicelib.domain.definitions import MEDIA_TYPE, ResolutionConfig
+from chalicelib.domain.files import TEMPORARY_FILE
+from chalicelib.domain.kinds import Kind
+from chalicelib.domain.media import keys_of
+from chalicelib.services import clips, compaction, temporary_files
+from chalicelib.settings import settings
+from chalicelib.storage import entities, records, views
+from functions.worker import RECEIVES
+from infra.local import aws, dynamo_rows
+from infra.local.aws import ACCOUNT
+from infra.local.queues import Context, event_of, failures, queue_of
+from infra.local.sqs import shelf_of
+from tests.faults import figures, picture, workflows
+from tests.faults.crashes import MODES, Killed, KilledReading, crasher
+from tests.faults.rewind import restart, rewinding
+from tests.operations.media_things import transcode, video
+from tests.queues import handlers
+
+SHARE = 40
+MOST_DELIVERIES = 60
+FLOWS = ("transcode", "clip", "email", "image", "compact", "purge")
+"""The purge is last: it leaves nothing to try the others with."""
+AT_LEAST_ONCE = {"sesv2.SendEmail"}
+"""Calls after which nobody can know that they were made: the mail may come twice."""
+
+
+class Rig:
+    """A world, what waits in its queues for each flow, and the functions that work on it."""
+
+    def __init__(self, undo, hook):
+        self.undo, self.hook = undo, hook
+        self.world = workflows.build()
+        self.owner, self.things = self.world.owner, self.world.things
+        project = self.things["project"]
+        for job in self.owner.get(f"Transcodes/{project}").json:
+            self.owner.delete(f"Transcode/{job['job']['uid']}")
+        small = msgspec.structs.replace(
+            records.get(MEDIA_TYPE, self.things["media_type"]), streaming_config=[ResolutionConfig(resolution=64)]
+        )
+        records.edit(MEDIA_TYPE, small.id, lambda _: small)
+        self.owner.drain()
+        self.clip = video(20, keyframes=10)
+        streamed = transcode(self.owner, project, small.id, self.clip).json["media_id"]
+        self.owner.drain()
+        self.streamed = streamed
+
+    def prepare(self, flow):
+        """Bring a flow to where its messages wait; `start` puts them into their queues."""
+        getattr(self, f"_{flow}")()
+        self.waiting = self.undo.messages()
+        self.undo.mark()
+
+    def start(self):
+        self.undo.back()
+        for queue, body in self.waiting:
+            sqs_backends[ACCOUNT][aws.REGION].send_message(queue, body)
+
+    def _transcode(self):
+        transcode(self.owner, self.things["project"], self.things["media_type"], self.clip)
+
+    def _clip(self):
+        media = entities.get(Kind.MEDIA, self.streamed)
+        clips.order(media, self.owner.user.id, ["0:4", "8:12"], None, reencode=False)
+
+    def _email(self):
+        body = {"recipients": [self.owner.user.email], "subject": "s", "text": "t"}
+        self.owner.post(f"Email/{self.things['project']}", body)
+
+    def _image(self):
+        image = {"type": self.things["image_type"], "name": "p.jpg", "md5": "", "url": self.things["picture"]}
+        self.owner.made(f"Medias/{self.things['project']}", [image])
+
+    def _purge(self):
+        assert self.owner.delete(f"Project/{self.things['project']}").status == 200
+
+    def _compact(self):
+        pass
+
+    # --------------------------------------------------------------------------------------------------- at work
+
+    def work(self, flow):
+        """Deliver what waits, each message until its function has done it; or run what runs on a schedule."""
+        if flow == "compact":
+            compaction.compact(self.things["project"], force=True)
+            return
+        functions = handlers()
+        for _ in range(MOST_DELIVERIES):
+            waiting = [(url, shelf_of(queue_of(url, aws.REGION))) for url in functions]
+            found = next(((url, shelf, message) for url, shelf in waiting for message in shelf), None)
+            if found is None:
+                return
+            url, shelf, message = found
+            message.mark_received(visibility_timeout=900)
+            context = Context("function", 1024, "arn", time.monotonic() + 900)
+            event = event_of(queue_of(url, aws.REGION), [message])
+            if not failures(functions[url](event, context), {message.id}):
+                shelf.remove(message)
+            elif message.approximate_receive_count >= RECEIVES:
+                raise AssertionError(f"a dead letter: {message.body}")
+            self.time_passes()
+        raise AssertionError("the queues never became empty")
+
+    def time_passes(self):
+        """What was being done by a process that died is no longer held to be under way."""
+        table = picture._table(settings().idempotency_table)
+        for partition, sort, row in table.snapshot():
+            native = dynamo_rows.unpack(row)
+            if native.get("status", {}).get("S") == "INPROGRESS":
+                native["in_progress_expiration"] = {"N": "1"}
+                table.put(partition, sort, dynamo_rows.pack(native))
+
+    def outcome(self, flow):
+        """What must be the same after every crash."""
+        seen = picture.take(self.undo)
+        text = Counter(_rounded(f"{key} {value}") for key, value in (*seen.records.items(), *seen.things.items()))
+        if flow == "compact":
+            text = {}
+        return text, len(seen.commits)
+
+
+def _rounded(text):
+    """Without sizes: encoders do not give the same bytes twice."""
+    import re
+
+    return re.sub(r'"(size|bit_rate|duration)": [0-9.]+', r'"\1": 0', text)
+
+
+def _view_problems(project):
+    """Where the view that a new container begins with is not what the tables have."""
+    views.drop(project)
+    view = views.current(project)
+    told, seen = [], set()
+    for kind, number, doc in entities.of_project(project):
+        shown = view.document(kind, number)
+        seen.add((kind, number))
+        row, view_ = msgspec.json.decode(doc), msgspec.json.decode(shown or b"{}")
+        if any(
+            (row.get(name) or None) != (view_.get(name) or None)
+            for name in ("id", "type", "name", "attributes", "modified_datetime")
+        ):
+            told.append(f"{kind} {number} is {doc} in its row and {shown} in the view")
+    return told
+
+
+def _unnamed_objects(rig):
+    """Objects that appeared and that no row names, but for those of snapshots, whose own sweep is tested."""
+    named = set()
+    for kind, number, _ in entities.of_project(rig.things["project"]):
+        if kind is Kind.MEDIA:
+            named |= keys_of(entities.get(kind, number).media_files)
+    named |= {temporary_files.key_of(file) for file in records.listed(TEMPORARY_FILE, rig.things["project"])}
+    return [key for bucket, key in rig.undo.new_objects() if bucket == settings().media_bucket and key not in named]
+
+
+@pytest.fixture(scope="module")
+def rig():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LIMN_ALLOWED_ORIGINS", "https://templates.example.org")
+        settings.cache_clear()
+        with rewinding() as undo, crasher() as hook:
+            undo.mark()
+            yield Rig(undo, hook)
+            undo.back()
+    settings.cache_clear()
+
+
+def sweep(rig, flow, chosen=lambda number, mode: True):
+    """Every chosen crash point of a flow: how many there were, what was wrong."""
+    rig.prepare(flow)
+    rig.start()
+    rig.hook.arm()
+    rig.work(flow)
+    calls, wanted = list(rig.hook.calls), rig.outcome(flow)
+    mails = sum(len(sent) for sent in rig.undo.mails())
+    assert not _unnamed_objects(rig)
+    points, wrong = 0, []
+    for mode in MODES:
+        for number in range(1, len(calls) + 1):
+            if chosen(number, mode) and (told := _point(rig, flow, number, mode, wanted, mails)) is not None:
+                points += 1
+                wrong += [f"{flow}: {mode} call {number}, {calls[number - 1]}: {each}" for each in told]
+    rig.undo.back()
+    return points, len(calls), wrong
+
+
+def _point(rig, flow, number, mode, wanted, mails):
+    """What was wrong after one crash and all deliveries after it; None where that call was not made."""
+    told = []
+    rig.start()
+    rig.hook.arm(number, mode)
+    try:
+        rig.work(flow)
+    except (Killed, KilledReading):
+        pass
+    except Exception as failure:  # noqa: BLE001 a scheduled function's; it runs again
+        if mode == "lost":
+            told.append(repr(failure))
+    fired = rig.hook.fired
+    rig.hook.revive()
+    if not fired:
+        return None
+    restart()
+    rig.time_passes()
+    rig.work(flow)
+    if rig.outcome(flow) != wanted:
+        told.append(f"not as without: {_differences(rig.outcome(flow), wanted)}")
+    sent = sum(len(each) for each in rig.undo.mails())
+    if sent != mails and not (fired in AT_LEAST_ONCE and sent == mails + 1):
+        told.append(f"{sent} mails instead of {mails}")
+    told += [f"nobody names {key}" for key in _unnamed_objects(rig)]
+    if flow != "purge":
+        told += picture.problems(rig.undo) + _view_problems(rig.things["project"])
+    return told
+
+
+def _differences(one, other):
+    if isinstance(one[0], Counter):
+        return (list((one[0] - other[0]).items())[:3], list((other[0] - one[0]).items())[:3], one[1], other[1])
+    return one, other
+
+
+def test_a_sample_of_all_deliveries_that_die_is_done_once(rig):
+    points, wrong = 0, []
+    for flow in FLOWS:
+        more, _, bad = sweep(rig, flow, _chosen(flow))
+        points, wrong = points + more, wrong + bad
+    assert not wrong, "\n".join(wrong)
+    assert points > 10
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("flow", FLOWS)
+def test_every_delivery_that_dies_is_done_once(rig, flow):
+    points, calls, wrong = sweep(rig, flow)
+    figures.note("crash points of queue functions", flow, points)
+    assert not wrong, "\n".join(wrong)
+    assert points >= calls * len(MODES) * 0.8
+
+
+def _chosen(flow):
+    return lambda number, mode: zlib.crc32(f"{flow} {mode} {number}".encode()) % SHARE == 0
