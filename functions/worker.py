@@ -31,7 +31,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
 from chalicelib.messages import Message, Unreadable, client, decode
 from chalicelib.messages.base import tag_of
-from chalicelib.settings import settings
+from chalicelib.settings import Settings, settings
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
@@ -153,7 +153,7 @@ def _delivery(record: SQSRecord, receives: int, context: LambdaContext) -> Deliv
 def _queue_url(arn: str) -> str:
     """The URL of a queue: one of ours by its name, so that no right to ask SQS for it is needed."""
     name = arn.rpartition(":")[2]
-    ours = (settings().transcode_queue_url, settings().clip_queue_url, settings().email_queue_url)
+    ours = [getattr(settings(), field) for field in Settings.__struct_fields__ if field.endswith("_queue_url")]
     return next((url for url in ours if url.rpartition("/")[2] == name), name)
 
 

@@ -50,7 +50,9 @@ _TOOLS = frozenset(
 _API_ONLY = frozenset({"swagger-ui-bundle", "jinja2", "markupsafe", "luqum", "ply"})
 _SERVICES = frozenset({"batch", "dynamodb", "kms", "s3", "sesv2", "sqs", "sts"})
 """Whose descriptions botocore keeps, of some 400: 2 MB instead of 28."""
-_PICTURES = frozenset({"av", "pillow"})
+_IMPORTS = frozenset({"pi-heif"})
+"""What only the import of images needs, which is the transcode function's."""
+_PICTURES = frozenset({"av", "pillow"}) | _IMPORTS
 _MEDIA = _PICTURES | {"duckdb"}
 
 
@@ -62,14 +64,15 @@ class Artifact:
     without: frozenset[str]
 
 
-API = Artifact("deployment", _TOOLS)
+API = Artifact("deployment", _TOOLS | _IMPORTS)
 QUEUE_FUNCTIONS = (
     Artifact("transcode", _TOOLS | _API_ONLY),
-    Artifact("clip", _TOOLS | _API_ONLY),
+    Artifact("clip", _TOOLS | _API_ONLY | _IMPORTS),
     Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
     Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("compact", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("jobs", _TOOLS | _API_ONLY | _MEDIA),
+    Artifact("upkeep", _TOOLS | _API_ONLY | _PICTURES),
 )
 
 
@@ -245,11 +248,23 @@ def merged(chalice_template: dict[str, Any]) -> dict[str, Any]:
     for path in (FUNCTIONS, ALARMS):
         template = _merge(load(path), template)
     template["Description"] = load(FUNCTIONS)["Description"]
+    body = template["Resources"]["RestAPI"]["Properties"].get("DefinitionBody", {})
+    _allow_origin(body.get("paths", {}))
     return template
 
 
+def _allow_origin(part: Any) -> None:
+    """Have the gateway's answers to preflights name the origin that the parameter says, not Chalice's."""
+    if isinstance(part, dict):
+        header = "method.response.header.Access-Control-Allow-Origin"
+        if header in part:
+            part[header] = {"Fn::Sub": "'${CorsOrigin}'"}
+        for inner in part.values():
+            _allow_origin(inner)
+
+
 def _merge(ours: Any, theirs: Any) -> Any:
-    if isinstance(ours, dict) and isinstance(theirs, dict):
+    if isinstance(ours, dict) and isinstance(theirs, dict) and not any(key.startswith("Fn::") for key in ours):
         return {**theirs, **{key: _merge(value, theirs.get(key)) for key, value in ours.items()}}
     return ours
 

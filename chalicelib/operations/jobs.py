@@ -57,7 +57,7 @@ class _ByUid:
     what: str = "job"
     variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
 
-    def find(self, path: dict[str, Any]) -> Found[Run | StoredJob]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Run | StoredJob]:  # noqa: ARG002
         """The job, or NotFound."""
         found: Run | StoredJob
         try:

@@ -18,6 +18,7 @@ from chalicelib.domain.commits import Edit
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.marks import identity
 from chalicelib.domain.resource import now
+from chalicelib.domain.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.query import filters
 from chalicelib.query.annotation_bodies import (
@@ -29,7 +30,7 @@ from chalicelib.query.annotation_bodies import (
 from chalicelib.query.operators import Op
 from chalicelib.query.parameters import ListQuery
 from chalicelib.query.tree import Query, Test, negated
-from chalicelib.services import asking, tracks
+from chalicelib.services import asking, tracks, visibility
 from chalicelib.services.annotation_moves import Change, Plan, parts
 from chalicelib.services.annotations import Writer, all_rows, author, hyphenated, rows_of, settling, type_of
 from chalicelib.storage import entities, steps
@@ -86,6 +87,8 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     refuse_mixed(kind, view, query, numbers, first.entity.type)
     change = _change(writer, type_of(kind, writer.project, first.entity.type), body, name)
     told = differences(first.entity, change(first.entity))
+    if body.new_version is not None and visibility.current():
+        visibility.check(kind, [change(row.entity) for row in entities.many(kind, numbers).values()])
     in_place = bool(body.in_place) if body.in_place is not None else not (kind is Kind.STATE and body.new_version)
     if in_place and body.new_version is None and body.new_elemental_id is None:
         entities.edit_many(kind, numbers, change, user=writer.user, describe=lambda done: [Edit(kind, done, *told)])
@@ -148,6 +151,7 @@ def _change(writer: Writer, of: Any, body: BulkUpdate, name: int | None) -> Chan
     def change(row: Any) -> Any:
         if not (attributes or reset or nulls):
             return msgspec.structs.replace(row, **fixed)
+        row = up_to_date(row, of.revisions)
         return msgspec.structs.replace(row, attributes=merge(row.attributes, attributes, reset, nulls), **fixed)
 
     return change

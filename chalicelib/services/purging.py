@@ -44,7 +44,7 @@ from chalicelib.errors import NotFound
 from chalicelib.messages import PurgeProject, send
 from chalicelib.services import job_removal, ownership
 from chalicelib.settings import settings
-from chalicelib.storage import archive, log, objects, records, snapshot_records
+from chalicelib.storage import archive, due, log, objects, records, snapshot_records
 from chalicelib.storage.transactions import Transaction
 
 PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
@@ -160,6 +160,7 @@ def _purge_archive(project: int, own: str) -> Iterator[None]:
         archive.forget(project, segment)
         yield
     snapshot_records.forget(project)
+    due.forget(project)
 
 
 def _purge_log(project: int, own: str) -> Iterator[None]:

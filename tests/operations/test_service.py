@@ -14,6 +14,7 @@ from chalicelib.errors import Unavailable
 from chalicelib.operations import health
 from chalicelib.settings import settings
 from chalicelib.storage import entities, records
+from chalicelib.storage.tables import RecordRow
 from infra.local import aws, outbox
 from tests.conftest import join, new_user
 
@@ -21,9 +22,10 @@ from tests.conftest import join, new_user
 class TestHealth:
     def test_anybody_may_ask(self, nobody):
         assert nobody.get("HealthCheck").json == [{"part": "service", "status": "ok"}]
-        assert [part["part"] for part in nobody.get("HealthCheckFull").json] == ["service", "database", "object store"]
+        parts = [part["part"] for part in nobody.get("HealthCheckFull").json]
+        assert parts == ["service", "database", "object store", "queues", "key service"]
 
-    @pytest.mark.parametrize("place", [0, 1])
+    @pytest.mark.parametrize("place", [0, 1, 2, 3])
     def test_the_part_that_is_away_is_named_and_nothing_else(self, nobody, monkeypatch, place):
         def away():
             raise Unavailable("table limn-local-records in account 123456789012")
@@ -35,6 +37,27 @@ class TestHealth:
         assert said.status == 503
         assert said.json == {"message": f"The {parts[place][0]} does not answer.", "details": "None"}
         assert nobody.get("HealthCheck").status == 200
+
+    @pytest.mark.parametrize(
+        ("member", "part"),
+        [("records_table", "database"), ("views_bucket", "object store"), ("clip_queue_url", "queues")],
+    )
+    def test_what_is_not_there_does_not_answer(self, nobody, monkeypatch, member, part):
+        there = getattr(settings(), member)
+        changed = msgspec.structs.replace(settings(), **{member: there + "x"})
+        if member == "records_table":
+            monkeypatch.setattr(RecordRow.Meta, "table_name", there + "x")
+            monkeypatch.setattr(RecordRow, "_connection", None)
+        for module in ("chalicelib.storage.health", "chalicelib.messages.sending"):
+            monkeypatch.setattr(f"{module}.settings", lambda: changed)
+        said = nobody.get("HealthCheckFull")
+        assert (said.status, said.message) == (503, f"The {part} does not answer.")
+
+    def test_a_key_that_is_gone_does_not_answer(self, nobody, monkeypatch):
+        changed = msgspec.structs.replace(settings(), key_id="00000000-0000-0000-0000-000000000000")
+        monkeypatch.setattr("chalicelib.services.sealing.settings", lambda: changed)
+        said = nobody.get("HealthCheckFull")
+        assert (said.status, said.message) == (503, "The key service does not answer.")
 
 
 class TestNotify:
