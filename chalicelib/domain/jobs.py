@@ -140,13 +140,18 @@ class StoredJob(Resource, kw_only=True):
         """Whether nothing more will happen to it."""
         return self.status in FINISHED
 
+    @property
+    def finished_on(self) -> str | None:
+        """The day on which it ended, `2026-11-21`."""
+        return str(self.stop_time)[:10] if self.is_finished and self.stop_time else None
+
 
 JOB = RecordKind(
     name="job",
     struct=StoredJob,
     title="Transcode",
     parent=("project", "project"),
-    links={"gid": "gid"},
+    links={"gid": "gid", "finished_on": "day"},
     claims=lambda job: {"uid": job.uid},
     identity="uid",
 )

@@ -86,8 +86,8 @@ class Run(Struct, kw_only=True, omit_defaults=True):
     """Since when the engine does not know it."""
     lease: float = 0.0
     """Until when one process hands it to an engine; 0 when nobody does. One that is over: it never said what it did."""
-    expires: str | None = None
-    """The last day on which it is kept, once it is final: `2026-12-21`."""
+    finished_on: str | None = None
+    """The day on which its end was heard of, `2026-11-21`; its engine's clock may be wrong."""
     is_stopping: bool = False
     """It was deleted, and its engine has not heard of that yet."""
 
@@ -137,6 +137,6 @@ RUN = RecordKind(
     title="Job",
     parent=("project", "project"),
     key=lambda run: f"{run.created}|{run.uid}",
-    links={"gid": "gid", "active": "active", "expires": "run-expiry"},
+    links={"gid": "gid", "active": "active", "finished_on": "day"},
     identity="uid",
 )

@@ -17,10 +17,12 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from chalicelib.domain.jobs import JOB
 from chalicelib.domain.runs import ACTIVE, RUN, Run
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.services import job_standing
 from chalicelib.services.engines.base import Away, Refused
+from chalicelib.settings import settings
 from chalicelib.storage import objects, records
 
 SECONDS = 5.0
@@ -77,16 +79,20 @@ def sweep(seconds: float) -> int:
 
 
 def expire(moment: datetime, seconds: float = SECONDS) -> int:
-    """Remove finished runs whose last day is over; how many there were.
+    """Remove jobs, transcodes too, that finished more than `job_days` ago; how many there were.
 
-    Yesterday's each time, and those of one earlier day each minute: the days that nobody looked at come up in turn.
+    Each time those of the first such day, and each minute those of one day before: the days that nobody looked at come
+    up in turn.
     """
     count = 0
     for days in (1, 2 + moment.minute % LOOK_BACK_DAYS):
-        day = (moment - timedelta(days=days)).date().isoformat()
-        runs = records.linked(RUN, "run-expiry", day)
+        day = (moment - timedelta(days=settings().job_days + days)).date().isoformat()
+        runs, transcodes = records.linked(RUN, "day", day), records.linked(JOB, "day", day)
         remove(runs, seconds / 2)
-        count += len(runs)
+        for job in transcodes:
+            with suppress(NotFound):
+                records.remove(JOB, job.uid)
+        count += len(runs) + len(transcodes)
     return count
 
 
@@ -94,7 +100,7 @@ def _marked(run: Run) -> Run | None:
     """A run as it is once it is marked; None where it is gone."""
 
     def mark(current: Run) -> Run:
-        return msgspec.structs.replace(current, is_stopping=True, active=ACTIVE, expires=None)
+        return msgspec.structs.replace(current, is_stopping=True, active=ACTIVE, finished_on=None)
 
     try:
         return records.edit(RUN, run.uid, mark)

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -250,7 +250,7 @@ def _after(run: Run, standing: Standing | None, moment: float) -> Run:
         missing_since=None,
         lease=0.0 if standing.ends_claim else run.lease,
         active=None if final else ACTIVE,
-        expires=(datetime.now(UTC) + timedelta(days=settings().job_days)).date().isoformat() if final else None,
+        finished_on=now()[:10] if final else None,
     )
 
 

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chalicelib.domain.accounts import PROJECT
+from chalicelib.domain.jobs import JOB, StoredJob, TranscodeSpec
+from chalicelib.domain.resource import now
 from chalicelib.domain.runs import RUN
 from chalicelib.messages import PurgeProject
 from chalicelib.services import job_removal, job_standing, jobs, purging
@@ -145,7 +147,6 @@ class TestOldJobs:
     @pytest.mark.parametrize("late", [1, 2, 17, 31])
     def test_they_are_kept_for_days_and_then_removed(self, api, project, cluster, finished, late):
         last = datetime.now(UTC) + timedelta(days=30)
-        assert records.get(RUN, finished[0]).expires == last.date().isoformat()
         for minute in range(60):
             job_removal.expire(last.replace(minute=minute))
         assert len(api.get(f"Jobs/{project}").json) == 2
@@ -154,10 +155,49 @@ class TestOldJobs:
         assert [job["uid"] for job in api.get(f"Jobs/{project}").json] == [finished[1]]
         assert api.get(f"Job/{finished[0]}").status == 404
         assert len(cluster.workflows) == 1
-        assert records.linked(RUN, "run-expiry", last.date().isoformat()) == []
 
     def test_one_that_goes_on_does_not_grow_old(self, finished):
-        assert records.get(RUN, finished[1]).expires is None
+        assert records.get(RUN, finished[1]).finished_on is None
+        assert records.get(RUN, finished[0]).finished_on == datetime.now(UTC).date().isoformat()
+
+    def test_transcodes_grow_as_old(self, api, project):
+        def stored(status, **more):
+            job = StoredJob(
+                uid=str(uuid.uuid1()), gid=str(uuid.uuid1()), project=project, user=api.user.id, media=7,
+                start_time=now(), spec=TranscodeSpec(url="x"), status=status, **more,
+            )  # fmt: skip
+            return records.create(JOB, job).uid
+
+        ended, going = stored("succeeded", stop_time=now()), stored("running")
+        moment = datetime.now(UTC)
+        job_removal.expire(moment + timedelta(days=30))
+        assert api.get(f"Job/{ended}").status == 200
+        job_removal.expire(moment + timedelta(days=31))
+        assert api.get(f"Job/{ended}").status == 404
+        assert api.get(f"Job/{going}").status == 200
+
+
+class TestDeath:
+    """Whoever removes a job may die after each step; the schedule finishes."""
+
+    @pytest.mark.parametrize(
+        ("place", "name"), [(records, "remove"), (objects, "remove"), (kubernetes.Cluster, "stop")]
+    )
+    def test_in_the_middle(self, api, project, organization, algorithm, cluster, monkeypatch, place, name):
+        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+
+        def die(*_args, **_more):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(place, name, die)
+            with pytest.raises(KeyboardInterrupt):
+                jobs.remove_many(project, None, None)
+        assert api.get(f"Job/{uid}").status == 404
+        function.handler({}, None)
+        assert cluster.workflows == {}
+        assert records.listed(RUN, project) == []
+        assert list(objects.under(f"{organization}/{project}/jobs/")) == []
 
 
 def test_many_are_removed_in_few_questions(api, project, algorithm, monkeypatch):
