@@ -7,8 +7,10 @@ import pytest
 
 from chalicelib.domain import keys
 from chalicelib.domain.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig, StorageConfig
+from chalicelib.services import fetching
 from chalicelib.settings import settings
 from chalicelib.storage import log, objects
+from chalicelib.video.source import BytesSource
 from tests.operations.media_things import media_type, transcode, uploaded, video
 
 SMALL = [ResolutionConfig(resolution=64)]
@@ -83,6 +85,20 @@ class TestTranscode:
         assert [entry["size"] for entry in archival] == sizes
         assert len(data) in sizes
         assert len(sizes) == 2
+
+    def test_the_original_of_an_allowed_server_is_copied_too(self, api, project, monkeypatch):
+        class Elsewhere(BytesSource):
+            etag = "1"
+
+        data = video(30)
+        monkeypatch.setattr(fetching, "open_source", lambda *_: Elsewhere(data))
+        monkeypatch.setattr(fetching, "check_origin", lambda _: None)
+        configs = [ArchiveConfig(encode=EncodeConfig(vcodec="copy"))]
+        type_ = media_type(project, streaming_config=SMALL, archive_config=configs)
+        said = transcode(api, project, type_, url="https://files.example.org/a.mp4").json
+        api.drain()
+        (archival,) = api.get(f"Media/{said['media_id']}").json["media_files"]["archival"]
+        assert objects.read(archival["path"]) == data
 
     def test_archival_copies_for_a_bucket_of_the_user_s_own_go_there_and_leave_no_record(self, api, project):
         theirs = f"theirs-{uuid.uuid4().hex[:12]}"
