@@ -123,6 +123,9 @@ class Damaged(LimnError):
 
 
 class Unavailable(LimnError):
-    """Something we depend on does not answer; nothing was changed."""
+    """Something we depend on does not answer.
+
+    Where the message does not say that nothing was changed, what was asked may have been done: its answer was lost.
+    """
 
     status = 503

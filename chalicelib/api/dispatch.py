@@ -17,7 +17,7 @@ from chalicelib.api.encoding import HttpAnswer, encode, encode_error, negotiate
 from chalicelib.domain.permissions import Level, Permission, Verdict, decide
 from chalicelib.errors import Forbidden, LimnError, NotFound, NotSignedIn
 from chalicelib.operations.operation import Call, Found, Operation
-from chalicelib.services import visibility
+from chalicelib.services import effective, visibility
 from chalicelib.services.access import authenticate
 from chalicelib.settings import settings
 from chalicelib.storage import objects
@@ -46,13 +46,15 @@ def dispatch(operation: Operation, request: Request) -> HttpAnswer:
 
 def _served(operation: Operation, request: Request) -> HttpAnswer:
     try:
-        result = operation.handler(admit(operation, request))
+        result = effective.marked(operation.handler(admit(operation, request)))
         return within_limit(encode(operation, result, request.query, request.headers))
     except LimnError as error:
         return encode_error(error)
     except Exception:
         log.exception("%s failed", operation.id, extra={"request": request.id, "operation": operation.id})
         return encode_error(LimnError("Something went wrong on our side.", f"request {request.id}"))
+    finally:
+        visibility.end()
 
 
 def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
@@ -72,7 +74,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     found: Found[Any] = Found(thing=None)
     level = Level.NONE
     if operation.addresses is not None:
-        found = operation.addresses.find(path)
+        found = operation.addresses.find(path, body)
         level = operation.addresses.level(caller, found)
     match decide(operation.needs, signed_in=caller.signed_in, is_staff=caller.is_staff, level=level):
         case Verdict.UNKNOWN:

@@ -5,6 +5,7 @@ _uploads/chunks/{upload}/{name}                          what a resumable upload
 {organization}/{project}/{media}/{name}                  the files of a media
 {organization}/{project}/files/{file}/{name}             the object of a File
 {organization}/{project}/temporary/{name}                clips and temporary files
+{organization}/{name}                                    what an organization has itself, such as its picture
 _pieces/{project}/{job}/{name}                           what a transcode makes on the way; removed with it
 """
 
@@ -90,6 +91,12 @@ def project_of(key: str) -> int:
         message = f"key: {key!r} is malformed; it is to be organization/project/media/name or begin with {UPLOADS}/."
         raise BadInput(message)
     return int(numbers[place])
+
+
+def organization_of(key: str) -> int | None:
+    """The organization whose own a key is, `organization/name`; None where it is a project's or nobody's."""
+    first, _, name = key.partition("/")
+    return int(first) if name and "/" not in name and _NUMBER.fullmatch(first) else None
 
 
 def check_project(key: str, project: int) -> None:

@@ -44,7 +44,10 @@ class Found(Generic[T]):
 
 
 class Address(Protocol[T]):
-    """How a path's variables lead to the thing they address, and how far a caller may go there."""
+    """How a path leads to what it addresses, and how far a caller may go there.
+
+    Where the path alone does not tell of what its variables are, the body does.
+    """
 
     @property
     def what(self) -> str:
@@ -54,7 +57,7 @@ class Address(Protocol[T]):
     def variables(self) -> dict[str, type]:
         """The path's variables: name → int or str."""
 
-    def find(self, path: dict[str, Any]) -> Found[T]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[T]:
         """The thing, or NotFound."""
 
     def level(self, caller: Caller, found: Found[T]) -> Level:
@@ -99,15 +102,21 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
 
 
+Present = Callable[[dict[str, Any]], dict[str, Any]]
+"""What a document looks like where people read it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Documents:
     """A list answer as JSON documents, one per thing, in order: the dispatcher joins them in the format asked for.
 
-    `columns` names the attributes that become columns of their own in CSV.
+    `columns` names the attributes that become columns of their own in CSV; `present` is what a document looks like
+    there.
     """
 
     documents: Iterable[bytes]
     columns: tuple[str, ...] = ()
+    present: Present | None = None
 
 
 Handler = Callable[[Call[Any, Any, Any]], Any]

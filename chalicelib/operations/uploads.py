@@ -6,13 +6,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from chalicelib.domain import keys
 from chalicelib.domain.accounts import Project
 from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Id, Resource
 from chalicelib.domain.responses import MessageResponse
 from chalicelib.errors import BadInput
-from chalicelib.operations.addresses import PROJECT
+from chalicelib.operations.addresses import WITHIN_PROJECT
 from chalicelib.operations.operation import Call, Operation
 from chalicelib.services import uploads
 from chalicelib.storage import objects
@@ -95,7 +94,7 @@ def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
 def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> MessageResponse:
     """Make one object of the parts."""
     body = call.body
-    keys.check_project(body.key, call.project)
+    uploads.check_key(body.key, call.target, call.caller)
     _check_bucket(body.bucket_id)
     parts = [{"ETag": part.ETag, "PartNumber": part.PartNumber} for part in body.parts]
     objects.complete(body.key, body.upload_id, sorted(parts, key=lambda part: part["PartNumber"]))
@@ -122,7 +121,7 @@ OPERATIONS = (
         summary="Where to upload a file: a key and a presigned URL for each of its parts.",
         details="With several parts, finish with CompleteUpload. The key is given on to whatever uses the file.",
         needs=Permission.TRANSFER,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=UploadInfoQuery,
         returns=UploadInfo,
         handler=get_upload_info,
@@ -134,7 +133,7 @@ OPERATIONS = (
         path="/rest/UploadCompletion/{project}",
         summary="Finish an upload of several parts.",
         needs=Permission.TRANSFER,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         body=UploadCompletionSpec,
         returns=MessageResponse,
         handler=complete_upload,
@@ -148,7 +147,7 @@ OPERATIONS = (
         details="Whether the objects exist is not checked. A URL that the caller got before is given again while it is "
         "good for another hour.",
         needs=Permission.TRANSFER,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=DownloadInfoQuery,
         body=DownloadInfoSpec,
         returns=list[DownloadInfo],

@@ -140,6 +140,8 @@ def head(key: str, *, bucket: str | None = None) -> tuple[int, str] | None:
         if failure.response["Error"]["Code"] in _MISSING:
             return None
         raise Unavailable("The object store does not answer.", str(failure)) from failure
+    except BotoCoreError as failure:
+        raise Unavailable("The object store does not answer.", str(failure)) from failure
     return found["ContentLength"], found["ETag"].strip('"')
 
 

@@ -205,6 +205,7 @@ def _event(
             "resourcePath": resource,
             "httpMethod": method,
             "path": path,
+            "domainName": headers.get("Host", "127.0.0.1"),
             "stage": "local",
             "requestId": str(uuid.uuid4()),
             "requestTimeEpoch": int(time.time() * 1000),
