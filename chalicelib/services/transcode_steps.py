@@ -29,13 +29,14 @@ from chalicelib.domain.jobs import JOB, EmailSpec, StoredJob
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.resource import now
 from chalicelib.domain.transcode import TranscodePlan
-from chalicelib.errors import BadInput, LimnError, NotFound
+from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
 from chalicelib.messages import AssembleTranscode, EncodePiece, send, send_many
 from chalicelib.services import fetching, project_mail
 from chalicelib.services.transcode_results import Workshop
 from chalicelib.services.transcodes import clean_up
 from chalicelib.settings import settings
 from chalicelib.storage import entities, objects, pieces, records
+from chalicelib.storage.transactions import Transaction
 from chalicelib.video.encode import PieceResult, encode_piece
 from chalicelib.video.probe import probe
 
@@ -98,7 +99,7 @@ def encode(uid: str, index: int) -> None:
         pieces.finish(uid, index, _encode(msgspec.structs.replace(result, outputs=named)))
     if _at_work(uid) is None:
         # Cancelled meanwhile: what was just written came after the cleaning.
-        clean_up(job.project, uid)
+        clean_up(job)
     elif pieces.count(uid) >= job.pieces:
         send(settings().transcode_queue_url, AssembleTranscode(job=uid))
 
@@ -114,7 +115,7 @@ def assemble(uid: str) -> None:
     if job is None:
         return
     if job.is_finished:
-        clean_up(job.project, uid)
+        clean_up(job)
         return
     if job.plan is None:
         return
@@ -133,7 +134,20 @@ def assemble(uid: str) -> None:
             folder=Path(folder),
             prefix=_prefix(job),
         )
-        made = workshop.make(results)
+        try:
+            _show(job, prepared, workshop.make(results))
+        except (NotFound, Conflict):
+            if _found(uid) is not None:
+                raise
+            # Cancelled meanwhile: what was made since came after the cleaning.
+            clean_up(job)
+            return
+    _tell(job, failure=None)
+    _finish(job, "succeeded", None)
+
+
+def _show(job: StoredJob, prepared: Prepared, made: MediaFiles) -> None:
+    """Show what was made on the job's media, in one commit that there is only while there is the job."""
     largest = max(made.streaming or [], key=lambda entry: entry.resolution[0], default=None)
     shape: dict[str, Any] = {}
     if largest is not None:
@@ -143,9 +157,13 @@ def assemble(uid: str) -> None:
             "height": largest.resolution[0],
             "width": largest.resolution[1],
         }
-    entities.edit(Kind.MEDIA, job.media, lambda current: _with_files(current, made, shape), user=job.user)
-    _tell(job, failure=None)
-    _finish(job, "succeeded", None)
+
+    def while_wanted(change: Transaction, _: Media) -> None:
+        records.guard(change, JOB, job.uid)
+
+    entities.edit(
+        Kind.MEDIA, job.media, lambda current: _with_files(current, made, shape), user=job.user, also=while_wanted
+    )
 
 
 def fail(uid: str, reason: Exception) -> None:
@@ -158,7 +176,7 @@ def fail(uid: str, reason: Exception) -> None:
         _tell(job, failure=message)
         _finish(job, "failed", message)
     else:
-        clean_up(job.project, uid)
+        clean_up(job)
 
 
 def _planned(job: StoredJob) -> StoredJob:
@@ -251,7 +269,7 @@ def _finish(job: StoredJob, status: str, message: str | None) -> None:
     # It may have been cancelled while its last step was running.
     with contextlib.suppress(NotFound):
         records.edit(JOB, job.uid, how)
-    clean_up(job.project, job.uid)
+    clean_up(job)
 
 
 def _tell(job: StoredJob, failure: str | None) -> None:

@@ -20,8 +20,9 @@ from chalicelib.messages import PlanTranscode, send
 from chalicelib.query import filters
 from chalicelib.query.bodies import MediaIdQuery
 from chalicelib.query.parameters import MediaQuery
-from chalicelib.services import asking, fetching, media_creation, project_mail, visibility
+from chalicelib.services import asking, fetching, media_creation, ownership, project_mail, visibility
 from chalicelib.services.annotations import Writer
+from chalicelib.services.media import project_with
 from chalicelib.settings import settings
 from chalicelib.storage import entities, objects, pieces, records
 from chalicelib.storage.transactions import Transaction
@@ -110,15 +111,19 @@ def cancel(jobs: Iterable[StoredJob]) -> int:
             records.remove(JOB, job.uid)
         except NotFound:
             continue
-        clean_up(job.project, job.uid)
+        clean_up(job)
         count += 1
     return count
 
 
-def clean_up(project: int, uid: str) -> None:
-    """Remove what a transcode made on the way."""
-    objects.remove(list(objects.under(keys.pieces_prefix(project, uid))))
-    pieces.remove(uid)
+def clean_up(job: StoredJob) -> None:
+    """Remove what a transcode made on the way, and of what it made for its media whatever nobody came to name."""
+    objects.remove(list(objects.under(keys.pieces_prefix(job.project, job.uid))))
+    pieces.remove(job.uid)
+    if job.digest:
+        folder = keys.media_key(project_with(job.project).organization, job.project, job.media, "")
+        made = [key for key in objects.under(folder) if f"_{job.digest}." in key]
+        objects.remove(ownership.look(made).doomed)
 
 
 def shown(job: StoredJob) -> Transcode:

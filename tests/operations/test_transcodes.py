@@ -6,9 +6,14 @@ import boto3
 import pytest
 
 from chalicelib.domain import keys
+from chalicelib.domain.accounts import PROJECT
 from chalicelib.domain.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig, StorageConfig
+from chalicelib.domain.kinds import Kind
+from chalicelib.services import fetching
+from chalicelib.services.transcode_results import Workshop
 from chalicelib.settings import settings
-from chalicelib.storage import log, objects
+from chalicelib.storage import entities, log, objects, pieces, records
+from chalicelib.video.source import BytesSource
 from tests.operations.media_things import media_type, transcode, uploaded, video
 
 SMALL = [ResolutionConfig(resolution=64)]
@@ -31,6 +36,13 @@ def type_(project):
 
 def leftovers(project, uid):
     return list(objects.under(keys.pieces_prefix(project, uid), bucket=settings().media_bucket))
+
+
+def files_of(media):
+    """The objects in a media's folder."""
+    found = entities.get(Kind.MEDIA, media)
+    folder = keys.media_key(records.get(PROJECT, found.project).organization, found.project, media, "")
+    return list(objects.under(folder))
 
 
 def key_of(url):
@@ -83,6 +95,20 @@ class TestTranscode:
         assert [entry["size"] for entry in archival] == sizes
         assert len(data) in sizes
         assert len(sizes) == 2
+
+    def test_the_original_of_an_allowed_server_is_copied_too(self, api, project, monkeypatch):
+        class Elsewhere(BytesSource):
+            etag = "1"
+
+        data = video(30)
+        monkeypatch.setattr(fetching, "open_source", lambda *_: Elsewhere(data))
+        monkeypatch.setattr(fetching, "check_origin", lambda _: None)
+        configs = [ArchiveConfig(encode=EncodeConfig(vcodec="copy"))]
+        type_ = media_type(project, streaming_config=SMALL, archive_config=configs)
+        said = transcode(api, project, type_, url="https://files.example.org/a.mp4").json
+        api.drain()
+        (archival,) = api.get(f"Media/{said['media_id']}").json["media_files"]["archival"]
+        assert objects.read(archival["path"]) == data
 
     def test_archival_copies_for_a_bucket_of_the_user_s_own_go_there_and_leave_no_record(self, api, project):
         theirs = f"theirs-{uuid.uuid4().hex[:12]}"
@@ -235,6 +261,39 @@ class TestCancel:
         assert api.get(f"Media/{said[0]['media_id']}").json["media_files"] is None
         assert api.get(f"Media/{said[1]['media_id']}").json["num_frames"] == 10
         assert leftovers(project, said[0]["id"]) == []
+
+    @pytest.mark.parametrize(
+        ("owner", "name"), [(pieces, "finish"), (Workshop, "_thumbnail"), (Workshop, "make"), (records, "guard")]
+    )
+    @pytest.mark.parametrize("when", ["before", "after"])
+    def test_one_cancelled_amid_its_work_shows_and_leaves_nothing(self, api, project, type_, owner, name, when):
+        said = transcode(api, project, type_, video(10)).json
+        real, done = getattr(owner, name), []
+
+        def cancelling(*given, **named):
+            if when == "before" and not done:
+                done.append(api.delete(f"Transcode/{said['id']}").status)
+            answer = real(*given, **named)
+            if when == "after" and not done:
+                done.append(api.delete(f"Transcode/{said['id']}").status)
+            return answer
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(owner, name, cancelling)
+            api.drain()
+        assert done == [200]
+        assert api.get(f"Transcode/{said['id']}").status == 404
+        assert api.get(f"Media/{said['media_id']}").json["media_files"] is None
+        assert leftovers(project, said["id"]) == []
+        assert files_of(said["media_id"]) == []
+
+    def test_one_that_failed_at_its_end_leaves_nothing_of_what_was_ready(self, api, project):
+        place = StorageConfig(aws_access_key="A", aws_secret_access_key="b", bucket_name="there-is-no-such-bucket")
+        configs = [ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place)]
+        said = transcode(api, project, media_type(project, streaming_config=SMALL, archive_config=configs), video(10))
+        api.drain()
+        assert api.get(f"Transcode/{said.json['id']}").json["job"]["status"] == "failed"
+        assert files_of(said.json["media_id"]) == []
 
     def test_all_of_a_group(self, api, project, type_):
         gid = str(uuid.uuid4())
