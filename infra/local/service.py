@@ -6,6 +6,7 @@ Imported after AWS runs and the environment is set, for it imports the service i
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import threading
 from collections.abc import Iterator
@@ -131,7 +132,7 @@ def _release_locks() -> None:
 
 
 def _timers() -> list[Timer]:
-    return [Timer(name="compact", handler=compact.handler, every=180.0)]
+    return [Timer(name="compact", handler=compact.handler, every=float(os.environ.get("COMPACT_EVERY", "180")))]
 
 
 def _sources() -> list[Source]:
