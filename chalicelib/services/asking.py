@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from chalicelib.domain.shaping import shaper
 from chalicelib.query.check import check
 from chalicelib.query.tree import Query
-from chalicelib.services import visibility
+from chalicelib.services import users, visibility
 from chalicelib.storage.view import View
 from chalicelib.storage.views import current, loaded
 
@@ -36,4 +36,5 @@ def documents(view: View, query: Query, fields: str | None = None) -> Iterable[b
 
 def _checked(view: View, query: Query) -> Query:
     """A query ready for the view; one that a caller asked finds only what they may do as they want with."""
-    return check(query, view.definitions, visibility.scope(view.project) if query.asked else None)
+    scope = visibility.scope(view.project) if query.asked else None
+    return check(query, view.definitions, scope, lambda address: [user.id for user in users.with_address(address)])
