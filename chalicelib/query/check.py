@@ -7,7 +7,7 @@ searches for related things within it. Both are given as they are evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import binding, object_search, search_string
 from chalicelib.query.columns import SECTION_NAME
 from chalicelib.query.filters import on_annotations
-from chalicelib.query.operators import Op
+from chalicelib.query.operators import BY_WORD, SEARCHES, Op
 from chalicelib.query.tree import (
     AfterMedia,
     And,
@@ -53,7 +53,19 @@ Scope = Mapping[Kind, Tree]
 """What a caller may find of each kind, bound already; of kinds it does not name, everything."""
 
 
-def check(query: Query, definitions: Definitions, scope: Scope | None = None, seen: Scope | None = None) -> Query:
+Users = Callable[[str], Iterable[int]]
+"""From an address to the ids of its users."""
+EMAIL = "_email"
+"""What search strings call the address of an annotation's creator."""
+
+
+def check(
+    query: Query,
+    definitions: Definitions,
+    scope: Scope | None = None,
+    seen: Scope | None = None,
+    users: Users = lambda _: (),
+) -> Query:
     """The query with its names bound to a project's definitions, ready to be evaluated.
 
     Args:
@@ -61,13 +73,14 @@ def check(query: Query, definitions: Definitions, scope: Scope | None = None, se
         definitions: those of the project.
         scope: what may be found, such as what the caller may change.
         seen: what related things may be looked at for that; as `scope` where it is not given.
+        users: who has an address; nobody if not given.
 
     Raises:
         BadInput: it names what nothing has, or asks of a dtype what that has not; the message names both.
         NotFound: it names an unknown section.
     """
     found = scope or {}
-    return _Check(definitions, found, found if seen is None else seen, query.type).query(query)
+    return _Check(definitions, found, found if seen is None else seen, users, query.type).query(query)
 
 
 VISIBLE = both(Test("latest", Op.EQ, value=True), Test("variant_deleted", Op.EQ, value=False))
@@ -77,10 +90,11 @@ VISIBLE = both(Test("latest", Op.EQ, value=True), Test("variant_deleted", Op.EQ,
 class _Check:
     """One check; `type` restricts the names of the kind asked for, not those of related kinds."""
 
-    def __init__(self, definitions: Definitions, scope: Scope, seen: Scope, type_: int | None) -> None:
+    def __init__(self, definitions: Definitions, scope: Scope, seen: Scope, users: Users, type_: int | None) -> None:
         self.definitions = definitions
         self.scope = scope
         self.seen = seen
+        self.users = users
         self.type = type_
         self.terms = 0
         self.sections = 0
@@ -133,6 +147,10 @@ class _Check:
         """A comparison; that of an annotation's section is one of its media's."""
         if tree.name == SECTION_NAME and kind.is_annotation:
             return Related(Kind.MEDIA, binding.compare(Kind.MEDIA, (), tree))
+        if tree.name == EMAIL and kind.is_annotation and BY_WORD[tree.word] in SEARCHES:
+            if tree.word != "term":
+                raise BadInput(f"{EMAIL} takes a whole address.")
+            return Test("created_by", Op.IN, tuple(sorted(self.users(str(tree.value)))))
         # Of a type that there is not, a list is empty, whatever it is asked for.
         is_of_no_type = self.type is not None and not self.nested and self.type not in self.definitions.types(kind)
         return binding.compare(kind, self.types(kind), tree, lenient=is_of_no_type)

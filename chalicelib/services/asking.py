@@ -12,7 +12,7 @@ from chalicelib.domain.permissions import Level
 from chalicelib.domain.shaping import shaper
 from chalicelib.query.check import check
 from chalicelib.query.tree import Query
-from chalicelib.services import effective, visibility
+from chalicelib.services import effective, users, visibility
 from chalicelib.storage.view import View
 from chalicelib.storage.views import current, loaded
 
@@ -43,5 +43,10 @@ def documents(view: View, query: Query, fields: str | None = None) -> Iterable[b
 def _checked(view: View, query: Query) -> Query:
     """A query ready for the view; one that a caller asked finds only what they may do as they want with."""
     if not query.asked:
-        return check(query, view.definitions)
-    return check(query, view.definitions, visibility.scope(view.project), visibility.scope(view.project, Level.VIEW))
+        return check(query, view.definitions, users=_users)
+    scope, seen = visibility.scope(view.project), visibility.scope(view.project, Level.VIEW)
+    return check(query, view.definitions, scope, seen, _users)
+
+
+def _users(address: str) -> list[int]:
+    return [user.id for user in users.with_address(address)]

@@ -6,6 +6,7 @@ Imported after AWS runs and the environment is set, for it imports the service i
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import threading
 from collections.abc import Iterator
@@ -132,7 +133,7 @@ def _release_locks() -> None:
 
 def _timers() -> list[Timer]:
     return [
-        Timer(name="compact", handler=compact.handler, every=180.0),
+        Timer(name="compact", handler=compact.handler, every=float(os.environ.get("COMPACT_EVERY", "180"))),
         Timer(name="jobs", handler=jobs.handler, every=15.0, timeout=90.0),
         Timer(name="upkeep", handler=upkeep.handler, every=300.0),
     ]

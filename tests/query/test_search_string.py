@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.domain.definitions import Definitions
 from chalicelib.domain.kinds import Kind
 from chalicelib.errors import BadInput
+from chalicelib.query import check, parse, tree
+from chalicelib.query.operators import Op
+from chalicelib.query.parameters import LocalizationQuery
 from tests.query.query_rig import Rig, box, leaf, media, state, term
 from tests.query.query_worlds import encoded
 
@@ -170,3 +174,18 @@ def test_what_several_languages_can_say_means_the_same(rig: Rig, parameter, sear
 
 def test_bodies_and_searches_combine(rig: Rig):
     assert rig.ask(body={"ids": [1, 2]}, search="cod", encoded_search=encoded(term("n", "lt", 0))) == [2]
+
+
+def test_annotations_are_found_by_the_address_of_who_made_them():
+    query = parse(Kind.LOCALIZATION, LocalizationQuery(search="_email:Ada@example.org"))
+    asked: list[str] = []
+
+    def users(address: str) -> list[int]:
+        asked.append(address)
+        return [7, 3]
+
+    checked = check(query, Definitions(project=1), None, users)
+    assert tree.Test("created_by", Op.IN, (3, 7)) in getattr(checked.where, "terms", (checked.where,))
+    assert asked == ["Ada@example.org"]
+    with pytest.raises(BadInput, match="whole address"):
+        check(parse(Kind.LOCALIZATION, LocalizationQuery(search="_email:ada*")), Definitions(project=1))

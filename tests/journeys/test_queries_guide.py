@@ -1,0 +1,57 @@
+"""The guide to queries runs as it stands, and names all there is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from chalicelib.query import bodies, operators, parameters
+from chalicelib.query.columns import NAMES
+from tests.journeys.stack import ROOT, Stack
+
+GUIDE = (ROOT / "docs" / "guides" / "queries.md").read_text()
+WORDS = set(re.findall(r"[$\w]+", GUIDE))
+ASKED = [
+    parameters.MediaQuery,
+    parameters.LocalizationQuery,
+    parameters.StateQuery,
+    parameters.LeafQuery,
+    parameters.FileQuery,
+    bodies.MediaIdQuery,
+    bodies.LocalizationIdQuery,
+    bodies.StateIdQuery,
+    bodies.LeafIdQuery,
+    bodies.FloatArrayQuery,
+]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=lambda struct: struct.__name__)
+def test_every_parameter_is_in_the_guide(asked):
+    names = {field.encode_name for field in msgspec.structs.fields(asked)}
+    # the related filters are explained by their prefix
+    assert {name.replace("related_attribute", "attribute") for name in names} <= WORDS
+
+
+def test_every_operation_and_built_in_name_is_in_the_guide():
+    assert {operator.word for operator in operators.OPERATIONS} - {"iendswidth"} <= WORDS
+    names = {name for names in NAMES.values() for name in names if name.startswith("$")}
+    assert names - {"$meta", "$primary_section"} <= WORDS
+
+
+def test_the_guide_runs_as_it_stands(tmp_path):
+    stack = Stack(tmp_path)
+    stack.start()
+    try:
+        script = re.search(r"```python\n(.*?)```", GUIDE, re.DOTALL)[1]
+        ran = subprocess.run(
+            [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr + stack.log()
+        assert ran.stdout.startswith("5 lines; ")
+        assert ran.stdout.endswith(",user,Species,Depth,Seen,Place,Look\n")
+    finally:
+        stack.kill()
