@@ -37,9 +37,14 @@ def differences(before: Any, after: Any) -> tuple[dict[str, object], dict[str, o
         if name not in UNTOLD and (was := getattr(before, name)) != (now := getattr(after, name)):
             old[f"_{name}"], new[f"_{name}"] = _plain(was), _plain(now)
     for name in {**before.attributes, **after.attributes}:
-        if (was := before.attributes.get(name)) != (now := after.attributes.get(name)):
+        if _differ(was := before.attributes.get(name), now := after.attributes.get(name)):
             old[name], new[name] = was, now
     return old, new
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Whether two JSON values differ: to Python, 0 is false and 5 is 5.0."""
+    return one is not other and (one != other or msgspec.json.encode(one) != msgspec.json.encode(other))
 
 
 def first_values(made: Any) -> dict[str, object]:

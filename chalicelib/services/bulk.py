@@ -8,7 +8,8 @@ continuation ordered for when the request must be over (`storage/intents.py`):
     2. the continuation            a message, received after a minute
     3. the intent                  a row: nothing done yet
     4. every part                  rows, a commit and the intent's row in one transaction
-    5. with the last part          the intent's row goes, then the object
+    5. with the last part          the intent's row goes
+    6. when the message comes      what is left is done, and the object goes
 
 Who dies before 3 has done nothing and acknowledged nothing. From then on the continuation does what is left, and
 nothing twice: a part that somebody else did first fails, and the next is looked for.
@@ -112,7 +113,6 @@ def run(change: BulkChange) -> None:
     message = FinishBulkChange(id=uuid.uuid4().hex, project=change.project, name=intent.name, key=intent.key)
     send(settings().purge_queue_url, message, delay=SETTLED)
     runner.run(intents.begin(intent, total))
-    intents.drop(intent)
 
 
 def finish(message: FinishBulkChange, seconds: float) -> None:

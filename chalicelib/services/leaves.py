@@ -1,4 +1,8 @@
-"""Leaves: label hierarchies, whose paths follow from the names of all above (`spec/4` §12)."""
+"""Leaves: label hierarchies, whose paths follow from the names of all above (`spec/4` §12).
+
+Who makes a leaf below another, moves, renames or removes one, reads leaves that others may be changing: a guard
+(`storage/steps.py`) lets only those succeed since whose reading nobody else did any of that.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ from chalicelib.services.annotation_bulk import matched, refuse_mixed
 from chalicelib.services.annotations import Writer, type_of, types_of
 from chalicelib.storage import entities, ids, steps
 from chalicelib.storage.entities import Stored
-from chalicelib.storage.steps import Step
+from chalicelib.storage.steps import Guard, Step
 
 LEAF = Kind.LEAF
 ROOT = -1
@@ -54,6 +58,11 @@ def create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[i
         BadInput: one of them breaks a rule.
         NotFound: a parent does not exist.
     """
+    return steps.again(lambda: _create(writer, specs, listed=listed))
+
+
+def _create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[int]:
+    guard = steps.guard(writer.project)
     moment = now()
     types = types_of(LEAF, writer.project, (spec.type for spec in specs))
     places = _places(writer.project, {spec.parent for spec in specs})
@@ -82,7 +91,8 @@ def create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[i
         except BadInput as refusal:
             raise BadInput(f"{place}{refusal.message}") from None
         made.append(leaf)
-    entities.create(LEAF, made, user=writer.user)
+    hang = any(leaf.parent is not None for leaf in made)
+    steps.create(LEAF, made, user=writer.user, rewritten=(), edits=[], guarded=guard if hang else None)
     return [leaf.id for leaf in made]
 
 
@@ -95,6 +105,7 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
     """
 
     def attempt() -> Leaf:
+        guard = steps.guard(writer.project)
         before = entities.stored(LEAF, number)
         leaf: Leaf = before.entity
         change: dict[str, Any] = {"modified_by": writer.user, "modified_datetime": now()}
@@ -110,11 +121,11 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
             change["parent"] = _parent(body.parent)
         after = msgspec.structs.replace(leaf, **change)
         planned = [Step(LEAF, before, after)]
-        if body.name is not None or body.parent is not None:
+        if body.name is None and body.parent is None:
+            _apply(writer, planned, None)
+        else:
             planned = _replaced(writer.project, before, after)
-        for part in _parts(planned):
-            edits = [changed(LEAF, step.before.entity, step.after) for step in part if step.before]
-            steps.apply(writer.project, part, user=writer.user, edits=edits)
+            _apply(writer, planned, guard)
         return planned[0].after  # type: ignore[no-any-return]
 
     return steps.again(attempt)
@@ -124,9 +135,10 @@ def delete(writer: Writer, number: int) -> int:
     """Delete a leaf with all below it, the lowest first; how many there were."""
 
     def attempt() -> int:
+        guard = steps.guard(writer.project)
         doomed = [*_below(writer.project, [number]), entities.stored(LEAF, number)]
         doomed.sort(key=lambda row: (row.entity.id == number, -row.entity.depth))
-        _remove(writer, doomed)
+        _apply(writer, [Step(LEAF, row, None) for row in doomed], guard)
         return len(doomed)
 
     return steps.again(attempt)
@@ -264,9 +276,17 @@ def _below(project: int, numbers: Sequence[int]) -> list[Stored[Any]]:
 
 
 def _remove(writer: Writer, rows: Iterable[Stored[Any]]) -> None:
-    for part in _parts(list(rows)):
-        edits = [deleted(LEAF, [row.entity.id for row in part])]
-        steps.apply(writer.project, [Step(LEAF, row, None) for row in part], user=writer.user, edits=edits)
+    _apply(writer, [Step(LEAF, row, None) for row in rows], None)
+
+
+def _apply(writer: Writer, planned: Sequence[Step], guard: Guard | None) -> None:
+    """Do steps in commits as large as can be. With a guard, nobody made, moved or removed leaves since it was taken."""
+    for part in _parts(planned):
+        edits = [changed(LEAF, step.before.entity, step.after) for step in part if step.before and step.after]
+        if gone := [step.before.entity.id for step in part if step.before and not step.after]:
+            edits.append(deleted(LEAF, gone))
+        steps.apply(writer.project, part, user=writer.user, edits=edits, guarded=guard)
+        guard = guard and Guard(guard.project, guard.n + 1)
 
 
 def _found(project: int, where: Tree) -> list[Leaf]:

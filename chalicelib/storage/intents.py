@@ -106,5 +106,5 @@ def resume(intent: Intent, total: int) -> Progress:
 
 
 def drop(intent: Intent) -> None:
-    """Forget what was done to the end, or never begun."""
+    """Forget what was done to the end, or never begun; again is no error."""
     objects.remove([intent.key], bucket=settings().views_bucket)

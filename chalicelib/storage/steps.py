@@ -11,7 +11,8 @@ Whoever makes one reads the rows, makes a `Step` of each, and has all of them do
 
     return steps.again(attempt)
 
-    elements#<project>   in the counters: how many commits created elements whose name came from outside
+    elements#<project>   in the counters: how many commits created elements whose name came from outside, or changed
+                         which leaves lie below which
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Guard:
-    """How often a project got elements named from outside when somebody looked; see `guard`."""
+    """How often a project got elements named from outside, or its leaves moved, when somebody looked; see `guard`."""
 
     project: int
     n: int
@@ -152,4 +153,4 @@ def _count(change: Transaction, guarded: Guard | None) -> None:
         return
     row = CounterRow(f"elements#{guarded.project}", "@", n=guarded.n + 1)
     unmoved = CounterRow.n == guarded.n if guarded.n else CounterRow.pk.does_not_exist()
-    change.put(row, unmoved, Conflict("The element was created by somebody else at the same time."))
+    change.put(row, unmoved, Conflict("Somebody else made or moved some of these at the same time."))

@@ -49,6 +49,13 @@ class TestGetChangeLogList:
         assert [told(log) for log in found[1:]] == [({"count": 42}, {"count": 54}), ({"_x": None}, {"_x": 0.25})]
         assert [log["id"] for log in found] == sorted({log["id"] for log in found})
 
+    def test_zero_and_false_differ(self, here):
+        number = here.make(attributes={"text": 0})
+        here.api.patch(f"Localization/{number}", {"attributes": {"text": False}})
+        old, new = told(logs(here, entity_id=number, entity_type="localization")[-1])
+        assert (old["text"], new["text"]) == (0, False)
+        assert new["text"] is False
+
     def test_every_new_value_of_a_deletion_is_true(self, here):
         number = here.make()
         here.api.delete(f"Localization/{number}", {"prune": 1})
