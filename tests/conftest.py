@@ -22,10 +22,11 @@ from infra.local import aws
 from infra.local.deploy import deploy
 
 AWS = aws.start()
-os.environ.update(deploy(aws.REGION))
-os.environ["LIMN_PUBLIC_URL"] = "http://127.0.0.1:8000"
-os.environ["LIMN_S3_ENDPOINT"] = "http://127.0.0.1:8001"
-os.environ["LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS"] = "true"
+if "LIMN_RECORDS_TABLE" not in os.environ:  # a program of the tests has deployed already: tests/infra/whole_program.py
+    os.environ.update(deploy(aws.REGION))
+    os.environ["LIMN_PUBLIC_URL"] = "http://127.0.0.1:8000"
+    os.environ["LIMN_S3_ENDPOINT"] = "http://127.0.0.1:8001"
+    os.environ["LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS"] = "true"
 
 from app import app  # noqa: E402 it reads the environment set above
 from chalicelib.domain.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E402
@@ -35,8 +36,10 @@ from chalicelib.services import passwords, projects  # noqa: E402
 from chalicelib.settings import settings  # noqa: E402
 from chalicelib.storage import ids, records  # noqa: E402
 from infra.local.gateway import Gateway, Reply  # noqa: E402
+from tests import roles  # noqa: E402
 
 GATEWAY = Gateway(app)
+roles.install()
 _names = itertools.count(1)
 
 
@@ -74,7 +77,8 @@ class Api:
             headers.setdefault("Content-Type", "application/json")
         words = {name: _word(value) for name, value in query.items() if value is not None}
         target = path if path.startswith("/") else f"/rest/{path}"
-        reply: Reply = GATEWAY.ask(method, f"{target}?{urlencode(words)}" if words else target, headers, data)
+        with roles.RECORDER.acting("APIHandler"):
+            reply: Reply = GATEWAY.ask(method, f"{target}?{urlencode(words)}" if words else target, headers, data)
         return Said(reply.status, dict(reply.headers), reply.body)
 
     def get(self, path: str, **query: Any) -> Said:
@@ -137,6 +141,15 @@ def join(api: Api, project: int, level: str) -> None:
         MEMBERSHIP_RECORD,
         Membership(id=number, project=project, user=api.user.id, permission=level),  # type: ignore[arg-type]
     )
+
+
+@pytest.fixture(autouse=True)
+def roles_allow_what_functions_ask() -> Iterator[None]:
+    """Fail a test in which a function asked AWS for what its role in infra/functions.yaml does not allow."""
+    roles.RECORDER.refused.clear()
+    yield
+    refused = [f"{name} may not {right.action} on {right.resource}" for right, name in roles.RECORDER.refused.items()]
+    assert not refused, "; ".join(sorted(refused))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chalicelib.api.decoding import decode_body, decode_path, decode_query
@@ -40,6 +40,11 @@ class Request:
 
 def dispatch(operation: Operation, request: Request) -> HttpAnswer:
     """Serve one request. Never raises."""
+    answer = _served(operation, request)
+    return replace(answer, headers={**answer.headers, **operation.always}) if operation.always else answer
+
+
+def _served(operation: Operation, request: Request) -> HttpAnswer:
     try:
         result = effective.marked(operation.handler(admit(operation, request)))
         return within_limit(encode(operation, result, request.query, request.headers))

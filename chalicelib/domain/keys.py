@@ -1,6 +1,7 @@
 """Keys of objects: where every file of a project lies, and whose a key is (`spec/4` §2.1).
 
 _uploads/{day}/{organization}/{project}/{user}/{name}    what was uploaded for the service to take in
+_uploads/chunks/{upload}/{name}                          what a resumable upload makes on the way; removed with it
 {organization}/{project}/{media}/{name}                  the files of a media
 {organization}/{project}/files/{file}/{name}             the object of a File
 {organization}/{project}/temporary/{name}                clips and temporary files
@@ -66,6 +67,11 @@ def temporary_key(project: int, name: str) -> str:
 def pieces_prefix(project: int, job: str) -> str:
     """Where a transcode keeps what it makes on the way, a slash at the end."""
     return f"{PIECES}/{project}/{job}/"
+
+
+def chunks_prefix(upload: str) -> str:
+    """Where a resumable upload keeps what is in no part yet, a slash at the end."""
+    return f"{UPLOADS}/chunks/{upload}/"
 
 
 def project_of(key: str) -> int:

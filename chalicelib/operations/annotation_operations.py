@@ -21,7 +21,14 @@ from chalicelib.errors import NotFound
 from chalicelib.operations.addresses import WITHIN_PROJECT, entity
 from chalicelib.operations.operation import Address, Call, Documents, Found, NoQuery, OneOf, Operation
 from chalicelib.query import filters
-from chalicelib.services import annotation_bulk, annotation_creation, annotation_edits, asking, visibility
+from chalicelib.services import (
+    annotation_bulk,
+    annotation_creation,
+    annotation_edits,
+    asking,
+    spreadsheets,
+    visibility,
+)
 from chalicelib.services.annotations import Writer, hyphenated, latest_of, mark_of
 from chalicelib.storage import entities, records
 from chalicelib.storage.entities import Stored
@@ -139,7 +146,9 @@ def list_matches(kind: Kind, call: AnyCall) -> Documents | int:
     shown = [types[query.type]] if query.type in types else types.values()
     columns = dict.fromkeys(attribute.name for each in shown for attribute in each.attribute_types)
     return Documents(
-        documents=asking.documents(view, query, getattr(call.query, "fields", None)), columns=tuple(columns)
+        documents=asking.documents(view, query, getattr(call.query, "fields", None)),
+        columns=tuple(columns),
+        present=spreadsheets.Presenter(view),
     )
 
 

@@ -75,7 +75,7 @@ def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
         roles=call.query.presign_only or ROLES,
         fresh=bool(call.query.no_cache),
     )
-    return Documents(documents=map(msgspec.json.encode, signed), columns=found.columns)
+    return Documents(documents=map(msgspec.json.encode, signed), columns=found.columns, present=found.present)
 
 
 def count_media(call: Call[Project, MediaQuery, Any]) -> int:

@@ -5,8 +5,9 @@ type gets a column of its dtype's SQL type; types share columns among each other
 under the same name first of all, so that a filter over all types is usually one comparison. So no name of a user's is
 ever part of a statement, a rename moves no data, and a list over all types is a scan of one table.
 
-A place is two columns of the table, its longitude under the name and its latitude beside it (`latitude`): comparing
-plain numbers takes a quarter of the time of taking them out of arrays.
+A place is five columns of the table: its longitude under the name, its latitude beside it (`latitude`), for comparing
+plain numbers takes a quarter of the time of taking them out of arrays; and the same place as a unit vector (`vector`),
+so that most distances are decided without an angle.
 """
 
 from __future__ import annotations
@@ -39,11 +40,22 @@ def latitude(column: str) -> str:
     return f"{column}b"
 
 
+def vector(column: str) -> tuple[str, str, str]:
+    """The columns of the unit vectors of a column of places, as `geodesy.unit` makes them."""
+    return f"{column}x", f"{column}y", f"{column}z"
+
+
+def place_columns(column: str) -> tuple[str, ...]:
+    """All the columns that a column of places is, in order."""
+    return column, latitude(column), *vector(column)
+
+
 def stored_columns(column: str, sql_type: str) -> tuple[tuple[str, str], ...]:
     """What a column of a SQL type is in the table: names and declarations."""
     if sql_type == PLACE:
-        return (column, "DOUBLE"), (latitude(column), "DOUBLE")
-    # Measured numbers hardly compress, and unpacking them takes as long as comparing them.
+        return (column, "DOUBLE"), (latitude(column), "DOUBLE"), *((each, "FLOAT") for each in vector(column))
+    # Measured numbers hardly compress, and unpacking 100,000 vectors of 512 takes 45 ms of the processor's time more
+    # than copying them, in which comparing them takes 60 to 90.
     return ((column, f"{sql_type} USING COMPRESSION uncompressed" if sql_type == "FLOAT[]" else sql_type),)
 
 

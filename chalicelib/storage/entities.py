@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -30,7 +30,7 @@ from chalicelib.domain.resource import now
 from chalicelib.domain.revisions import Revision, up_to_date
 from chalicelib.errors import Conflict, NotFound, Unavailable
 from chalicelib.storage import records
-from chalicelib.storage.tables import CounterRow, EntityRow, connection
+from chalicelib.storage.tables import CounterRow, EntityRow, write_batch
 from chalicelib.storage.transactions import Transaction
 
 E = TypeVar("E", bound=Entity)
@@ -211,9 +211,10 @@ def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity,
     return moved
 
 
-def insert(change: Transaction, kind: Kind, created: Entity) -> None:
+def insert(change: Transaction, kind: Kind, created: Entity, doc: bytes | None = None) -> None:
     """Make a new row part of a transaction, visible with it; its id must be a fresh one from `ids.reserve`."""
-    row = EntityRow(_key(kind, created.id), project=created.project, doc=_encoder.encode(created), n=1)
+    document = _encoder.encode(created) if doc is None else doc
+    row = EntityRow(_key(kind, created.id), project=created.project, doc=document, n=1)
     change.put(row, EntityRow.pk.does_not_exist())
 
 
@@ -260,13 +261,21 @@ def delete_many(kind: Kind, numbers: Sequence[int], *, user: int | None, edits: 
     return _chunked(kind, numbers, lambda part: _delete_chunk(kind, part, user, edits))
 
 
-def purge(kind: Kind, numbers: Iterable[int]) -> None:
-    """Remove the rows of one commit for good, with the mark of its batch. What is gone already is no error."""
+def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:
+    """Remove rows for good. What is gone already is no error.
+
+    Args:
+        kind: the kind of entities.
+        numbers: their ids.
+        whole: they are all that one commit tells of; the mark of its batch goes with them. Without the mark, rows of
+            the batch that were never changed would no longer be seen.
+    """
     wanted = sorted(set(numbers))
     with EntityRow.batch_write() as rows:
         for number in wanted:
             rows.delete(EntityRow(_key(kind, number)))
-    CounterRow(f"batch#{_key(kind, wanted[0])}", "@").delete()
+    if whole:
+        CounterRow(f"batch#{_key(kind, wanted[0])}", "@").delete()
 
 
 def _chunked(kind: Kind, numbers: Sequence[int], do: Callable[[Sequence[int]], int]) -> int:
@@ -376,10 +385,9 @@ def _write_rows(rows: Sequence[EntityRow]) -> None:
 
 def _write_part(rows: Sequence[EntityRow]) -> None:
     table = EntityRow.Meta.table_name
-    client = cast("Any", connection()).client
     wanted: dict[str, Any] = {table: [{"PutRequest": {"Item": row.serialize()}} for row in rows]}
     for attempt in range(10):
-        wanted = client.batch_write_item(RequestItems=wanted).get("UnprocessedItems")
+        wanted = write_batch(wanted)
         if not wanted:
             return
         time.sleep(min(2.0, 0.05 * 2**attempt) * random.random())  # noqa: S311

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 UPLOADS = "_uploads/"
 _MISSING = ("404", "NoSuchKey", "NoSuchBucket", "NotFound")
 _CHANGED = ("412", "PreconditionFailed")
+_COLD = "InvalidObjectState"
 
 
 @lru_cache(maxsize=1)
@@ -79,6 +80,31 @@ def presign_parts(key: str, parts: int, seconds: int) -> tuple[str, list[str]]:
     return upload, urls
 
 
+def begin(key: str) -> str:
+    """Begin a multipart upload whose parts we put ourselves; its id."""
+    with _translated(key):
+        return client().create_multipart_upload(Bucket=bucket_of(key), Key=key)["UploadId"]
+
+
+def put_part(key: str, upload: str, number: int, body: bytes) -> str:
+    """Store a part of a multipart upload; its ETag."""
+    with _translated(key):
+        return client().upload_part(Bucket=bucket_of(key), Key=key, UploadId=upload, PartNumber=number, Body=body)[
+            "ETag"
+        ]
+
+
+def abort(key: str, upload: str) -> None:
+    """Give a multipart upload up; one that is over already is no error."""
+    try:
+        client().abort_multipart_upload(Bucket=bucket_of(key), Key=key, UploadId=upload)
+    except ClientError as failure:
+        if failure.response["Error"]["Code"] != "NoSuchUpload":
+            raise Unavailable("The object store does not answer.", str(failure)) from failure
+    except BotoCoreError as failure:
+        raise Unavailable("The object store does not answer.", str(failure)) from failure
+
+
 def complete(key: str, upload: str, parts: list[dict[str, Any]]) -> None:
     """Finish a multipart upload. Raises BadInput where S3 refuses its id, parts or ETags.
 
@@ -113,6 +139,8 @@ def head(key: str, *, bucket: str | None = None) -> tuple[int, str] | None:
     except ClientError as failure:
         if failure.response["Error"]["Code"] in _MISSING:
             return None
+        raise Unavailable("The object store does not answer.", str(failure)) from failure
+    except BotoCoreError as failure:
         raise Unavailable("The object store does not answer.", str(failure)) from failure
     return found["ContentLength"], found["ETag"].strip('"')
 
@@ -244,5 +272,7 @@ class _translated:  # noqa: N801 reads as a word in `with`
             raise NotFound.of("object", self.key) from failure
         if isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _CHANGED:
             raise Conflict(f"The object {self.key} was replaced meanwhile.") from failure
+        if isinstance(failure, ClientError) and failure.response["Error"]["Code"] == _COLD:
+            raise Conflict(f"The object {self.key} is archived; set archive_state to to_live and wait.") from failure
         if isinstance(failure, ClientError | BotoCoreError):
             raise Unavailable("The object store does not answer.", str(failure)) from failure

@@ -28,7 +28,8 @@ from chalicelib.domain.kinds import DefinitionKind, Kind
 from chalicelib.domain.resource import Resource
 from chalicelib.query import sql
 from chalicelib.query.columns import COLUMNS
-from chalicelib.query.layout import PLACE, SQL_TYPE, latitude, stored_columns
+from chalicelib.query.geodesy import unit_sql
+from chalicelib.query.layout import PLACE, SQL_TYPE, latitude, place_columns, stored_columns
 from chalicelib.storage.view import View
 
 if TYPE_CHECKING:
@@ -183,8 +184,9 @@ def _load_part(view: View, part: Part, path: Path) -> None:
         slot = view._layout.slots[part.kind][part.type][attribute]
         name = _quoted(column)
         if SQL_TYPE[slot.dtype] == PLACE:
-            into += [slot.column, latitude(slot.column)]
-            taken += [f"{name}[1]", f"{name}[2]"]
+            lon, lat = f"{name}[1]", f"{name}[2]"
+            into += place_columns(slot.column)
+            taken += [lon, lat, *unit_sql(lon, lat)]
         else:
             into.append(slot.column)
             taken.append(name)

@@ -11,7 +11,8 @@ from chalicelib.domain.commits import Change, Commit
 from chalicelib.domain.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
 from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.query import sql
-from chalicelib.query.layout import PLACE, SQL_TYPE, Slot, latitude, stored_columns
+from chalicelib.query.geodesy import unit, unit_sql
+from chalicelib.query.layout import PLACE, SQL_TYPE, Slot, place_columns, stored_columns
 from chalicelib.query.values import stored
 from chalicelib.storage.view_rows import Rows, attribute_of
 
@@ -206,9 +207,10 @@ class Following:
         taken = stored(slot.dtype, value)
         if taken is None:
             return
-        columns, values = [slot.column], [taken]
+        columns: Sequence[str] = [slot.column]
+        values = [taken]
         if SQL_TYPE[slot.dtype] == PLACE:
-            columns, values = [slot.column, latitude(slot.column)], list(taken)
+            columns, values = place_columns(slot.column), [*taken, *unit(*taken)]
         setting = ", ".join(f"{column} = ?" for column in columns)
         statement = f"UPDATE {sql.table(kind)} SET {setting} WHERE type = ?"  # noqa: S608
         self._database.execute(statement, [*values, number])
@@ -232,7 +234,8 @@ class Following:
         listed = sql_type.replace("[2]", "[]")
         taken = f"{slot.column} = v.e.x"
         if sql_type == PLACE:
-            taken = f"{slot.column} = v.e.x[1], {latitude(slot.column)} = v.e.x[2]"
+            values_of = ("v.e.x[1]", "v.e.x[2]", *unit_sql("v.e.x[1]", "v.e.x[2]"))
+            taken = ", ".join(map(" = ".join, zip(place_columns(slot.column), values_of, strict=True)))
         self._database.execute(
             f"UPDATE {sql.table(kind)} AS t SET {taken}"  # noqa: S608
             f' FROM (SELECT unnest(from_json(?, \'[{{"i":"BIGINT","x":"{listed}"}}]\')) AS e) v'

@@ -15,7 +15,8 @@ from chalicelib.domain.kinds import Kind
 from chalicelib.domain.resource import answer
 from chalicelib.domain.revisions import Revision, revised, up_to_date
 from chalicelib.query.columns import COLUMNS
-from chalicelib.query.layout import PLACE, SQL_TYPE, Layout, Slot, latitude, stored_columns
+from chalicelib.query.geodesy import unit
+from chalicelib.query.layout import PLACE, SQL_TYPE, Layout, Slot, place_columns, stored_columns
 from chalicelib.query.values import STORED
 
 _decoders = {kind: msgspec.json.Decoder(struct) for kind, struct in STRUCT_OF.items()}
@@ -79,10 +80,10 @@ def _steps(name: str, slot: Slot, places: dict[str, int]) -> list[tuple[str, int
     if SQL_TYPE[slot.dtype] != PLACE:
         return [(name, places[slot.column], convert)]
 
-    def half(which: int) -> Callable[[Any], Any]:
-        return lambda value: None if (place := convert(value)) is None else place[which]
+    def part(which: int) -> Callable[[Any], Any]:
+        return lambda value: None if (place := convert(value)) is None else (*place, *unit(*place))[which]
 
-    return [(name, places[slot.column], half(0)), (name, places[latitude(slot.column)], half(1))]
+    return [(name, places[column], part(which)) for which, column in enumerate(place_columns(slot.column))]
 
 
 def revise(document: bytes, unseen: Callable[[int], Sequence[Revision]]) -> bytes:

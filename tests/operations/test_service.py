@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import msgspec
 import pytest
 
@@ -63,21 +65,47 @@ class TestNotify:
         said = api.post("Notify", {"message": "hello"})
         assert (said.status, said.message) == (503, "Not Processed")
 
-    def test_a_notice_reaches_the_operator(self, api, monkeypatch):
-        address = "operator-of-notices@example.org"
+    @pytest.fixture
+    def operator(self, monkeypatch):
+        """The address for notices."""
+        address = f"operator-{uuid.uuid4()}@example.org"
         changed = msgspec.structs.replace(settings(), notify_address=address)
         monkeypatch.setattr("chalicelib.operations.notify.settings", lambda: changed)
-        said = api.post("Notify", {"message": "the reef\n\nis <b>bleached</b>", "sendAsFile": 1})
+        return address
+
+    @pytest.mark.parametrize("more", [{}, {"send_as_file": 0}, {"sendAsFile": 0}])
+    def test_a_notice_reaches_the_operator(self, api, operator, more):
+        said = api.post("Notify", {"message": "the reef\n\nis <b>bleached</b>", **more})
         assert (said.status, said.json) == (200, {"message": "Processed"})
         api.drain()
-        mail = next(mail for mail in reversed(outbox.sent(aws.REGION)) if address in mail["to"])
+        [mail] = [mail for mail in outbox.sent(aws.REGION) if operator in mail["to"]]
         assert "is <b>bleached</b>" in mail["text"]
+        assert mail["attachments"] == []
+
+    @pytest.mark.parametrize("name", ["send_as_file", "sendAsFile"])
+    def test_one_may_go_as_a_file(self, api, operator, name):
+        text = "Größe\n" * 5000
+        assert api.post("Notify", {"message": text, name: 1}).status == 200
+        api.drain()
+        [mail] = [mail for mail in outbox.sent(aws.REGION) if operator in mail["to"]]
+        assert "Größe" not in mail["text"]
+        assert mail["attachments"] == [{"name": "notice.txt", "size": len(text.encode())}]
+
+    def test_one_that_cannot_be_queued_is_not_processed(self, api, operator, monkeypatch):
+        def away(*_args, **_more):
+            raise Unavailable("The queue does not take messages.")
+
+        monkeypatch.setattr("chalicelib.services.letters.send", away)
+        said = api.post("Notify", {"message": "x"})
+        assert (said.status, said.message) == (503, "Not Processed")
 
     def test_it_is_for_staff(self, stranger, nobody):
         assert stranger.post("Notify", {"message": "x"}).status == 403
         assert nobody.post("Notify", {"message": "x"}).status == 401
 
-    @pytest.mark.parametrize("body", [None, {}, {"message": ""}, {"message": 7}, {"message": "x", "send_as_file": 2}])
+    @pytest.mark.parametrize(
+        "body", [None, {}, {"message": ""}, {"message": " \n"}, {"message": 7}, {"message": "x", "send_as_file": 2}]
+    )
     def test_a_bad_notice_is_refused(self, api, body):
         assert api.post("Notify", body).status == 400
 
