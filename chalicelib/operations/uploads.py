@@ -62,7 +62,7 @@ class UploadCompletionSpec(Resource, kw_only=True):
 class DownloadInfoQuery(Resource, kw_only=True):
     """How long the URLs are to live."""
 
-    expiration: Annotated[int, Meta(ge=1, le=DAY, description="Seconds that the URLs are good for.")] = DAY
+    expiration: Annotated[int, Meta(ge=1, le=WEEK, description="Seconds that the URLs are good for.")] = DAY
 
 
 class DownloadInfoSpec(Resource, kw_only=True):

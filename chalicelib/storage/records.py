@@ -107,7 +107,7 @@ def add(
 ) -> None:
     """Make a new record part of a transaction."""
     home = _home(kind, record)
-    doc = _encoder.encode(record)
+    doc = _encode(kind, record)
     change.put(RecordRow(*home, doc=doc, n=1), RecordRow.pk.does_not_exist(), taken)
     for key in _pointers(kind, record):
         change.put(RecordRow(*key, home_pk=home[0], home_sk=home[1]))
@@ -147,7 +147,7 @@ def edit(
         moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
         change = Transaction()
         _rewrite(change, kind, before, after, row, moved=moved, taken=taken)
-        _commit(change, kind, after, _encoder.encode(after), user)
+        _commit(change, kind, after, _encode(kind, after), user)
         if also:
             also(change, before, after)
         try:
@@ -172,7 +172,7 @@ def _rewrite(
 ) -> None:
     """Make the changed rows of a record part of a transaction: its home, and what of pointers and claims differs."""
     home, old_home = _home(kind, after), (row.pk, row.sk)
-    doc = _encoder.encode(after)
+    doc = _encode(kind, after)
     if home == old_home:
         change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.n == row.n, moved)
     else:
@@ -258,6 +258,22 @@ def _row(key: Key) -> RecordRow | None:
         return RecordRow.get(*key, consistent_read=True)
     except RecordRow.DoesNotExist:
         return None
+
+
+def _encode(kind: RecordKind[R], record: R) -> bytes:
+    """A record as it is stored, which can be read again: a Struct made in code checks nothing.
+
+    Raises:
+        BadInput: a member breaks its rule. What reads all records of a project would fail at it from then on.
+    """
+    doc = _encoder.encode(record)
+    try:
+        msgspec.json.decode(doc, type=kind.struct)
+    except msgspec.ValidationError as error:
+        rule, _, place = str(error).partition(" - at ")
+        member = place.strip("`").removeprefix("$.") or kind.title.lower()
+        raise BadInput(f"{member}: {rule}.") from error
+    return doc
 
 
 def _decode(kind: RecordKind[R], row: RecordRow) -> R:

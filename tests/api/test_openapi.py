@@ -24,7 +24,7 @@ class _Address:
     variables: ClassVar = {"project": int, "id": int, "uid": str}
     what = "Toy"
 
-    def find(self, path):
+    def find(self, path, body=None):
         return Found(thing=path)
 
     def level(self, caller, found):

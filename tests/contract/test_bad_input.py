@@ -19,12 +19,17 @@ from chalicelib.operations import (
     hosted_templates,
     invitations,
     job_clusters,
+    mail,
     memberships,
     notify,
     organizations,
     projects,
     row_protections,
+    sections,
+    types,
+    versions,
 )
+from chalicelib.operations.operation import OneOf
 from tests.contract.examples import body_of
 from tests.contract.world import World, build
 
@@ -43,6 +48,10 @@ MODULES = (
     favorites,
     row_protections,
     notify,
+    versions,
+    sections,
+    types,
+    mail,
 )
 WITH_BODY = [operation for module in MODULES for operation in module.OPERATIONS if operation.body is not None]
 
@@ -103,11 +112,16 @@ def world() -> World:
     return build()
 
 
+def path_of(operation, world):
+    path = operation.path
+    for name, value in world.variables(operation).items():
+        path = path.replace("{" + name + "}", str(value))
+    return path
+
+
 @pytest.mark.parametrize("case", list(cases()), ids=lambda case: f"{case.operation.id}-{case.member}-{case.why}")
 def test_a_bad_member_is_refused_and_named(case, world):
-    path = case.operation.path
-    for name, value in world.variables(case.operation).items():
-        path = path.replace("{" + name + "}", str(value))
+    path = path_of(case.operation, world)
     body = {**body_of(case.operation), case.member: case.value}
     said = world.owner.ask(case.operation.method, path, body)
     assert said.status == 400, said.body
@@ -118,11 +132,18 @@ def test_a_bad_member_is_refused_and_named(case, world):
 @pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
 @pytest.mark.parametrize("raw", [b"", b"null", b"[]", b'"x"', b"{", b"\xff\xfe", b"[" * 5000])
 def test_what_is_no_object_is_refused(operation, raw, world):
-    path = operation.path
-    for name, value in world.variables(operation).items():
-        path = path.replace("{" + name + "}", str(value))
-    said = world.owner.ask(operation.method, path, raw=raw)
+    said = world.owner.ask(operation.method, path_of(operation, world), raw=raw)
     assert said.status in (400, 413), said.body
+
+
+@pytest.mark.parametrize("name", ["a\u0007b", "x" * 129])
+def test_a_section_made_on_the_way_has_a_name_as_any_other(api, project, name):
+    kind = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
+    spec = {"type": kind, "name": "a.jpg", "md5": "", "section": name}
+    said = api.post(f"Medias/{project}", spec)
+    assert (said.status, "name" in said.message) == (400, True)
+    assert api.get(f"MediaCount/{project}").json == 0
+    assert api.get(f"Sections/{project}").json == []
 
 
 NAMES = ["Ærøskøbing", "深海 7", "🐟", "e\u0301", "\u202eabc", "a" * 128, "'; DROP TABLE--", "<b>x</b>", "null", " x "]
@@ -144,6 +165,47 @@ def test_names_are_any_text_and_come_back_as_they_were_given(api, organization, 
 def test_a_name_that_is_no_text_is_refused(api, organization, name):
     raw = b'{"name": "' + name + b'"}'
     assert api.ask("POST", f"Groups/{organization}", raw=raw).status == 400
+
+
+EVERY_BODY = [operation for operation in OPERATIONS if operation.body is not None]
+ODD: tuple[Any, ...] = (
+    None, "", " ", "\u0000", "a\u0007\u009fb", "\U0001f41f" * 40, "e\u0301\u202e", "x" * 100_000, "../../etc", "%00",
+    0, -1, 10**9, 2**53, -(2**63), 2**64, 1.5, 1e308, True, [], {}, [None], [[]], [{}], [10**9], ["x"], {"": {}},
+    {"a": {"b": [1, None]}},
+)  # fmt: skip
+"""What a member may be by mistake or malice."""
+
+
+def bodies_of(operation):
+    """The shapes of an operation's body, each with an example of it."""
+    options = operation.body.options if isinstance(operation.body, OneOf) else (operation.body,)
+    for option in options:
+        shape = shapes.type_info(option)
+        if isinstance(shape, shapes.ListType):
+            yield shape.item_type, lambda member: [member]
+        else:
+            yield shape, lambda member: member
+
+
+@pytest.mark.parametrize("operation", EVERY_BODY, ids=lambda operation: operation.id)
+def test_whatever_a_member_is_the_answer_is_no_failure(operation, world, monkeypatch):
+    """With every odd value in every member: done, or refused with a sentence; what is refused as malformed is named."""
+    monkeypatch.setattr("chalicelib.services.passwords.hash_password", lambda _: "no hash")
+    path = path_of(operation, world)
+    example = body_of(operation)
+    example = example[0] if isinstance(example, list) else example
+    for shape, wrapped in bodies_of(operation):
+        for field in getattr(shape, "fields", ()):
+            for odd in ODD:
+                body = wrapped({**example, field.encode_name: odd})
+                said = world.owner.ask(operation.method, path, body)
+                what = (field.encode_name, repr(odd)[:60], said.body[:300])
+                assert said.status < 500 or (said.status, operation.id) == (503, "Notify"), what
+                if said.status >= 400:
+                    assert said.json["message"], what
+                    assert "Traceback" not in said.body.decode(), what
+    for many in ("Versions", "MediaCount"):  # nothing was stored that keeps the project from being read
+        assert world.owner.get(f"{many}/{world.things['project']}").status < 500, many
 
 
 UNKNOWN = 10**9

@@ -27,7 +27,7 @@ from tests.conftest import Api, join, new_user
 from tests.contract.examples import required_of
 
 OTHERS: tuple[RecordKind[Any], ...] = (
-    ALGORITHM, ANALYSIS, APPLET, BOOKMARK, BUCKET, FAVORITE, GROUP, HOSTED_TEMPLATE, INVITATION, JOB, JOB_CLUSTER,
+    ALGORITHM, ANALYSIS, APPLET, BOOKMARK, FAVORITE, GROUP, HOSTED_TEMPLATE, INVITATION, JOB, JOB_CLUSTER,
     TEMPORARY_FILE,
 )  # fmt: skip
 """Of which one is made straight in the table."""
@@ -104,6 +104,8 @@ def build() -> World:
     things["leaf"] = owner.made(f"Leaves/{project}", {"name": "leaf", "type": things["leaf_type"]})[0]
     file = {"name": "file", "description": "", "type": things["file_type"]}
     things["file"] = owner.made(f"Files/{project}", file)
+    store = {"access_key": "a", "secret_key": "s", "endpoint_url": "https://s3.example.org", "region": "eu"}
+    things[BUCKET.name] = owner.made(f"Buckets/{organization}", {"name": "bucket", **store})
     for kind in OTHERS:
         if kind.name not in things:
             things[kind.name] = _minimal(kind, things)
