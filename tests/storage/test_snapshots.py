@@ -180,6 +180,19 @@ class TestCompaction:
         with pytest.raises(Gap):
             old.apply(log.read_after(project, old.seq))
 
+    @pytest.mark.parametrize("expired_first", [0, 1])
+    def test_commits_may_expire_in_any_order(self, project, expired_first):
+        grow(project, 3)
+        views = Views(log.read_after, begin=snapshots.begin)
+        views.current(project)
+        grow(project, 6)
+        compaction.compact(project, force=True)
+        log.forget(project, range(1 + expired_first, pointer(project).seq, 2))
+        put(project, boxed(9))
+        query = check(parse(Kind.LOCALIZATION, LocalizationQuery()), views.current(project).definitions)
+        for container in (views, Views(log.read_after, begin=snapshots.begin)):
+            assert container.current(project).ids(query) == [1, 2, 3, 4, 5, 6, 9]
+
     def test_the_last_commit_never_expires(self, project):
         grow(project)
         compaction.compact(project, force=True)
