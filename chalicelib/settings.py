@@ -89,17 +89,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     piece_seconds: float = 60.0
     """The longest stretch of video that one queue message decodes."""
 
-    def __post_init__(self) -> None:
-        """Refuse half a configuration of AWS Batch now, not at the first launch.
-
-        Raises:
-            ValueError: of `_ARNS` some are set and some are not, or one is none.
-        """
-        given = {name: getattr(self, name) for name in _ARNS if getattr(self, name)}
-        for name, pattern in _ARNS.items() if given else ():
-            if not re.fullmatch(pattern, given.get(name, "")):
-                raise ValueError(f"{PREFIX}{name.upper()} must be an ARN where others of infra/batch.yaml are set")
-
 
 class Misconfigured(Exception):
     """A variable is missing or is not what it must be; the message names it."""
@@ -156,3 +145,7 @@ def _check(made: Settings) -> None:
     for name in ("view_memory", "compact_commits", "log_retention", "largest_answer", "piece_seconds"):
         if getattr(made, name) <= 0:
             raise Misconfigured(f"{PREFIX}{name.upper()}: it must be more than 0.")
+    given = {name: getattr(made, name) for name in _ARNS if getattr(made, name)}
+    for name, pattern in _ARNS.items() if given else ():
+        if not re.fullmatch(pattern, given.get(name, "")):
+            raise Misconfigured(f"{PREFIX}{name.upper()} must be an ARN where others of infra/batch.yaml are set.")

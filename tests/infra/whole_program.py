@@ -72,7 +72,8 @@ def create(clouds: Any, name: str, template: dict[str, Any]) -> None:
 def main() -> None:
     functions = deploy(Path(sys.argv[1]))
     environments = {name: each["Environment"]["Variables"] for name, each in functions.items()}
-    os.environ.update(environments[f"limn-{STAGE}-api"])
+    # a parameter that is a number reaches a function as text
+    os.environ.update({name: str(value) for name, value in environments[f"limn-{STAGE}-api"].items()})
     os.environ["LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS"] = "true"
     sys.stdout.write(json.dumps({**use(), "environments": environments, "roles": roles(functions)}) + "\n")
 
