@@ -16,6 +16,7 @@ import pytest
 
 from chalicelib.domain.accounts import PROJECT
 from chalicelib.domain.definitions import ResolutionConfig
+from chalicelib.domain.resumable import LARGEST_CHUNK
 from chalicelib.messages import CutClip, PlanTranscode, PurgeProject, SendEmail
 from chalicelib.services import bulk, clips, compaction, mail, purging, transcode_steps
 from chalicelib.settings import settings
@@ -29,6 +30,8 @@ from tests.conftest import join, new_user
 from tests.domain.test_workflows import FORK
 from tests.operations.media_things import media_type, picture, transcode, uploaded, video
 from tests.operations.test_algorithms import saved, spec
+from tests.operations.test_resumable import VERSION, begun, sent
+from tests.operations.test_resumable import asked as asked_for
 from tests.queues import deliver
 from tests.roles import RECORDER, Right
 from tests.services import clusters
@@ -96,8 +99,21 @@ class Scenario:
         transcode(api, project, self.type, url=lost, size=1)
         objects.remove([key_of(lost)])
         api.drain()
+        self.resumable()
         assert api.get(f"UploadInfo/{project}", num_parts=2, filename="a.bin").status == 200
         assert api.get(f"UploadInfo/{project}", media_id=self.video, filename="b.mp4").status == 200
+
+    def resumable(self):
+        """An upload in two parts that is used, and one that is given up."""
+        size = LARGEST_CHUNK
+        path = begun(self.api, self.project, 3 * size, bytes(size))
+        for number in (1, 2):
+            assert sent(self.api, path, number * size, bytes(size)).status == 204
+        url = settings().public_url + path
+        self.api.made(f"TemporaryFiles/{self.project}", {"name": "a", "url": url, "lookup": "b", "hours": 1})
+        path = begun(self.api, self.project, 3 * size, bytes(size))
+        assert sent(self.api, path, size, bytes(size)).status == 204
+        assert asked_for(self.api, "DELETE", path, **VERSION).status == 204
 
     def clones(self):
         """A media of this project in another, and one of another in this; one that names no object any more."""
