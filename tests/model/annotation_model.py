@@ -168,7 +168,7 @@ class Model:
             after["version"] = body.get("version", row["version"])
             for name in GEOMETRY[self.dtypes[row["type"]]]:
                 after[name] = body.get(name, row[name])
-        elif {"localization_ids_add", "localization_ids_remove"} & body.keys():
+        elif body.get("localization_ids_add") or body.get("localization_ids_remove"):
             gone = body.get("localization_ids_remove", [])
             wanted = dict.fromkeys([*row["localizations"], *body.get("localization_ids_add", [])])
             kept = [number for number in wanted if number not in gone and number in self.rows[LOCALIZATION]]

@@ -1,0 +1,33 @@
+"""Bulk changes of thousands in one request: within the gateway's time, and with nothing left to the queue."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.operations.box_things import settle
+
+GATEWAY_SECONDS = 29
+
+
+@pytest.mark.parametrize("rows", [pytest.param(1_500), pytest.param(20_000, marks=pytest.mark.nightly)])
+def test_all_are_changed_moved_and_deleted_in_one_request_each(api, project, rows):
+    here = settle(api, project)
+    for start in range(0, rows, 500):
+        api.made(here.many, [here.spec(frame=start + frame) for frame in range(500)])
+    layer = here.version()
+
+    def timed(method, body):
+        began = time.monotonic()
+        said = api.ask(method, here.many, body, count=rows)
+        assert said.status == 200, said.body
+        assert time.monotonic() - began < GATEWAY_SECONDS
+
+    timed("PATCH", {"attributes": {"count": 7}})
+    assert here.count(attribute="count::7") == rows
+    timed("PATCH", {"new_version": layer})
+    assert here.count(version=layer) == rows
+    timed("DELETE", {})
+    assert here.count() == 0
+    assert here.count(show_deleted=1) == rows
