@@ -18,7 +18,7 @@ from typing import Any
 
 import tests.conftest  # noqa: F401 starts AWS in this process, before anything reads its settings
 from infra.local.metering import metering
-from tests.bench import views
+from tests.bench import cold, views
 from tests.contract.world import build
 
 ROWS = 100_000
@@ -39,6 +39,8 @@ def main() -> None:
     """Run all and print a line each."""
     _title("import time of app.py, cold (aim under 0.6 s)")
     _line("import app", f"{_cold_start():.2f} s")
+    for name, milliseconds in cold.imports():
+        _line(f"  of which {name}", f"{milliseconds:.0f} ms")
 
     world = build()
     api, project = world.owner, world.things["project"]

@@ -1,0 +1,152 @@
+"""`python -m tests.bench.costs`: what operations use of DynamoDB, counted; the table of docs/costs.md.
+
+Calls and units do not depend on the machine. Prices and amounts of use are inputs: see `PRICES` and `Month`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from infra.local.metering import metering
+
+PRICES = {
+    "write unit": 0.625e-6,
+    "read unit": 0.125e-6,
+    "request to the API": 3.50e-6,
+    "GB-second": 16.6667e-6,
+    "invocation": 0.20e-6,
+    "GB-month in DynamoDB": 0.25,
+    "GB-month of recovery": 0.20,
+    "GB-month in S3": 0.023,
+    "PUT to S3": 5e-6,
+    "GET from S3": 0.4e-6,
+    "message": 0.40e-6,
+    "GB sent out": 0.09,
+    "key-month": 1.00,
+    "alarm-month": 0.10,
+    "dashboard-month": 3.00,
+    "GB of logs": 0.50,
+}
+"""Dollars, of us-east-1 as published in 2025: put in those of your region and day."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """What one operation uses of DynamoDB."""
+
+    name: str
+    reads: float
+    writes: float
+    calls: float
+
+    def dollars(self, milliseconds: float, memory_gb: float = 2.94) -> float:
+        """What it costs in all, with so long an invocation."""
+        function = milliseconds / 1000 * memory_gb * PRICES["GB-second"] + PRICES["invocation"]
+        data = self.reads * PRICES["read unit"] + self.writes * PRICES["write unit"]
+        return function + data + PRICES["request to the API"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Month:
+    """A month of a deployment, in what is paid for."""
+
+    requests: float = 0
+    request_ms: float = 60
+    writes: float = 0
+    reads: float = 0
+    rows_gb: float = 0
+    media_gb: float = 0
+    video_hours: float = 0
+    sent_gb: float = 0
+    alarms: int = 18
+
+    def bill(self) -> dict[str, float]:
+        """Dollars by part."""
+        price = PRICES
+        # a video's hour: 60 pieces, each about 60 s of encoding by a function of 4 GB at four heights
+        encoding = self.video_hours * 60 * (60 * 4 * price["GB-second"] + price["invocation"])
+        api = self.requests * (price["request to the API"] + price["invocation"])
+        api += self.requests * self.request_ms / 1000 * 2.94 * price["GB-second"]
+        # once a minute and once a quarter of an hour, whether anybody works or not
+        schedules = 2_880 * (price["invocation"] + 0.3 * 2.94 * price["GB-second"])
+        rows = self.rows_gb * (price["GB-month in DynamoDB"] + price["GB-month of recovery"])
+        return {
+            "API": api,
+            "DynamoDB": self.writes * price["write unit"] + self.reads * price["read unit"] + rows,
+            "S3": self.media_gb * price["GB-month in S3"],
+            "video": encoding,
+            "traffic": self.sent_gb * price["GB sent out"],
+            "standing": schedules + price["key-month"] + price["dashboard-month"] + self.alarms * price["alarm-month"],
+        }
+
+
+EXAMPLES = {
+    "idle month": Month(),
+    # 22 days of 6 hours, a box every 10 s and 4 requests for each; half of it looked at again
+    "10 annotators": Month(
+        requests=1.9e6, writes=475_000 * 4.2, reads=1.9e6 * 4, rows_gb=1.0, media_gb=500, video_hours=40, sent_gb=300
+    ),
+    # 2 GB an hour in, as much again in renditions; half of it watched once
+    "1,000 hours of video": Month(
+        requests=300_000, writes=400_000, reads=1.2e6, rows_gb=0.2, media_gb=4000, video_hours=1000, sent_gb=1000
+    ),
+}
+
+
+def measure(world: Any) -> list[Use]:
+    """Count what operations use, each in a project with little in it: units grow with what is asked for alone."""
+    api, things = world.owner, world.things
+    project, box = things["project"], {"media_id": things["media"], "type": things["localization_type"], "frame": 0}
+    one = f"Localization/{things['localization']}"
+    operations: dict[str, Callable[[], Any]] = {
+        "CreateLocalizationList, 1": lambda: api.post(f"Localizations/{project}", [box]),
+        "CreateLocalizationList, 500": lambda: api.post(f"Localizations/{project}", [box] * 500),
+        "UpdateLocalization": lambda: api.patch(one, {"frame": 1}),
+        "GetLocalization": lambda: api.get(one),
+        "GetLocalizationList, 100": lambda: api.get(f"Localizations/{project}", stop=100),
+        "GetLocalizationCount": lambda: api.get(f"LocalizationCount/{project}"),
+        "CreateMediaList, 1": lambda: api.post(
+            f"Medias/{project}", {"type": things["media_type"], "name": "a.mp4", "md5": ""}
+        ),
+        "GetMedia": lambda: api.get(f"Media/{things['media']}"),
+        "GetUploadInfo": lambda: api.get(f"UploadInfo/{project}"),
+        "CreateSection": lambda: api.post(f"Sections/{project}", {"name": f"s{next(_numbers)}"}),
+    }
+    found = []
+    for name, ask in operations.items():
+        ask()
+        with metering() as meter:
+            for _ in range(TIMES):
+                said = ask()
+                if said.status >= 400:
+                    raise AssertionError((name, said.body[:300]))
+        total = meter.total
+        found.append(Use(name=name, reads=total.read / TIMES, writes=total.write / TIMES, calls=total.calls / TIMES))
+    return found
+
+
+TIMES = 5
+_numbers = iter(range(10_000))
+
+
+def main() -> None:
+    """Print the tables of docs/costs.md."""
+    from tests.contract.world import build
+
+    print("| operation | calls | read units | write units | $ per 1,000 |\n|---|---|---|---|---|")
+    for use in measure(build()):
+        thousand = use.dollars(60) * 1000
+        print(f"| {use.name} | {use.calls:.1f} | {use.reads:.1f} | {use.writes:.1f} | {thousand:.4f} |")
+    parts = list(Month().bill())
+    print(f"\n| | {' | '.join(parts)} | total |\n|{'---|' * (len(parts) + 2)}")
+    for name, month in EXAMPLES.items():
+        bill = month.bill()
+        print(f"| {name} | {' | '.join(f'{bill[part]:.2f}' for part in parts)} | {sum(bill.values()):.2f} |")
+
+
+if __name__ == "__main__":
+    import tests.conftest  # noqa: F401 starts AWS in this process
+
+    main()

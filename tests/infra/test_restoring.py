@@ -1,0 +1,79 @@
+"""The restore of docs/operations.md, rehearsed: a project is as it was at an instant, and goes on from there."""
+
+from __future__ import annotations
+
+import uuid
+
+import boto3
+import pytest
+
+from chalicelib.storage import log, views
+from infra import restoring
+from infra.local.deploy import STAGE
+from tests.operations.box_things import settle
+
+
+@pytest.fixture
+def here(api, project):
+    return settle(api, project)
+
+
+@pytest.fixture
+def backup():
+    """What AWS would restore: copies of the tables as they are now; how their names end."""
+    client, suffix = boto3.client("dynamodb"), uuid.uuid4().hex[:6]
+    copies = []
+
+    def copy():
+        for name, keys in restoring.TABLES.items():
+            place = f"limn-{STAGE}-{name}"
+            table = client.describe_table(TableName=place)["Table"]
+            copies.append(f"{place}-{suffix}")
+            client.create_table(
+                TableName=copies[-1],
+                KeySchema=table["KeySchema"],
+                AttributeDefinitions=table["AttributeDefinitions"],
+                BillingMode="PAY_PER_REQUEST",
+            )
+            rows = list(restoring._rows(client, place))
+            restoring._write(client, copies[-1], [{"PutRequest": {"Item": row}} for row in rows])
+            assert len(keys) == len(table["KeySchema"])
+        return suffix
+
+    yield copy
+    for name in copies:
+        client.delete_table(TableName=name)
+
+
+def cold(project):
+    """A container that has just started, as all have after a restore."""
+    log._hints.clear()
+    views.drop(project)
+
+
+def test_a_project_is_what_it_was_and_no_id_comes_twice(here, api, project, backup):
+    kept = [here.make() for _ in range(3)]
+    before = api.get(f"Localization/{kept[0]}").json
+    suffix = backup()
+    assert api.patch(f"Localization/{kept[0]}", {"x": 0.25}).status == 200
+    assert api.delete(f"Localization/{kept[1]}").status == 200
+    later = here.make()
+    put, gone = restoring.restore(STAGE, suffix)["entities"]
+    assert put >= 2  # what was changed and what was deleted
+    assert gone >= 1
+    cold(project)
+    assert sorted(each["id"] for each in here.listed()) == kept
+    assert api.get(f"Localization/{kept[0]}").json == before
+    assert api.get(f"Localization/{later}").status == 404
+    assert here.make() > later
+    assert here.count() == 4
+
+
+def test_it_may_be_run_again(here, project, backup):
+    here.make()
+    suffix = backup()
+    here.make()
+    restoring.restore(STAGE, suffix)
+    assert set(restoring.restore(STAGE, suffix).values()) == {(0, 0)}
+    cold(project)
+    assert here.count() == 1
