@@ -32,7 +32,9 @@ class EncodeConfig(Resource, kw_only=True):
 
 
 class StorageConfig(Resource, kw_only=True):
-    """A bucket of the user's own that an archival copy is pushed to."""
+    """A bucket of the user's own that an archival copy is pushed to. Its secret never comes back."""
+
+    hidden: ClassVar = frozenset({"aws_secret_access_key"})
 
     aws_access_key: str
     aws_secret_access_key: str

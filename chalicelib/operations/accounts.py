@@ -96,10 +96,7 @@ def _share_project(one: int, other: int) -> bool:
 
 
 def _maybe_user(path: dict[str, int]) -> User | None:
-    try:
-        return records.get(USER, path["id"])
-    except NotFound:
-        return None
+    return records.maybe(USER, path["id"])
 
 
 def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse:

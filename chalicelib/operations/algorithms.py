@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from chalicelib.domain.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.domain.accounts import Project
 from chalicelib.domain.algorithms import (
     ALGORITHM,
@@ -20,8 +19,7 @@ from chalicelib.domain.responses import MessageResponse
 from chalicelib.operations.addresses import PROJECT, record_of_project
 from chalicelib.operations.operation import Call, NoQuery, Operation
 from chalicelib.operations.record_operations import RecordResource, record_operations
-from chalicelib.services import algorithms, generic_files
-from chalicelib.storage import records
+from chalicelib.services import access, algorithms, generic_files
 
 TAG = "Algorithms"
 ONE = record_of_project(ALGORITHM)
@@ -45,17 +43,13 @@ def get_algorithm(call: Call[Algorithm, NoQuery, None]) -> Algorithm:
 
 def update_algorithm(call: Call[Algorithm, NoQuery, AlgorithmUpdateSpec]) -> MessageResponse:
     """Change the members given."""
-    algorithms.change(_project(call), call.caller, call.target, call.body)
+    algorithms.change(access.project_of(call.project), call.caller, call.target, call.body)
     return MessageResponse(message=f"Algorithm {call.target.id} successfully updated!")
 
 
 def delete_algorithm(call: Call[Algorithm, NoQuery, None]) -> None:
     """Take an algorithm away with its manifest."""
-    algorithms.remove(_project(call), call.target)
-
-
-def _project(call: Call[Any, Any, Any]) -> Project:
-    return records.get(PROJECT_RECORD, call.project)
+    algorithms.remove(access.project_of(call.project), call.target)
 
 
 _RESOURCE = RecordResource(

@@ -31,10 +31,7 @@ def delete_announcement(call: Call[Announcement | None, NoQuery, None]) -> Messa
 
 
 def _maybe(path: dict[str, Any]) -> Announcement | None:
-    try:
-        return records.get(ANNOUNCEMENT, path["id"])
-    except NotFound:
-        return None
+    return records.maybe(ANNOUNCEMENT, path["id"])
 
 
 OPERATIONS = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from chalicelib.domain.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.domain.accounts import Project
 from chalicelib.domain.algorithms import APPLET, Applet, AppletSpec, AppletUpdate, GenericFile, GenericFileSpec
 from chalicelib.domain.permissions import Permission
@@ -14,7 +13,7 @@ from chalicelib.errors import BadInput
 from chalicelib.operations.addresses import PROJECT, record_of_project
 from chalicelib.operations.operation import Answer, Call, NoQuery, Operation
 from chalicelib.operations.record_operations import RecordResource, record_operations
-from chalicelib.services import applets, fetching, generic_files
+from chalicelib.services import access, applets, fetching, generic_files
 from chalicelib.storage import records
 
 TAG = "Applets"
@@ -48,12 +47,8 @@ def register(call: Call[Project, NoQuery, AppletSpec]) -> Applet:
 
 def update_applet(call: Call[Applet, NoQuery, AppletUpdate]) -> MessageResponse:
     """Change the members given."""
-    applets.change(_project(call), call.caller, call.target, call.body)
+    applets.change(access.project_of(call.project), call.caller, call.target, call.body)
     return MessageResponse(message=f"Applet {call.target.id} successfully updated!")
-
-
-def _project(call: Call[Any, Any, Any]) -> Project:
-    return records.get(PROJECT_RECORD, call.project)
 
 
 _RESOURCE = RecordResource(
@@ -70,7 +65,7 @@ _RESOURCE = RecordResource(
     listed=lambda call: records.listed(APPLET, call.project),
     made=register,
     shown=applets.shown,
-    removed=lambda call: applets.remove(_project(call), call.target),
+    removed=lambda call: applets.remove(access.project_of(call.project), call.target),
     deletion_says="Applet {id} deleted successfully!",
 )
 _SPECIAL: dict[str, dict[str, Any]] = {

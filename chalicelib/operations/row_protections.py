@@ -87,10 +87,7 @@ def _remove(row: RowProtection) -> None:
 
 
 def _maybe(path: dict[str, Any]) -> RowProtection | None:
-    try:
-        return records.get(ROW_PROTECTION, path["id"])
-    except NotFound:
-        return None
+    return records.maybe(ROW_PROTECTION, path["id"])
 
 
 _ONE = plain(_maybe, id=int)

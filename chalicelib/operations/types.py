@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.domain.accounts import Project
-from chalicelib.domain.attribute_values import check_definition
-from chalicelib.domain.attributes import AttributeType
+from chalicelib.domain.attribute_values import check_definitions
 from chalicelib.domain.definition_specs import (
     FileTypeSpec,
     FileTypeUpdate,
@@ -171,18 +170,10 @@ def _checked(project: int, members: dict[str, Any]) -> dict[str, Any]:
     for member in _DEFAULTS:
         definitions.check_default(project, member, members.get(member))
     if "attribute_types" in members:
-        members["attribute_types"] = _unique([check_definition(each) for each in members["attribute_types"]])
+        members["attribute_types"] = check_definitions(members["attribute_types"])
     if "elemental_id" in members:
         members["elemental_id"] = members["elemental_id"].lower()
     return members
-
-
-def _unique(attributes: list[AttributeType]) -> list[AttributeType]:
-    names = [attribute.name for attribute in attributes]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise BadInput(f"attribute_types: {', '.join(twice)} is defined twice.")
-    return attributes
 
 
 def _media_type_of(project: int, media: list[int]) -> int:

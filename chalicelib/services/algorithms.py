@@ -161,13 +161,7 @@ def _living(algorithm: Algorithm) -> Algorithm:
 
 
 def _exists(kind: RecordKind[Any], number: int | None) -> bool:
-    if number is None:
-        return False
-    try:
-        records.get(kind, number)
-    except NotFound:
-        return False
-    return True
+    return number is not None and records.maybe(kind, number) is not None
 
 
 def _free(name: str) -> None:

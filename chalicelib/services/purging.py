@@ -94,7 +94,7 @@ def let_go(project: int) -> None:
 
 def purge(message: PurgeProject, seconds: float) -> None:
     """Remove what is left of a project that was marked as deleted, or as much of it as fits into so many seconds."""
-    project = _record(message.project)
+    project = records.maybe(PROJECT, message.project)
     if project is not None and project.deleted is None:
         return
     end = time.monotonic() + seconds
@@ -111,13 +111,6 @@ def purge(message: PurgeProject, seconds: float) -> None:
 def _again(message: PurgeProject, number: int, delay: int) -> None:
     following = msgspec.structs.replace(message, id=str(uuid.uuid4()), round=number)
     send(settings().purge_queue_url, following, delay=delay)
-
-
-def _record(number: int) -> Project | None:
-    try:
-        return records.get(PROJECT, number)
-    except NotFound:
-        return None
 
 
 def _steps(project: int, organization: int) -> Iterator[None]:

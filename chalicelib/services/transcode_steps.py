@@ -111,7 +111,7 @@ def assemble(uid: str) -> None:
         BadInput: a part of it cannot be made.
         NotFound: the media was deleted.
     """
-    job = _found(uid)
+    job = records.maybe(JOB, uid)
     if job is None:
         return
     if job.is_finished:
@@ -168,7 +168,7 @@ def _show(job: StoredJob, prepared: Prepared, made: MediaFiles) -> None:
 
 def fail(uid: str, reason: Exception) -> None:
     """Note why a job failed; its source and media stay as they are."""
-    job = _found(uid)
+    job = records.maybe(JOB, uid)
     if job is None:
         return
     if not job.is_finished:
@@ -213,16 +213,9 @@ def _configs(type_: Any, name: str) -> list[dict[str, Any]] | None:
     return None if configs is None else [msgspec.to_builtins(config) for config in configs]
 
 
-def _found(uid: str) -> StoredJob | None:
-    try:
-        return records.get(JOB, uid)
-    except NotFound:
-        return None
-
-
 def _at_work(uid: str) -> StoredJob | None:
     """The job if there is something left to do for it."""
-    job = _found(uid)
+    job = records.maybe(JOB, uid)
     return None if job is None or job.is_finished else job
 
 

@@ -45,7 +45,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     fetching.check_origin(spec.url)
     _check_required(spec)
     uid = spec.uid or ""
-    known = _known(uid)
+    known = records.maybe(JOB, uid)
     if known is not None:
         return _again(known, project, spec)
     definitions = records.definitions(project.id)
@@ -156,13 +156,6 @@ def _check_required(spec: TranscodeSpec) -> None:
     if missing:
         message = f"'{missing[0]}' is a required property."
         raise BadInput("Request body validation error", message)
-
-
-def _known(uid: str) -> StoredJob | None:
-    try:
-        return records.get(JOB, uid)
-    except NotFound:
-        return None
 
 
 def _again(job: StoredJob, project: Project, spec: TranscodeSpec) -> StoredJob:

@@ -41,6 +41,14 @@ def get(kind: RecordKind[R], number: int | str) -> R:
     return _read(kind, number)[0]
 
 
+def maybe(kind: RecordKind[R], number: int | str) -> R | None:
+    """The record with an id, if there is one."""
+    try:
+        return get(kind, number)
+    except NotFound:
+        return None
+
+
 def find(kind: RecordKind[R], parent: int, key: str) -> R | None:
     """The record with a sort key under its parent, in one call."""
     if kind.parent is None:
@@ -63,10 +71,7 @@ def claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
     row = _row(_claim_key(kind, claim, word))
     if row is None:
         return None
-    try:
-        return get(kind, msgspec.json.decode(row.doc))
-    except NotFound:
-        return None
+    return maybe(kind, msgspec.json.decode(row.doc))
 
 
 def listed(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:

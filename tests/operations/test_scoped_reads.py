@@ -253,3 +253,17 @@ def test_every_answer_tells_what_the_caller_may_do_with_what_it_shows(api, proje
     assert said["object"]["effective_permission"] == everything >> 24
     text = api.get(f"Localizations/{project}", format="jsonl").body.decode()
     assert text.count(f'"effective_permission":{everything >> 24}') == 2
+
+
+def test_the_guide_shows_one_section_to_a_group(api, project, organization, stranger, things):
+    media, boxes, _ = things
+    section = api.made(f"Sections/{project}", {"name": "shown"})
+    assert api.patch(f"Media/{media[0]}", {"primary_section": section}).status == 200
+    group = api.made(f"Groups/{organization}", {"name": "divers", "initial_members": [stranger.user.id]})
+    api.made("RowProtections", {"project": project, "group": group, "permission": 0x3})
+    api.made("RowProtections", {"section": section, "group": group, "permission": 0x1F0303})
+    assert [one["id"] for one in stranger.get(f"Medias/{project}").json] == media[:1]
+    assert [one["id"] for one in stranger.get(f"Sections/{project}").json] == [section]
+    assert stranger.patch(f"Media/{media[0]}", {"name": "x"}).status == 403
+    assert stranger.patch(f"Localization/{boxes[0]}", {"x": 0.4}).status == 200
+    assert stranger.get(f"Localization/{boxes[1]}").status == 404
