@@ -12,6 +12,7 @@ from functools import lru_cache
 import msgspec
 
 PREFIX = "LIMN_"
+_LISTS = ("allowed_origins", "store_origins")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +49,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether row protections add to what memberships and affiliations allow (`domain/permissions.py`)."""
     allowed_origins: list[str] = []
     """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""
+    store_origins: list[str] = []
+    """Origins of object stores inside the operator's network that organizations may register buckets at."""
+    gcs_endpoint: str = "https://storage.googleapis.com"
+    """Where Google Cloud Storage is; another for an emulator, whose origin is then one of `store_origins`."""
     job_queue: str = ""
     """ARN of the AWS Batch queue that runs workflows without a job cluster. Empty where there is none."""
     job_execution_role: str = ""
@@ -81,6 +86,5 @@ def settings() -> Settings:
         for field in msgspec.structs.fields(Settings)
         if PREFIX + field.name.upper() in os.environ
     }
-    if isinstance(origins := given.get("allowed_origins"), str):
-        given["allowed_origins"] = [origin for origin in origins.split(",") if origin]  # type: ignore[assignment]
-    return msgspec.convert(given, Settings, strict=False)
+    listed = {name: [part for part in given.pop(name).split(",") if part] for name in _LISTS if name in given}
+    return msgspec.convert({**given, **listed}, Settings, strict=False)
