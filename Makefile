@@ -23,7 +23,7 @@ check: $(VENV) ## lint, format, types, layers, templates
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/cfn-lint infra/stateful.yaml
+	@$(BIN)/cfn-lint infra/stateful.yaml infra/batch.yaml
 
 format: $(VENV) ## write code as check wants it
 	@$(BIN)/ruff format .
@@ -36,7 +36,7 @@ bench: $(VENV) ## how fast and how dear the main operations are
 nightly: $(VENV) ## tests too slow for every commit
 	@$(BIN)/python -m pytest -n auto -m nightly $(TESTS) || test $$? -eq 5
 
-docs: $(VENV) ## docs/operations.md from the declarations
+docs: $(VENV) ## docs/reference.md from the declarations
 	@$(BIN)/python -m infra.write_docs
 
 package: $(VENV) ## zips and template of a deployment into build/; STAGE=dev, ARCHITECTURE=x86_64 or arm64

@@ -9,11 +9,12 @@ from chalice import Chalice, CORSConfig, Response
 from chalicelib.api.catalogue import routes, variable_names
 from chalicelib.api.dispatch import Request, dispatch
 from chalicelib.operations.operation import Operation
+from chalicelib.settings import reached_at, settings
 
 app = Chalice(app_name="limn")
 app.api.binary_types = ["*/*"]  # every body is bytes: gzip, pictures, and JSON alike
 app.api.cors = CORSConfig(
-    allow_origin="*",
+    allow_origin=settings().cors_origin,
     allow_headers=["Authorization", "Content-Type", "If-None-Match", "If-Modified-Since"],
     expose_headers=["ETag", "Location", "Last-Modified"],
     max_age=3600,
@@ -23,6 +24,8 @@ app.api.cors = CORSConfig(
 def _view(operations: dict[str, Operation]) -> Any:
     def view(**places: str) -> Response:
         request = app.current_request
+        if not settings().public_url:
+            reached_at(f"https://{request.context['domainName']}/{request.context['stage']}")
         operation = operations[request.method]
         variables = dict(zip(variable_names(operation.path), places.values(), strict=True))
         query = request.query_params
@@ -46,6 +49,11 @@ def _view(operations: dict[str, Operation]) -> Any:
 
 
 for _path, _operations in routes().items():
-    app.route(_path, methods=list(_operations), content_types=[], name=_path.strip("/").replace("/", "_") or "home")(
-        _view(dict(_operations))
-    )
+    app.route(
+        _path,
+        methods=list(_operations),
+        content_types=[],
+        name=_path.strip("/").replace("/", "_") or "home",
+        # None is the app's; what declares OPTIONS says itself what browsers may do
+        cors=False if "OPTIONS" in _operations else None,
+    )(_view(dict(_operations)))

@@ -7,8 +7,12 @@
     ├── NotFound             404  there is none, or none this caller may know of
     ├── WrongMethod          405  the path exists, the method does not
     ├── Conflict             409  somebody else was faster
+    ├── Gone                 410  there was such a thing, and it is over
+    ├── WrongVersion         412  the request speaks a version of a protocol that is not spoken here
     ├── TooLarge             413  more bytes, items or pixels than allowed
+    ├── WrongContent         415  the body is not of the type that is taken here
     ├── TooMany              429  too often
+    ├── Damaged              460  the body is not what its checksum says (tus 1.0)
     └── Unavailable          503  a part we depend on is away; nothing was changed
 
 The body is always `{"message": ..., "details": ...}`. Anything else that is raised is our own bug: the dispatcher
@@ -82,10 +86,28 @@ class Conflict(LimnError):
     status = 409
 
 
+class Gone(LimnError):
+    """There was such a thing, and it will not come again."""
+
+    status = 410
+
+
+class WrongVersion(LimnError):
+    """The request speaks a version of a protocol that is not spoken here."""
+
+    status = 412
+
+
 class TooLarge(LimnError):
     """More bytes, items or pixels than are allowed; the message gives the limit."""
 
     status = 413
+
+
+class WrongContent(LimnError):
+    """The body is not of the type that is taken here."""
+
+    status = 415
 
 
 class TooMany(LimnError):
@@ -94,7 +116,16 @@ class TooMany(LimnError):
     status = 429
 
 
+class Damaged(LimnError):
+    """The body is not what its checksum says."""
+
+    status = 460
+
+
 class Unavailable(LimnError):
-    """Something we depend on does not answer; nothing was changed."""
+    """Something we depend on does not answer.
+
+    Where the message does not say that nothing was changed, what was asked may have been done: its answer was lost.
+    """
 
     status = 503

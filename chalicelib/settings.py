@@ -7,12 +7,22 @@ The stateful CloudFormation template (`infra/stateful.yaml`) has an output for e
 from __future__ import annotations
 
 import os
+import re
 from functools import lru_cache
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 PREFIX = "LIMN_"
 _LISTS = ("allowed_origins", "store_origins")
+_ROLE = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[!-~]{1,576}"
+_ARNS = {
+    "job_queue": r"arn:aws[a-z-]*:batch:[a-z0-9-]+:[0-9]{12}:job-queue/[A-Za-z0-9_-]{1,128}",
+    "job_execution_role": _ROLE,
+    "job_files_role": _ROLE,
+}
+"""What a deployment that runs jobs on AWS Batch has, all of it, and what it looks like."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,7 +42,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     purge_queue_url: str
     key_id: str
     public_url: str = "http://127.0.0.1:8000"
-    """Where people and clients reach the API; links in answers and emails start with it. No trailing slash."""
+    """Where people and clients reach the API; links in answers and emails start with it. No trailing slash.
+
+    The API's function may be given none: API Gateway's address is not known before there is an API, and its first
+    request tells it (`reached_at`).
+    """
+    cors_origin: str = "*"
+    """The origin whose pages may call the API from a browser."""
     s3_endpoint: str = ""
     """Where clients reach S3 when it is not AWS; presigned URLs start with it. Empty on AWS."""
     aws_endpoint: str = ""
@@ -54,13 +70,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     gcs_endpoint: str = "https://storage.googleapis.com"
     """Where Google Cloud Storage is; another for an emulator, whose origin is then one of `store_origins`."""
     job_queue: str = ""
-    """ARN of the AWS Batch queue that runs workflows without a job cluster. Empty where there is none."""
+    """ARN of the AWS Batch queue that runs workflows without a job cluster. Empty where there is none, and then so are
+    the two roles: `infra/batch.yaml` makes all three."""
     job_execution_role: str = ""
     """ARN of the role with which Batch pulls images and writes logs."""
     job_files_role: str = ""
     """ARN of the role of jobs that take or make files; it reaches the files of jobs and nothing else."""
     job_files_image: str = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
     """The image, its entrypoint `aws`, that brings files to jobs and takes them away."""
+    job_days: Annotated[int, Meta(ge=1, le=3650)] = 30
+    """For how many days a finished job is kept."""
     stage: str = "local"
     view_memory: int = 1_500_000_000
     """What the views of all projects in one container may take together before the least recently used goes."""
@@ -68,18 +87,35 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """By how many commits a log outgrows its snapshot before there is a new one; many changes do it sooner."""
     log_retention: int = 7 * 24 * 3600
     """How long a commit is kept once a snapshot holds it: longer than any container lives."""
+    deleted_retention: int = 30 * 24 * 3600
+    """How long what was deleted is kept, with its objects, before it goes for good."""
     largest_answer: int = 5_500_000
     """Answers above this go through S3: Lambda's limit is 6 MB, base64 and headers included."""
     piece_seconds: float = 60.0
     """The longest stretch of video that one queue message decodes."""
 
+    def __post_init__(self) -> None:
+        """Refuse half a configuration of AWS Batch now, not at the first launch.
+
+        Raises:
+            ValueError: of `_ARNS` some are set and some are not, or one is none.
+        """
+        given = {name: getattr(self, name) for name in _ARNS if getattr(self, name)}
+        for name, pattern in _ARNS.items() if given else ():
+            if not re.fullmatch(pattern, given.get(name, "")):
+                raise ValueError(f"{PREFIX}{name.upper()} must be an ARN where others of infra/batch.yaml are set")
+
+
+class Misconfigured(Exception):
+    """A variable is missing or is not what it must be; the message names it."""
+
 
 @lru_cache(maxsize=1)
 def settings() -> Settings:
-    """The settings of this process, read from the environment once.
+    """The settings of this process, read from the environment once: when the first module of the service is imported.
 
     Raises:
-        msgspec.ValidationError: a variable is missing or is not of its type; the message names it.
+        Misconfigured: a variable is missing, is not of its type, or does not fit.
     """
     given = {
         field.name: os.environ[PREFIX + field.name.upper()]
@@ -87,4 +123,42 @@ def settings() -> Settings:
         if PREFIX + field.name.upper() in os.environ
     }
     listed = {name: [part for part in given.pop(name).split(",") if part] for name in _LISTS if name in given}
-    return msgspec.convert({**given, **listed}, Settings, strict=False)
+    wanting = [
+        PREFIX + field.name.upper()
+        for field in msgspec.structs.fields(Settings)
+        if field.required and not given.get(field.name)
+    ]
+    if wanting:
+        raise Misconfigured(f"Not set: {', '.join(wanting)}. They are outputs of infra/stateful.yaml.")
+    try:
+        made = msgspec.convert({**given, **listed}, Settings, strict=False)
+    except msgspec.ValidationError as failure:
+        text, _, place = str(failure).partition(" - at `$.")
+        raise Misconfigured(f"{PREFIX}{place.rstrip('`').upper()}: {text}.") from failure
+    _check(made)
+    return made
+
+
+def reached_at(url: str) -> None:
+    """Learn from a request where people reach the API, where nobody has told."""
+    if not settings().public_url:
+        os.environ[f"{PREFIX}PUBLIC_URL"] = url
+        settings.cache_clear()
+
+
+def _check(made: Settings) -> None:
+    """Raise Misconfigured where a value is of its type and yet makes no sense."""
+    urls = {"public_url": made.public_url, "s3_endpoint": made.s3_endpoint, "aws_endpoint": made.aws_endpoint}
+    urls["gcs_endpoint"] = made.gcs_endpoint
+    for name, url in urls.items():
+        if url and (not url.startswith(("https://", "http://")) or url.endswith("/")):
+            raise Misconfigured(f"{PREFIX}{name.upper()}: {url!r} must begin with https:// and not end with a slash.")
+    for name in _LISTS:
+        for origin in getattr(made, name):
+            if not origin.startswith(("https://", "http://")) or origin.count("/") != 2:  # noqa: PLR2004 those of ://
+                raise Misconfigured(f"{PREFIX}{name.upper()}: {origin!r} is not of the form https://host.")
+    if made.email_enabled and "@" not in made.email_sender:
+        raise Misconfigured(f"{PREFIX}EMAIL_SENDER: {made.email_sender!r} is no address.")
+    for name in ("view_memory", "compact_commits", "log_retention", "largest_answer", "piece_seconds"):
+        if getattr(made, name) <= 0:
+            raise Misconfigured(f"{PREFIX}{name.upper()}: it must be more than 0.")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from chalicelib.errors import LimnError
 from chalicelib.messages import SendEmail
-from chalicelib.services import mail
+from chalicelib.services import letters, mail
 from chalicelib.storage import objects
 from functions.worker import Delivery, worker
 
@@ -15,4 +16,14 @@ def _send(message: SendEmail, _: Delivery) -> None:
     mail.send_email(message, read=lambda bucket, key: objects.read(key, bucket=bucket))
 
 
-handler = worker({SendEmail: _send}, receives=RECEIVES)
+def _tell(message: SendEmail, reason: Exception) -> bool:
+    """Tell who asked for a mail that it did not go; whether there is such a one."""
+    if message.asked_by is None:
+        return False
+    why = f"{reason.message} {reason.details or ''}" if isinstance(reason, LimnError) else type(reason).__name__
+    letter = letters.undelivered(message.subject, message.recipients, why.strip())
+    letters.post(letter, message.asked_by, number=f"{message.id}-undelivered")
+    return True
+
+
+handler = worker({SendEmail: _send}, on_poison=_tell, receives=RECEIVES)

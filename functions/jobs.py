@@ -6,21 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 
-from chalicelib.services import job_standing
+from chalicelib.services import job_removal, job_standing
 from chalicelib.services.engines import batch_jobs
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-SWEEP_SECONDS = 40.0
+SWEEP_SECONDS = 30.0
+"""For each half of a sweep; the function has 90, and every half may take one call longer."""
 logger = Logger(service="limn")
 
 
 def handler(event: dict[str, Any], _: LambdaContext) -> None:
-    """One job that Batch tells of, or all that go on."""
+    """One job that Batch tells of; or all that go on, are to be ended, or are old."""
     if event.get("detail-type") == "Batch Job State Change":
         uid = batch_jobs.uid_in(str(event.get("detail", {}).get("jobName", "")))
         if uid:
             job_standing.refresh(uid)
         return
-    logger.info("jobs swept", extra={"jobs": job_standing.sweep(SWEEP_SECONDS)})
+    asked, ended = job_standing.sweep(SWEEP_SECONDS), job_removal.sweep(SWEEP_SECONDS)
+    if asked or ended:
+        logger.info("jobs swept", extra={"asked": asked, "ended": ended})

@@ -31,7 +31,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
 from chalicelib.messages import Message, Unreadable, client, decode
 from chalicelib.messages.base import tag_of
-from chalicelib.settings import settings
+from chalicelib.settings import Settings, settings
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
@@ -122,8 +122,8 @@ def worker(
 
     Args:
         handlers: what to do with each kind of message. They may be run again after they died midway.
-        on_poison: called with a message that will not be done and why, to record it where its sender looks. It may be
-            called more than once for a message.
+        on_poison: called with a message that will not be done and why, to record it where its sender looks; False where
+            nobody looks, so that the dead letters keep it. It may be called more than once for a message.
         receives: `maxReceiveCount` of the queue.
         first_pause: seconds before the second delivery; each further pause is twice as long.
     """
@@ -153,7 +153,7 @@ def _delivery(record: SQSRecord, receives: int, context: LambdaContext) -> Deliv
 def _queue_url(arn: str) -> str:
     """The URL of a queue: one of ours by its name, so that no right to ask SQS for it is needed."""
     name = arn.rpartition(":")[2]
-    ours = (settings().transcode_queue_url, settings().clip_queue_url, settings().email_queue_url)
+    ours = [getattr(settings(), field) for field in Settings.__struct_fields__ if field.endswith("_queue_url")]
     return next((url for url in ours if url.rpartition("/")[2] == name), name)
 
 
@@ -232,11 +232,10 @@ class _Attempt:
         if self.on_poison is None:
             return False
         try:
-            self.on_poison(message, reason)
+            return self.on_poison(message, reason) is not False
         except Exception:
             logger.exception("could not record a failure", extra=self._extra())
             return False
-        return True
 
     def _pause(self) -> float:
         """Doubling, and spread so that what failed together does not come back together."""

@@ -6,6 +6,8 @@
     python -m infra.admin unlock ada
     python -m infra.admin deactivate ada         ends all tokens too; `activate` opens the account again
     python -m infra.admin staff ada              makes a user one of the staff; `no-staff` undoes it
+    python -m infra.admin compact 14             folds the log of a project into a snapshot now (docs/snapshots.md)
+    python -m infra.admin rebuild 14             makes a project's snapshot anew from the tables alone
 
 With `--stage prod` it works on AWS, by the operator's own credentials and the outputs of that stage's stateful stack;
 or by `LIMN_…` variables where they are set. Without, it asks the local stack that runs here, whose data only its own
@@ -26,6 +28,8 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 KEY_FILE = "operator.key"
+_LONGEST = 900
+"""Seconds that a command may take on the local stack: a rebuild reads all of a project."""
 PASSWORD = "LIMN_ADMIN_PASSWORD"  # noqa: S105 the name of a variable
 
 
@@ -78,10 +82,15 @@ def parser() -> argparse.ArgumentParser:
         ("no-staff", "make a user none of the staff"),
     ):
         commands.add_parser(command, help=about).add_argument("username")
+    for command, about in (
+        ("compact", "fold the log of a project into a snapshot now"),
+        ("rebuild", "make the snapshot of a project anew from the tables alone, after a disaster"),
+    ):
+        commands.add_parser(command, help=about).add_argument("project", type=int)
     return made
 
 
-def perform(given: dict[str, Any]) -> str:
+def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 a case each
     """Do a command in this process, which has the configuration of a deployment; what there is to say.
 
     Raises:
@@ -123,12 +132,28 @@ def perform(given: dict[str, Any]) -> str:
             case "staff" | "no-staff" as command:
                 user = administration.set_staff(str(given["username"]), staff=command == "staff")
                 return f"User {user.username} is {'' if user.is_staff else 'not '}of staff."
+            case "compact" | "rebuild" as command:
+                return _snapshot(command, int(given["project"]))
             case other:
                 raise Refused(f"There is no command {other!r}.")
     except LimnError as error:
         raise Refused(error.message) from error
     except (KeyError, ValueError, TypeError) as error:
         raise Refused(f"Something is missing or malformed: {error}.") from error
+
+
+def _snapshot(command: str, number: int) -> str:
+    """Write the snapshot of a project: from its log, or from the tables alone."""
+    from chalicelib.services import access, compaction, rebuild
+    from chalicelib.storage import views
+
+    project = access.project_of(number)
+    if command == "compact":
+        done = compaction.compact(project.id, force=True)
+        return "A snapshot was written." if done else "The snapshot there is holds everything."
+    made = rebuild.rebuild(project.id)
+    views.drop(project.id)
+    return f"The snapshot of {project.name} holds {made.rows} things as of commit {made.seq}."
 
 
 def _line(user: Any) -> str:
@@ -167,7 +192,7 @@ def _ask_local(home: Path, given: dict[str, Any]) -> str:
     body = json.dumps({**given, "key": key}).encode()
     request = Request(f"{url}/local/admin", body, {"Content-Type": "application/json"}, method="POST")  # noqa: S310 ours
     try:
-        with urlopen(request, timeout=30) as answer:  # noqa: S310 the local stack's own address
+        with urlopen(request, timeout=_LONGEST) as answer:  # noqa: S310 the local stack's own address
             return str(json.load(answer)["message"])
     except HTTPError as refusal:
         raise Refused(json.load(refusal)["message"]) from None

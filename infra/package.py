@@ -4,6 +4,7 @@
     transcode.zip …   one for each queue function: functions, chalicelib and what they import
     app.json          the stack of API and functions: Chalice's template with functions.yaml and alarms.yaml merged in
     stateful.json     the stack of what the service keeps
+    batch.json        the stack of where algorithms without a job cluster run; optional
 
 Dependencies are wheels of the versions in requirements.txt for Lambda's Linux, whatever this machine is: pip takes them
 from its cache or from `PIP_FIND_LINKS` where there is no network. Chalice would pick them for the Python it runs on, so
@@ -27,7 +28,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from infra.templates import ALARMS, FUNCTIONS, STATEFUL, load
+from infra.templates import ALARMS, BATCH, FUNCTIONS, STATEFUL, load
 
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build"
@@ -47,9 +48,11 @@ _TOOLS = frozenset(
     }
 )
 _API_ONLY = frozenset({"swagger-ui-bundle", "jinja2", "markupsafe", "luqum", "ply"})
-_SERVICES = frozenset({"dynamodb", "kms", "s3", "sesv2", "sqs", "sts"})
+_SERVICES = frozenset({"batch", "dynamodb", "kms", "s3", "sesv2", "sqs", "sts"})
 """Whose descriptions botocore keeps, of some 400: 2 MB instead of 28."""
-_PICTURES = frozenset({"av", "pillow"})
+_IMPORTS = frozenset({"pi-heif"})
+"""What only the import of images needs, which is the transcode function's."""
+_PICTURES = frozenset({"av", "pillow"}) | _IMPORTS
 _MEDIA = _PICTURES | {"duckdb"}
 
 
@@ -61,13 +64,15 @@ class Artifact:
     without: frozenset[str]
 
 
-API = Artifact("deployment", _TOOLS)
+API = Artifact("deployment", _TOOLS | _IMPORTS)
 QUEUE_FUNCTIONS = (
     Artifact("transcode", _TOOLS | _API_ONLY),
-    Artifact("clip", _TOOLS | _API_ONLY),
+    Artifact("clip", _TOOLS | _API_ONLY | _IMPORTS),
     Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
     Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("compact", _TOOLS | _API_ONLY | _PICTURES),
+    Artifact("jobs", _TOOLS | _API_ONLY | _MEDIA),
+    Artifact("upkeep", _TOOLS | _API_ONLY | _PICTURES),
 )
 
 
@@ -98,10 +103,11 @@ def main() -> None:
         ("Stage", given.stage),
     ):
         template["Parameters"][name]["Default"] = value
-    stateful = load(STATEFUL)
-    stateful["Parameters"]["Stage"]["Default"] = given.stage
     write_template(BUILD / "app.json", template)
-    write_template(BUILD / "stateful.json", stateful)
+    for path in (STATEFUL, BATCH):
+        beside = load(path)
+        beside["Parameters"]["Stage"]["Default"] = given.stage
+        write_template(BUILD / f"{path.stem}.json", beside)
     shutil.rmtree(BUILD / "work")
     report()
 
@@ -242,11 +248,23 @@ def merged(chalice_template: dict[str, Any]) -> dict[str, Any]:
     for path in (FUNCTIONS, ALARMS):
         template = _merge(load(path), template)
     template["Description"] = load(FUNCTIONS)["Description"]
+    body = template["Resources"]["RestAPI"]["Properties"].get("DefinitionBody", {})
+    _allow_origin(body.get("paths", {}))
     return template
 
 
+def _allow_origin(part: Any) -> None:
+    """Have the gateway's answers to preflights name the origin that the parameter says, not Chalice's."""
+    if isinstance(part, dict):
+        header = "method.response.header.Access-Control-Allow-Origin"
+        if header in part:
+            part[header] = {"Fn::Sub": "'${CorsOrigin}'"}
+        for inner in part.values():
+            _allow_origin(inner)
+
+
 def _merge(ours: Any, theirs: Any) -> Any:
-    if isinstance(ours, dict) and isinstance(theirs, dict):
+    if isinstance(ours, dict) and isinstance(theirs, dict) and not any(key.startswith("Fn::") for key in ours):
         return {**theirs, **{key: _merge(value, theirs.get(key)) for key, value in ours.items()}}
     return ours
 

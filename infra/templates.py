@@ -11,6 +11,7 @@ FOLDER = Path(__file__).parent
 STATEFUL = FOLDER / "stateful.yaml"
 FUNCTIONS = FOLDER / "functions.yaml"
 ALARMS = FOLDER / "alarms.yaml"
+BATCH = FOLDER / "batch.yaml"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

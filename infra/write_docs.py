@@ -1,4 +1,4 @@
-"""`make docs`: writes docs/operations.md from the declarations."""
+"""`make docs`: writes docs/reference.md from the declarations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def main() -> None:
         from chalicelib.api.catalogue import OPERATIONS
         from chalicelib.api.reference import reference
 
-        target = Path(__file__).parent.parent / "docs" / "operations.md"
+        target = Path(__file__).parent.parent / "docs" / "reference.md"
         target.write_text(reference(OPERATIONS))
         print(f"{target.name}: {len(OPERATIONS)} operations")
 

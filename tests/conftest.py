@@ -15,26 +15,31 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
 import pytest
 
 from infra.local import aws
 from infra.local.deploy import deploy
 
 AWS = aws.start()
-os.environ.update(deploy(aws.REGION))
-os.environ["LIMN_PUBLIC_URL"] = "http://127.0.0.1:8000"
-os.environ["LIMN_S3_ENDPOINT"] = "http://127.0.0.1:8001"
-os.environ["LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS"] = "true"
+if "LIMN_RECORDS_TABLE" not in os.environ:  # a program of the tests has deployed already: tests/infra/whole_program.py
+    os.environ.update(deploy(aws.REGION))
+    os.environ["LIMN_PUBLIC_URL"] = "http://127.0.0.1:8000"
+    os.environ["LIMN_S3_ENDPOINT"] = "http://127.0.0.1:8001"
+    os.environ["LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS"] = "true"
 
 from app import app  # noqa: E402 it reads the environment set above
 from chalicelib.domain.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E402
 from chalicelib.domain.accounts import USER, Membership, ProjectSpec, User  # noqa: E402
 from chalicelib.domain.resource import now  # noqa: E402
 from chalicelib.services import passwords, projects  # noqa: E402
+from chalicelib.settings import settings  # noqa: E402
 from chalicelib.storage import ids, records  # noqa: E402
 from infra.local.gateway import Gateway, Reply  # noqa: E402
+from tests import roles  # noqa: E402
 
 GATEWAY = Gateway(app)
+roles.install()
 _names = itertools.count(1)
 
 
@@ -72,7 +77,8 @@ class Api:
             headers.setdefault("Content-Type", "application/json")
         words = {name: _word(value) for name, value in query.items() if value is not None}
         target = path if path.startswith("/") else f"/rest/{path}"
-        reply: Reply = GATEWAY.ask(method, f"{target}?{urlencode(words)}" if words else target, headers, data)
+        with roles.RECORDER.acting("APIHandler"):
+            reply: Reply = GATEWAY.ask(method, f"{target}?{urlencode(words)}" if words else target, headers, data)
         return Said(reply.status, dict(reply.headers), reply.body)
 
     def get(self, path: str, **query: Any) -> Said:
@@ -137,6 +143,15 @@ def join(api: Api, project: int, level: str) -> None:
     )
 
 
+@pytest.fixture(autouse=True)
+def roles_allow_what_functions_ask() -> Iterator[None]:
+    """Fail a test in which a function asked AWS for what its role in infra/functions.yaml does not allow."""
+    roles.RECORDER.refused.clear()
+    yield
+    refused = [f"{name} may not {right.action} on {right.resource}" for right, name in roles.RECORDER.refused.items()]
+    assert not refused, "; ".join(sorted(refused))
+
+
 @pytest.fixture
 def api() -> Api:
     """A new user, of staff."""
@@ -167,6 +182,14 @@ def project(api: Api, organization: int) -> int:
     assert api.user
     spec = ProjectSpec(name=f"project {next(_names)}", organization=organization)
     return projects.create_project(spec, api.user.id, "No Access").id
+
+
+@pytest.fixture
+def fine_grained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row protections count, as with `LIMN_FINE_GRAINED_PERMISSIONS`."""
+    changed = msgspec.structs.replace(settings(), fine_grained_permissions=True)
+    for module in ("access", "visibility", "row_protections"):
+        monkeypatch.setattr(f"chalicelib.services.{module}.settings", lambda: changed)
 
 
 @pytest.fixture

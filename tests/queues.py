@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+import uuid
 from typing import Any
 
+from chalicelib.messages import Message, encode
 from chalicelib.settings import settings
 from infra.local import aws
-from infra.local.queues import Source, queue_of, run
+from infra.local.queues import Context, Source, queue_of, run
 from infra.local.sqs import shelf_of
+from tests.roles import RECORDER
 
 ROUNDS = 500
 BATCH = 1
@@ -42,5 +46,25 @@ def run_once(url: str, handler: Any) -> int:
     queue = queue_of(url, aws.REGION)
     messages = shelf_of(queue).take(queue, BATCH, VISIBILITY, 0.0, lambda: False)
     if messages:
-        run(Source(queue_url=url, handler=handler), queue, messages)
+        with RECORDER.acting(url.rpartition("-")[2].title()):
+            run(Source(queue_url=url, handler=handler), queue, messages)
     return len(messages)
+
+
+def deliver(url: str, message: Message, *, count: int = 1) -> Any:
+    """Give a queue's function a message that was not in it, as if for the `count`th time; what it answers."""
+    queue = queue_of(url, aws.REGION)
+    record = {
+        "messageId": str(uuid.uuid4()),
+        "receiptHandle": "not-in-the-queue",
+        "body": encode(message),
+        "attributes": {"ApproximateReceiveCount": str(count)},
+        "messageAttributes": {},
+        "eventSource": "aws:sqs",
+        "eventSourceARN": queue.queue_arn,
+        "awsRegion": aws.REGION,
+    }
+    name = url.rpartition("-")[2]
+    function = f"arn:aws:lambda:{aws.REGION}:{aws.ACCOUNT}:function:limn-local-{name}"
+    with RECORDER.acting(name.title()):
+        return handlers()[url]({"Records": [record]}, Context(name, 2048, function, time.monotonic() + 900))

@@ -168,8 +168,8 @@ def decode_body(operation: Operation, raw: bytes | None, content_type: str | Non
         TooLarge: more bytes than `MAX_BODY`.
         BadInput: missing, not JSON, nested too deeply, or against the schema; the details name field and rule.
     """
-    if operation.body is None:
-        return None
+    if operation.body in (None, bytes):
+        return None if operation.body is None else raw or b""
     if raw is not None and len(raw) > MAX_BODY:
         raise TooLarge(f"The body has {len(raw)} bytes; at most {MAX_BODY} are allowed.")
     text = (raw or b"").strip()

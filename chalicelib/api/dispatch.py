@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chalicelib.api.decoding import decode_body, decode_path, decode_query
@@ -17,7 +17,7 @@ from chalicelib.api.encoding import HttpAnswer, encode, encode_error, negotiate
 from chalicelib.domain.permissions import Level, Permission, Verdict, decide
 from chalicelib.errors import Forbidden, LimnError, NotFound, NotSignedIn
 from chalicelib.operations.operation import Call, Found, Operation
-from chalicelib.services import visibility
+from chalicelib.services import effective, visibility
 from chalicelib.services.access import authenticate
 from chalicelib.settings import settings
 from chalicelib.storage import objects
@@ -40,14 +40,21 @@ class Request:
 
 def dispatch(operation: Operation, request: Request) -> HttpAnswer:
     """Serve one request. Never raises."""
+    answer = _served(operation, request)
+    return replace(answer, headers={**answer.headers, **operation.always}) if operation.always else answer
+
+
+def _served(operation: Operation, request: Request) -> HttpAnswer:
     try:
-        result = operation.handler(admit(operation, request))
+        result = effective.marked(operation.handler(admit(operation, request)))
         return within_limit(encode(operation, result, request.query, request.headers))
     except LimnError as error:
         return encode_error(error)
     except Exception:
         log.exception("%s failed", operation.id, extra={"request": request.id, "operation": operation.id})
         return encode_error(LimnError("Something went wrong on our side.", f"request {request.id}"))
+    finally:
+        visibility.end()
 
 
 def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
@@ -67,7 +74,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     found: Found[Any] = Found(thing=None)
     level = Level.NONE
     if operation.addresses is not None:
-        found = operation.addresses.find(path)
+        found = operation.addresses.find(path, body)
         level = operation.addresses.level(caller, found)
     match decide(operation.needs, signed_in=caller.signed_in, is_staff=caller.is_staff, level=level):
         case Verdict.UNKNOWN:

@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 
 def reference(operations: Iterable[Operation]) -> str:
-    """The text of `docs/operations.md`: one section per tag, one entry per operation, then all shapes."""
+    """The text of `docs/reference.md`: one section per tag, one entry per operation, then all shapes."""
     operations = tuple(operations)
     described = document(operations)
     by_tag: dict[str, list[Operation]] = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 from chalicelib.api import docs, openapi
 from chalicelib.domain.permissions import Permission
-from chalicelib.operations import accounts, pages
+from chalicelib.operations import accounts, pages, resumable
 from chalicelib.operations.addresses import plain
 from chalicelib.operations.operation import Answer, Call, Operation
 from chalicelib.settings import settings
@@ -39,6 +39,7 @@ def _nothing(_: dict[str, Any]) -> None:
 PAGES = (
     accounts.CONFIRMATION,
     *pages.PAGES,
+    *resumable.PAGES,
     Operation(
         id="GetSchema",
         method="GET",

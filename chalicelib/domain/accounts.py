@@ -200,7 +200,7 @@ class ProjectSpec(ProjectUpdate, kw_only=True):
 class Project(Resource, kw_only=True):
     """The container of all data. `permission` is the caller's own."""
 
-    hidden: ClassVar = frozenset({"created_by", "deleted"})
+    hidden: ClassVar = frozenset({"created_by", "deleted", "first_thumb"})
 
     id: int
     name: Name
@@ -213,6 +213,8 @@ class Project(Resource, kw_only=True):
     elemental_id: str
     thumb: str | None = None
     """The key of its picture, in answers a URL."""
+    first_thumb: str | None = None
+    """The key of the thumbnail of its first media that has one: its picture while nobody gave it another."""
     created: Timestamp
     created_by: int
     attribute_types: list[AttributeType] = []

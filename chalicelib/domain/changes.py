@@ -16,7 +16,15 @@ from chalicelib.domain.commits import Edit
 from chalicelib.domain.kinds import Kind
 
 UNTOLD = frozenset(
-    {"attributes", "created_datetime", "modified_datetime", "latest", "effective_permission", "thumbnail_image"}
+    {
+        "attributes",
+        "created_datetime",
+        "effective_permission",
+        "latest",
+        "modified_datetime",
+        "revision",
+        "thumbnail_image",
+    }
 )
 """Members that entries leave out: the attributes have names of their own, the others change by themselves."""
 

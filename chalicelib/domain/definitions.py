@@ -14,6 +14,7 @@ from chalicelib.domain.attributes import AttributeType
 from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.domain.records import RecordKind
 from chalicelib.domain.resource import Description, Id, Name, Resource, Summary, Timestamp, TypeName, Uuid
+from chalicelib.domain.revisions import Revision
 
 Search = dict[str, Any]
 """An object search as it came: `query/object_search.py` gives it its meaning."""
@@ -68,11 +69,15 @@ class TypeUpdate(Resource, kw_only=True):
 class Type(Resource, kw_only=True):
     """What all types have."""
 
+    hidden: ClassVar = frozenset({"revisions"})
+
     id: int
     project: int
     name: TypeName
     description: Description = ""
     attribute_types: list[AttributeType] = []
+    revisions: list[Revision] = []
+    """What changes to the attributes mean for values written before them, in order."""
     elemental_id: str
     effective_permission: int = 0
 

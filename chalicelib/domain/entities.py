@@ -19,6 +19,8 @@ Point = Annotated[list[Unit], Meta(min_length=2, max_length=2)]
 Frame = Annotated[int, Meta(ge=0, description="number of the frame in presentation order; 0 for an image")]
 ArchiveState = Literal["live", "to_archive", "archived", "to_live"]
 Attributes = dict[str, Any]
+Revisions = Annotated[int, Meta(ge=0)]
+"""How many of its type's revisions (`revisions.py`) the attributes of an entity have been through."""
 
 
 class AttributeChange(Resource, kw_only=True):
@@ -81,7 +83,7 @@ class Localization(Geometry, kw_only=True):
     """A shape on an image or a video frame."""
 
     also: ClassVar = {"meta": "type", "user": "created_by"}
-    hidden: ClassVar = frozenset({"latest"})
+    hidden: ClassVar = frozenset({"latest", "revision"})
 
     id: int
     project: int
@@ -91,6 +93,7 @@ class Localization(Geometry, kw_only=True):
     version: int
     parent: int | None = None
     attributes: Attributes = {}
+    revision: Revisions = 0
     elemental_id: str
     mark: int = 0
     latest: bool = True
@@ -140,7 +143,7 @@ class State(Resource, kw_only=True):
     """A description of media, of a frame, or of localizations (then it is a track)."""
 
     also: ClassVar = {"meta": "type", "user": "created_by"}
-    hidden: ClassVar = frozenset({"latest"})
+    hidden: ClassVar = frozenset({"latest", "revision"})
 
     id: int
     project: int
@@ -153,6 +156,7 @@ class State(Resource, kw_only=True):
     version: int
     parent: int | None = None
     attributes: Attributes = {}
+    revision: Revisions = 0
     elemental_id: str
     mark: int = 0
     latest: bool = True
@@ -168,6 +172,7 @@ class Leaf(Resource, kw_only=True):
     """A node of a label hierarchy."""
 
     also: ClassVar = {"meta": "type"}
+    hidden: ClassVar = frozenset({"revision"})
 
     id: int
     project: int
@@ -178,6 +183,7 @@ class Leaf(Resource, kw_only=True):
     depth: int = 0
     """0 for a root."""
     attributes: Attributes = {}
+    revision: Revisions = 0
     created_by: int | None
     created_datetime: Timestamp
     modified_by: int | None
@@ -188,6 +194,7 @@ class File(Resource, kw_only=True):
     """A permanent file that belongs to no media."""
 
     also: ClassVar = {"meta": "type"}
+    hidden: ClassVar = frozenset({"revision"})
 
     id: int
     project: int
@@ -196,6 +203,7 @@ class File(Resource, kw_only=True):
     description: str = ""
     path: str = ""
     attributes: Attributes = {}
+    revision: Revisions = 0
     elemental_id: str
     created_by: int | None
     created_datetime: Timestamp
@@ -315,7 +323,7 @@ class Media(Dimensions, kw_only=True):
     """An image or a video."""
 
     also: ClassVar = {"meta": "type", "summaryLevel": "summary_level"}
-    hidden: ClassVar = frozenset({"source_url", "deleted"})
+    hidden: ClassVar = frozenset({"source_url", "deleted", "revision"})
 
     id: int
     project: int
@@ -329,6 +337,7 @@ class Media(Dimensions, kw_only=True):
     modified_datetime: Timestamp
     modified_by: int | None
     attributes: Attributes = {}
+    revision: Revisions = 0
     primary_section: int | None = None
     last_edit_start: Timestamp | None = None
     last_edit_end: Timestamp | None = None

@@ -75,13 +75,18 @@ class JobNode(Resource, kw_only=True):
 
 
 class Job(Resource, kw_only=True):
-    """A job as it is answered. `done` of `pieces` tell how far a transcode is; `message` says why a job failed."""
+    """A job as it is answered.
+
+    `alg_id` is the algorithm that was launched, which a transcode has not; `done` of `pieces` tell how far a transcode
+    is; `message` says why a job failed.
+    """
 
     id: str
     uid: str
     gid: str
     project: int
     user: int
+    alg_id: int | None = None
     media_ids: list[int] = []
     status: str
     start_time: Timestamp

@@ -1,9 +1,11 @@
 """Keys of objects: where every file of a project lies, and whose a key is (`spec/4` §2.1).
 
 _uploads/{day}/{organization}/{project}/{user}/{name}    what was uploaded for the service to take in
+_uploads/chunks/{upload}/{name}                          what a resumable upload makes on the way; removed with it
 {organization}/{project}/{media}/{name}                  the files of a media
 {organization}/{project}/files/{file}/{name}             the object of a File
 {organization}/{project}/temporary/{name}                clips and temporary files
+{organization}/{name}                                    what an organization has itself, such as its picture
 _pieces/{project}/{job}/{name}                           what a transcode makes on the way; removed with it
 
 A name that ends with `@` and a number, before its extension, lies in the organization's bucket of that number:
@@ -61,7 +63,7 @@ def bucket_of(key: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def organization_of(key: str) -> int | None:
+def home_of(key: str) -> int | None:
     """The organization whose object a key names; None where the key does not begin with one."""
     parts = key.split("/")
     place = 2 if parts[0] == UPLOADS else 0
@@ -93,6 +95,11 @@ def pieces_prefix(project: int, job: str) -> str:
     return f"{PIECES}/{project}/{job}/"
 
 
+def chunks_prefix(upload: str) -> str:
+    """Where a resumable upload keeps what is in no part yet, a slash at the end."""
+    return f"{UPLOADS}/chunks/{upload}/"
+
+
 def project_of(key: str) -> int:
     """The project a key belongs to.
 
@@ -110,6 +117,12 @@ def project_of(key: str) -> int:
         message = f"key: {key!r} is malformed; it is to be organization/project/media/name or begin with {UPLOADS}/."
         raise BadInput(message)
     return int(numbers[place])
+
+
+def organization_of(key: str) -> int | None:
+    """The organization whose own a key is, `organization/name`; None where it is a project's or nobody's."""
+    first, _, name = key.partition("/")
+    return int(first) if name and "/" not in name and _NUMBER.fullmatch(first) else None
 
 
 def check_project(key: str, project: int) -> None:

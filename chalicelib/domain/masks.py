@@ -70,6 +70,12 @@ class Grants:
     whole: int = 0
     parts: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
+    @property
+    def anywhere(self) -> int:
+        """The first eight bits of a mask that no mask on the whole or on anything in it goes beyond."""
+        masks = [self.whole, *(mask for masks in self.parts.values() for mask in masks.values())]
+        return reduce(or_, (below(mask, depth) & FULL for mask in masks for depth in range(DEPTHS)), 0)
+
     def given(self, name: str, numbers: Iterable[int]) -> int:
         """What was given on any of the things themselves."""
         masks = self.parts.get(name)

@@ -2,7 +2,8 @@
 
     Pending → Running → Succeeded | Failed | Error        a cancelled one is removed
 
-A run is `active` until its phase is final: those are asked about, by whoever looks at them and by the sweep.
+A run is `active` until its phase is final: those are asked about, by whoever looks at them and by the sweep. One that
+was deleted is active again, `is_stopping` and seen by nobody, until its engine has heard of that.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ class Run(Struct, kw_only=True, omit_defaults=True):
     missing_since: float | None = None
     """Since when the engine does not know it."""
     lease: float = 0.0
-    """Until when one process hands its nodes to an engine; 0 when nobody does."""
+    """Until when one process hands it to an engine; 0 when nobody does. One that is over: it never said what it did."""
+    expires: str | None = None
+    """The last day on which it is kept, once it is final: `2026-12-21`."""
     is_stopping: bool = False
     """It was deleted, and its engine has not heard of that yet."""
 
@@ -118,6 +121,7 @@ def shown(run: Run) -> Job:
         gid=run.gid,
         project=run.project,
         user=run.user,
+        alg_id=run.algorithm,
         media_ids=run.media_ids,
         status=run.phase,
         start_time=run.start_time or run.created,
@@ -133,6 +137,6 @@ RUN = RecordKind(
     title="Job",
     parent=("project", "project"),
     key=lambda run: f"{run.created}|{run.uid}",
-    links={"gid": "gid", "active": "active"},
+    links={"gid": "gid", "active": "active", "expires": "run-expiry"},
     identity="uid",
 )

@@ -15,10 +15,12 @@ from chalicelib.messages.work import (
     Attachment,
     CutClip,
     EncodePiece,
+    FinishBulkChange,
     ImportImage,
     PlanTranscode,
     PurgeProject,
     SendEmail,
+    TextFile,
 )
 
 __all__ = [
@@ -27,11 +29,13 @@ __all__ = [
     "Attachment",
     "CutClip",
     "EncodePiece",
+    "FinishBulkChange",
     "ImportImage",
     "Message",
     "PlanTranscode",
     "PurgeProject",
     "SendEmail",
+    "TextFile",
     "Unreadable",
     "client",
     "decode",

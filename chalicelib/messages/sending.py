@@ -38,6 +38,20 @@ def client() -> SQSClient:
     return boto3.client("sqs", endpoint_url=settings().aws_endpoint or None, config=config)
 
 
+def reach() -> None:
+    """Raise Unavailable unless every queue answers."""
+    for url in (
+        settings().transcode_queue_url,
+        settings().clip_queue_url,
+        settings().email_queue_url,
+        settings().purge_queue_url,
+    ):
+        try:
+            client().get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+        except (ClientError, BotoCoreError) as failure:
+            raise Unavailable("The queues do not answer.", type(failure).__name__) from failure
+
+
 def send(queue_url: str, message: Message, delay: int = 0) -> None:
     """Send one message; it can be received after `delay` seconds (0 to 900).
 

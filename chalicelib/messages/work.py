@@ -50,6 +50,13 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     name: str
 
 
+class TextFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a mail that travels with its message."""
+
+    name: str
+    text: str
+
+
 class SendEmail(Message, frozen=True, kw_only=True, tag="email.1"):
     """Send a mail, once. Queue: email."""
 
@@ -62,6 +69,9 @@ class SendEmail(Message, frozen=True, kw_only=True, tag="email.1"):
     text: str
     html: str | None = None
     attachments: list[Attachment] = msgspec.field(default_factory=list)
+    files: list[TextFile] = msgspec.field(default_factory=list)
+    asked_by: str | None = None
+    """Address of who is told where it cannot be sent; None for nobody but the operator."""
 
     def idempotency_key(self) -> str:
         """By its id alone."""
@@ -77,6 +87,22 @@ class PurgeProject(Message, frozen=True, kw_only=True, tag="project.purge.1"):
     organization: int
     round: int = 1
     """From 1: later rounds remove what was still being written during those before."""
+
+    def idempotency_key(self) -> str:
+        """By its id alone."""
+        return f"{tag_of(type(self))}#{self.id}"
+
+
+class FinishBulkChange(Message, frozen=True, kw_only=True, tag="bulk.finish.1"):
+    """Do what is left of a change of many things whose request died. Queue: purge."""
+
+    id: str
+    """A uuid for each message: a change that goes on is not one that is done."""
+    project: int
+    name: str
+    """Of the intent."""
+    key: str
+    """Of the object that says what is to be done."""
 
     def idempotency_key(self) -> str:
         """By its id alone."""

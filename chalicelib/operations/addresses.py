@@ -1,6 +1,7 @@
 """How the variables of a path lead to what they address.
 
-A path addresses a project, an organization, a record by its id, an entity by its id, or nothing. The address also
+A path addresses a project, an organization, a record by its id, an entity by its id, or nothing; of what kind the id is
+may stand in the body. The address also
 tells how far a caller may go there: the dispatcher asks it once, before the handler. `what` is the word of the kind of
 thing, as in keys.
 """
@@ -8,14 +9,14 @@ thing, as in keys.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chalicelib.domain.accounts import ORGANIZATION, Organization, Project
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.permissions import Level
 from chalicelib.domain.records import RecordKind
-from chalicelib.operations.operation import Found
+from chalicelib.operations.operation import Address, Found
 from chalicelib.services import access, visibility
 from chalicelib.services.access import Caller
 from chalicelib.storage import entities, records
@@ -28,14 +29,21 @@ class _InProject:
     what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+    judged: Callable[[Found[Any]], Any] = lambda found: found.thing
+    """What of that which was found decides how far one may go with it."""
+    is_door: bool = False
+    """Whether it is what lies in the project that the operation is about: see `within`."""
 
-    def find(self, path: dict[str, Any]) -> Found[Any]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The thing, or NotFound."""
         return self.locate(path)
 
     def level(self, caller: Caller, found: Found[Any]) -> Level:
         """The caller's level in the project."""
-        return visibility.project_level(caller, found.project or 0, self.what, found.thing)
+        project = found.project or 0
+        if self.is_door:
+            return visibility.within_project(caller, project)
+        return visibility.project_level(caller, project, self.what, lambda: self.judged(found))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +53,17 @@ class _InOrganization:
     what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+    is_door: bool = False
+    """Whether it is what lies in the organization that the operation is about: see `within`."""
 
-    def find(self, path: dict[str, Any]) -> Found[Any]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The thing, or NotFound."""
         return self.locate(path)
 
     def level(self, caller: Caller, found: Found[Any]) -> Level:
         """The caller's level in the organization."""
+        if self.is_door:
+            return visibility.within_organization(caller, found.organization or 0)
         return visibility.organization_level(caller, found.organization or 0, self.what, found.thing)
 
 
@@ -63,7 +75,7 @@ class _Plain:
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type]
 
-    def find(self, path: dict[str, Any]) -> Found[Any]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The thing, or NotFound."""
         return self.locate(path)
 
@@ -80,7 +92,7 @@ class Own:
     kind: RecordKind[Any]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
 
-    def find(self, path: dict[str, Any]) -> Found[Any]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The thing, or NotFound."""
         record = records.get(self.kind, path["id"])
         return Found(thing=record, project=record.project)
@@ -89,7 +101,7 @@ class Own:
         """The caller's level in the project, if the thing is the caller's."""
         if found.thing.user != caller.id:
             return Level.NONE
-        return visibility.project_level(caller, found.project or 0, self.what, found.thing)
+        return visibility.project_level(caller, found.project or 0, self.what, lambda: found.thing)
 
 
 def _project(path: dict[str, Any], variable: str) -> Found[Project]:
@@ -112,6 +124,20 @@ ORGANIZATION_ADDRESS = _InOrganization(
 """`/rest/…/{organization}`."""
 ORGANIZATION_BY_ID = _InOrganization(what="organization", locate=lambda path: _organization(path, "id"))
 """`/rest/Organization/{id}`."""
+
+
+def within(address: Address[Any]) -> Address[Any]:
+    """The same address for operations that are about what lies in a project or organization, each thing by itself.
+
+    With fine-grained permissions (`docs/decisions/012-fine-grained-permissions.md`) the caller then needs to see the
+    project, and the operation's level on each thing that is listed, changed, deleted or made: the handler's questions
+    to the view, `visibility.only` and `visibility.check` look after that.
+    """
+    return replace(address, is_door=True)  # type: ignore[type-var]
+
+
+WITHIN_PROJECT = within(PROJECT)
+"""`/rest/…/{project}`, where each thing in the project is looked at by itself."""
 
 
 def record_of_project(kind: RecordKind[Any], variable: str = "id") -> _InProject:
@@ -147,6 +173,23 @@ def entity(kind: Kind) -> _InProject:
         return Found(thing=found, project=found.project)
 
     return _InProject(what=kind.value, locate=locate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ByBody(_InProject):
+    """Something of a project that the path alone does not tell: what kind of thing its id is of stands in the body."""
+
+    locate: Callable[[dict[str, Any]], Found[Any]] = field(init=False)
+    locate_by: Callable[[dict[str, Any], Any], Found[Any]]
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:
+        """The thing, or NotFound."""
+        return self.locate_by(path, body)
+
+
+def by_body(what: str, locate: Callable[[dict[str, Any], Any], Found[Any]]) -> Address[Any]:
+    """`/rest/AttributeType/{id}`: a thing of a project that path and body name together."""
+    return _ByBody(what=what, locate_by=locate)
 
 
 def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> _Plain:

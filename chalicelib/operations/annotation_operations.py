@@ -18,10 +18,17 @@ from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Resource
 from chalicelib.domain.responses import CreateListResponse, MessageResponse
 from chalicelib.errors import NotFound
-from chalicelib.operations.addresses import PROJECT, entity
+from chalicelib.operations.addresses import WITHIN_PROJECT, entity
 from chalicelib.operations.operation import Address, Call, Documents, Found, NoQuery, OneOf, Operation
 from chalicelib.query import filters
-from chalicelib.services import annotation_bulk, annotation_creation, annotation_edits, asking
+from chalicelib.services import (
+    annotation_bulk,
+    annotation_creation,
+    annotation_edits,
+    asking,
+    spreadsheets,
+    visibility,
+)
 from chalicelib.services.annotations import Writer, hyphenated, latest_of, mark_of
 from chalicelib.storage import entities, records
 from chalicelib.storage.entities import Stored
@@ -94,7 +101,7 @@ class AnnotationResource:
         """The asked-for mark of the element that the path addresses, tombstones too."""
         element: Identity = call.target
         row = mark_of(self.kind, call.project, element, call.query.mark)
-        if row is None:
+        if row is None or not visibility.only(self.kind.value, [row]):
             raise NotFound.of(self.word, element[1])
         return row
 
@@ -139,7 +146,9 @@ def list_matches(kind: Kind, call: AnyCall) -> Documents | int:
     shown = [types[query.type]] if query.type in types else types.values()
     columns = dict.fromkeys(attribute.name for each in shown for attribute in each.attribute_types)
     return Documents(
-        documents=asking.documents(view, query, getattr(call.query, "fields", None)), columns=tuple(columns)
+        documents=asking.documents(view, query, getattr(call.query, "fields", None)),
+        columns=tuple(columns),
+        present=spreadsheets.Presenter(view),
     )
 
 
@@ -168,7 +177,12 @@ def by_element(kind: Kind) -> Address[Any]:
             raise NotFound.of("elemental id", path["elemental_id"]) from None
         return Found(thing=element, project=records.get(VERSION, path["version"]).project)
 
-    return replace(entity(kind), locate=locate, variables={"version": int, "elemental_id": str})
+    def latest(found: Found[Any]) -> Any:
+        row = latest_of(kind, found.project or 0, found.thing)
+        return row.entity if row else None
+
+    variables = {"version": int, "elemental_id": str}
+    return replace(entity(kind), locate=locate, judged=latest, variables=variables)
 
 
 def _writer(call: AnyCall) -> Writer:
@@ -204,7 +218,7 @@ def _list_operations(resource: AnnotationResource, word: str, noun: str) -> tupl
             details="Without `show_all_marks` and `show_deleted` only the latest mark of each element, and no "
             "tombstones. Ordered by id unless sorted.",
             needs=Permission.VIEW,
-            addresses=PROJECT,
+            addresses=WITHIN_PROJECT,
             query=resource.query,
             returns=rows,
             handler=resource.list,
@@ -216,7 +230,7 @@ def _list_operations(resource: AnnotationResource, word: str, noun: str) -> tupl
             path=many,
             summary=f"The {noun}s that match, chosen by ids or an object search in the body.",
             needs=Permission.VIEW,
-            addresses=PROJECT,
+            addresses=WITHIN_PROJECT,
             query=resource.query,
             body=resource.id_query,
             returns=rows,
@@ -231,7 +245,7 @@ def _list_operations(resource: AnnotationResource, word: str, noun: str) -> tupl
             details="The answer's `id` is always a list, in the order given. An elemental id that the version has "
             "already makes the next mark of that element.",
             needs=Permission.EDIT,
-            addresses=PROJECT,
+            addresses=WITHIN_PROJECT,
             body=OneOf(options=(list[resource.spec], resource.spec)),  # type: ignore[name-defined]
             returns=CreateListResponse,
             handler=resource.create,
@@ -244,7 +258,7 @@ def _list_operations(resource: AnnotationResource, word: str, noun: str) -> tupl
             summary=f"Change all {noun}s that match; they must be of one type.",
             details="With `count`, nothing is changed unless that many match.",
             needs=Permission.EDIT,
-            addresses=PROJECT,
+            addresses=WITHIN_PROJECT,
             query=resource.counted,
             body=resource.bulk_update,
             returns=MessageResponse,
@@ -259,7 +273,7 @@ def _list_operations(resource: AnnotationResource, word: str, noun: str) -> tupl
             details="They leave tombstones, which `show_deleted` shows, unless pruned. With `count`, nothing is "
             "deleted unless that many match.",
             needs=Permission.EDIT,
-            addresses=PROJECT,
+            addresses=WITHIN_PROJECT,
             query=resource.counted,
             body=resource.bulk_delete,
             body_required=False,
@@ -273,7 +287,7 @@ def _list_operations(resource: AnnotationResource, word: str, noun: str) -> tupl
             path=counts,
             summary=f"How many {noun}s match.",
             needs=Permission.VIEW,
-            addresses=PROJECT,
+            addresses=WITHIN_PROJECT,
             query=resource.query,
             returns=int,
             handler=resource.count,
@@ -285,7 +299,7 @@ def _list_operations(resource: AnnotationResource, word: str, noun: str) -> tupl
             path=counts,
             summary=f"How many {noun}s match, chosen by ids or an object search in the body.",
             needs=Permission.VIEW,
-            addresses=PROJECT,
+            addresses=WITHIN_PROJECT,
             query=resource.query,
             body=resource.id_query,
             returns=int,

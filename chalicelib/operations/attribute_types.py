@@ -1,7 +1,7 @@
 """Attribute types: the definitions of user-defined attributes (`spec/3` §10).
 
 `{id}` is the id of a type, or of a project where the attributes are those of its sections. What it is stands in the
-body, so the handlers find it, and check that the caller has full control there, by themselves.
+body, so the address reads both.
 """
 
 from __future__ import annotations
@@ -9,47 +9,51 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.domain.attribute_specs import AttributeTypeDelete, AttributeTypeSpec, AttributeTypeUpdate
-from chalicelib.domain.permissions import Level, Permission
+from chalicelib.domain.permissions import Permission
 from chalicelib.domain.responses import MessageResponse
-from chalicelib.errors import Forbidden, NotFound
-from chalicelib.operations.addresses import plain
-from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.services import access, attribute_types
+from chalicelib.operations.addresses import by_body
+from chalicelib.operations.operation import Call, Found, NoQuery, Operation
+from chalicelib.services import attribute_types
 from chalicelib.services.attribute_types import Home
 
 TAG = "Types"
 PATH = "/rest/AttributeType/{id}"
-ADDRESS = plain(lambda path: path["id"], id=int)
-_NEEDS = "Needs full control of the project."
 
 
-def create_attribute_type(call: Call[int, NoQuery, AttributeTypeSpec]) -> MessageResponse:
+def _locate(path: dict[str, Any], body: Any) -> Found[Home]:
+    home = attribute_types.home_of(body.entity_type, path["id"])
+    return Found(thing=home, project=home.project)
+
+
+ADDRESS = by_body("type", _locate)
+
+
+def create_attribute_type(call: Call[Home, NoQuery, AttributeTypeSpec]) -> MessageResponse:
     """Add an attribute; its default becomes the value of everything there is."""
-    home = _home(call, call.body.entity_type)
-    attribute_types.add(home, call.body.addition, call.caller.id)
+    attribute_types.add(call.target, call.body.addition, call.caller.id)
     return MessageResponse(message=f"New attribute type '{call.body.addition.name}' added")
 
 
-def update_attribute_type(call: Call[int, NoQuery, AttributeTypeUpdate]) -> MessageResponse:
+def update_attribute_type(call: Call[Home, NoQuery, AttributeTypeUpdate]) -> MessageResponse:
     """Change the members given."""
     return _change(call, whole=False)
 
 
-def replace_attribute_type(call: Call[int, NoQuery, AttributeTypeUpdate]) -> MessageResponse:
+def replace_attribute_type(call: Call[Home, NoQuery, AttributeTypeUpdate]) -> MessageResponse:
     """Make the definition what the body says; members it lacks disappear."""
     return _change(call, whole=True)
 
 
-def delete_attribute_type(call: Call[int, NoQuery, AttributeTypeDelete]) -> MessageResponse:
+def delete_attribute_type(call: Call[Home, NoQuery, AttributeTypeDelete]) -> MessageResponse:
     """Remove an attribute with all its values."""
-    attribute_types.remove(_home(call, call.body.entity_type), call.body.name, call.caller.id)
+    attribute_types.remove(call.target, call.body.name, call.caller.id)
     return MessageResponse(message=f"Attribute '{call.body.name}' deleted")
 
 
-def _change(call: Call[int, NoQuery, AttributeTypeUpdate], *, whole: bool) -> MessageResponse:
+def _change(call: Call[Home, NoQuery, AttributeTypeUpdate], *, whole: bool) -> MessageResponse:
     body = call.body
     said = attribute_types.change(
-        _home(call, body.entity_type),
+        call.target,
         body.current_name,
         body.attribute_type_update,
         call.caller.id,
@@ -59,25 +63,14 @@ def _change(call: Call[int, NoQuery, AttributeTypeUpdate], *, whole: bool) -> Me
     return MessageResponse(message=said)
 
 
-def _home(call: Call[int, NoQuery, Any], what: str) -> Home:
-    """What the path addresses, if the caller has full control there. Raises NotFound or Forbidden."""
-    home = attribute_types.home_of(what, call.target)
-    level = access.project_level(call.caller, home.project)
-    if level is Level.NONE:
-        raise NotFound.of("Project" if what == "Section" else what, call.target)
-    if level < Level.FULL:
-        raise Forbidden
-    return home
-
-
 OPERATIONS = (
     Operation(
         id="CreateAttributeType",
         method="POST",
         path=PATH,
         summary="Add an attribute to a type.",
-        details=f"Where it has a default, that becomes the value of everything of the type. {_NEEDS}",
-        needs=Permission.SIGNED_IN,
+        details="Where it has a default, that becomes the value of everything of the type.",
+        needs=Permission.FULL,
         addresses=ADDRESS,
         body=AttributeTypeSpec,
         returns=MessageResponse,
@@ -90,8 +83,8 @@ OPERATIONS = (
         path=PATH,
         summary="Rename or change an attribute of a type.",
         details="Values go along: under the new name, and from int to float and back. No other dtypes but enum and "
-        f"string become each other. {_NEEDS}",
-        needs=Permission.SIGNED_IN,
+        "string become each other.",
+        needs=Permission.FULL,
         addresses=ADDRESS,
         body=AttributeTypeUpdate,
         returns=MessageResponse,
@@ -103,8 +96,8 @@ OPERATIONS = (
         method="PUT",
         path=PATH,
         summary="Replace the definition of an attribute of a type.",
-        details=f"As a change, but members that are not given disappear. {_NEEDS}",
-        needs=Permission.SIGNED_IN,
+        details="As a change, but members that are not given disappear.",
+        needs=Permission.FULL,
         addresses=ADDRESS,
         body=AttributeTypeUpdate,
         returns=MessageResponse,
@@ -116,8 +109,7 @@ OPERATIONS = (
         method="DELETE",
         path=PATH,
         summary="Remove an attribute from a type, with all its values.",
-        details=_NEEDS,
-        needs=Permission.SIGNED_IN,
+        needs=Permission.FULL,
         addresses=ADDRESS,
         body=AttributeTypeDelete,
         returns=MessageResponse,

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Resource
 from chalicelib.errors import LimnError, Unavailable
+from chalicelib.messages import sending
 from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.storage import health
+from chalicelib.storage import health, sealing
 
 TAG = "Service"
 
@@ -23,6 +24,8 @@ class HealthStatus(Resource, kw_only=True):
 PARTS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("database", health.reach_database),
     ("object store", health.reach_objects),
+    ("queues", sending.reach),
+    ("key service", lambda: sealing.seal(b"health", "health")),
 )
 
 

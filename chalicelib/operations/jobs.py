@@ -17,7 +17,7 @@ from chalicelib.domain.runs import JobSpec, Run, shown
 from chalicelib.errors import NotFound
 from chalicelib.operations.addresses import PROJECT
 from chalicelib.operations.operation import Call, Found, NoQuery, Operation
-from chalicelib.services import access, job_standing, jobs, transcodes
+from chalicelib.services import access, job_removal, job_standing, jobs, transcodes
 from chalicelib.services.access import Caller
 from chalicelib.storage import records
 
@@ -57,7 +57,7 @@ class _ByUid:
     what: str = "job"
     variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
 
-    def find(self, path: dict[str, Any]) -> Found[Run | StoredJob]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Run | StoredJob]:  # noqa: ARG002
         """The job, or NotFound."""
         found: Run | StoredJob
         try:
@@ -107,7 +107,7 @@ def delete_job(call: Call[Run | StoredJob, NoQuery, None]) -> MessageResponse:
     if isinstance(call.target, StoredJob):
         transcodes.cancel([call.target])
     else:
-        jobs.remove([call.target])
+        job_removal.remove([call.target])
     return MessageResponse(message=f"Job with UID {call.target.uid} deleted!")
 
 

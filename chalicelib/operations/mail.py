@@ -8,7 +8,7 @@ from chalicelib.domain.accounts import Project
 from chalicelib.domain.jobs import EmailSpec
 from chalicelib.domain.permissions import Permission
 from chalicelib.domain.responses import MessageResponse
-from chalicelib.messages import send
+from chalicelib.messages import send_many
 from chalicelib.operations.addresses import PROJECT
 from chalicelib.operations.operation import Call, NoQuery, Operation
 from chalicelib.services import project_mail
@@ -19,8 +19,8 @@ TAG = "Email"
 
 def send_email(call: Call[Project, NoQuery, EmailSpec]) -> MessageResponse:
     """Send a mail to members of the project."""
-    message = project_mail.prepare(call.project, call.body, str(uuid.uuid4()))
-    send(settings().email_queue_url, message)
+    mails = project_mail.prepare(call.project, call.body, str(uuid.uuid4()), call.caller.id)
+    send_many(settings().email_queue_url, mails)
     return MessageResponse(message="Email message sent!")
 
 
@@ -30,7 +30,9 @@ OPERATIONS = (
         method="POST",
         path="/rest/Email/{project}",
         summary="Send a mail to members of the project, with files of the project attached.",
-        details="Recipients are `Name <name@example.org>` or `name@example.org`, and members of the project.",
+        details="Recipients are `Name <name@example.org>` or `name@example.org`, and members of the project; 400 names "
+        "those who are not. Each gets a mail of their own. Where one cannot be sent, the caller is told by mail. "
+        "Attachments are objects of the project, 7,000,000 bytes together; more is 413.",
         needs=Permission.EXECUTE,
         addresses=PROJECT,
         body=EmailSpec,

@@ -14,13 +14,13 @@ from chalicelib.domain.media import ROLES, MediaSpec, MediaUpdate
 from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Resource, answer
 from chalicelib.domain.responses import CreateListResponse, CreateResponse, MessageResponse
-from chalicelib.operations.addresses import PROJECT, entity
+from chalicelib.operations.addresses import WITHIN_PROJECT, entity
 from chalicelib.operations.annotation_operations import count_matches, list_matches
 from chalicelib.operations.operation import Call, Documents, NoQuery, OneOf, Operation
 from chalicelib.query.bodies import MediaIdQuery
 from chalicelib.query.media_bodies import MediaBulkUpdate
 from chalicelib.query.parameters import MediaQuery
-from chalicelib.services import media, media_changes, media_creation, media_deletion
+from chalicelib.services import effective, media, media_changes, media_creation, media_deletion
 from chalicelib.services.annotations import Writer
 from chalicelib.services.media import project_with
 
@@ -75,7 +75,7 @@ def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
         roles=call.query.presign_only or ROLES,
         fresh=bool(call.query.no_cache),
     )
-    return Documents(documents=map(msgspec.json.encode, signed), columns=found.columns)
+    return Documents(documents=map(msgspec.json.encode, signed), columns=found.columns, present=found.present)
 
 
 def count_media(call: Call[Project, MediaQuery, Any]) -> int:
@@ -86,7 +86,7 @@ def count_media(call: Call[Project, MediaQuery, Any]) -> int:
 def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> CreateListResponse | CreateResponse:
     """Make one media or several images."""
     specs = call.body if isinstance(call.body, list) else [call.body]
-    made = media_creation.create(_writer(call), call.target, specs)
+    made = effective.marked(media_creation.create(_writer(call), call.target, specs))
     if isinstance(call.body, list):
         message = f"Successfully created {len(made)} media!"
         return CreateListResponse(message=message, id=[one.id for one in made], object=[answer(one) for one in made])
@@ -138,7 +138,7 @@ OPERATIONS = (
         details="Ordered by name and id unless sorted. Archived media are left out unless `archive_lifecycle` asks for "
         "them or media are named by id.",
         needs=Permission.VIEW,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=MediaListQuery,
         returns=list[Media],
         handler=list_media,
@@ -150,7 +150,7 @@ OPERATIONS = (
         path="/rest/Medias/{project}",
         summary="The media that match, chosen by ids or an object search in the body.",
         needs=Permission.VIEW,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=MediaListQuery,
         body=MediaIdQuery,
         returns=list[Media],
@@ -165,7 +165,7 @@ OPERATIONS = (
         details="Images are fetched from `url` by a queue function; `media_files` shows when they are there. Of a "
         "video only the record is made: to have one processed, use Transcode.",
         needs=Permission.TRANSFER,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         body=OneOf(options=(list[MediaSpec], MediaSpec)),
         returns=OneOf(options=(CreateListResponse, CreateResponse)),
         handler=create_media,
@@ -178,7 +178,7 @@ OPERATIONS = (
         summary="Change all media that match; they must be of one type.",
         details="With `count`, nothing is changed unless that many match.",
         needs=Permission.EDIT,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=MediaBulkQuery,
         body=MediaBulkUpdate,
         returns=MessageResponse,
@@ -192,7 +192,7 @@ OPERATIONS = (
         summary="Delete all media that match, with their localizations and the states that lose all media.",
         details="Without any filter, all of the project. With `count`, nothing is deleted unless that many match.",
         needs=Permission.EDIT,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=MediaBulkQuery,
         body=MediaIdQuery,
         body_required=False,
@@ -206,7 +206,7 @@ OPERATIONS = (
         path="/rest/MediaCount/{project}",
         summary="How many media match.",
         needs=Permission.VIEW,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=MediaQuery,
         returns=int,
         handler=count_media,
@@ -218,7 +218,7 @@ OPERATIONS = (
         path="/rest/MediaCount/{project}",
         summary="How many media match, chosen by ids or an object search in the body.",
         needs=Permission.VIEW,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=MediaQuery,
         body=MediaIdQuery,
         returns=int,

@@ -9,7 +9,7 @@ from msgspec import Meta
 from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Flag, Resource
 from chalicelib.domain.responses import MessageResponse
-from chalicelib.errors import LimnError, Unavailable
+from chalicelib.errors import Unavailable
 from chalicelib.operations.operation import Call, NoQuery, Operation
 from chalicelib.services import letters
 from chalicelib.settings import settings
@@ -18,11 +18,11 @@ TAG = "Service"
 
 
 class NotifySpec(Resource, kw_only=True):
-    """A notice. Whether it is to be sent as a file matters to chats only; in a mail there is room for all of it."""
+    """A notice, in the mail or as a file that goes with it."""
 
     accepts: ClassVar = {"sendAsFile": "send_as_file"}
 
-    message: Annotated[str, Meta(min_length=1, max_length=50_000)]
+    message: Annotated[str, Meta(min_length=1, max_length=50_000, pattern=r"\S")]
     send_as_file: Flag | None = None
 
 
@@ -32,8 +32,10 @@ def notify(call: Call[None, NoQuery, NotifySpec]) -> MessageResponse:
     if not address or not settings().email_enabled:
         raise Unavailable("Not Processed", "The operator has set no address for notices, or mail is off.")
     try:
-        letters.post(letters.notice(call.caller.username, call.body.message), address)
-    except LimnError as failure:
+        letters.post(
+            letters.notice(call.caller.username, call.body.message, as_file=bool(call.body.send_as_file)), address
+        )
+    except Unavailable as failure:
         raise Unavailable("Not Processed", failure.message) from failure
     return MessageResponse(message="Processed")
 

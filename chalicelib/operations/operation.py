@@ -15,7 +15,7 @@ what the path addresses, and checked the permission.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -44,7 +44,10 @@ class Found(Generic[T]):
 
 
 class Address(Protocol[T]):
-    """How a path's variables lead to the thing they address, and how far a caller may go there."""
+    """How a path leads to what it addresses, and how far a caller may go there.
+
+    Where the path alone does not tell of what its variables are, the body does.
+    """
 
     @property
     def what(self) -> str:
@@ -54,7 +57,7 @@ class Address(Protocol[T]):
     def variables(self) -> dict[str, type]:
         """The path's variables: name → int or str."""
 
-    def find(self, path: dict[str, Any]) -> Found[T]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[T]:
         """The thing, or NotFound."""
 
     def level(self, caller: Caller, found: Found[T]) -> Level:
@@ -99,15 +102,21 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
 
 
+Present = Callable[[dict[str, Any]], dict[str, Any]]
+"""What a document looks like where people read it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Documents:
     """A list answer as JSON documents, one per thing, in order: the dispatcher joins them in the format asked for.
 
-    `columns` names the attributes that become columns of their own in CSV.
+    `columns` names the attributes that become columns of their own in CSV; `present` is what a document looks like
+    there.
     """
 
     documents: Iterable[bytes]
     columns: tuple[str, ...] = ()
+    present: Present | None = None
 
 
 Handler = Callable[[Call[Any, Any, Any]], Any]
@@ -131,7 +140,8 @@ class Operation:
         needs: the permission; there is no operation without one.
         addresses: what the path addresses; None where it addresses nothing.
         query: a Resource whose members are the query parameters.
-        body: the type of the body, `OneOf(...)`, or None; `body_required` is false where it may be absent.
+        body: the type of the body, `OneOf(...)`, `bytes` for a body as it came, of whatever type it says it is, or
+            None; `body_required` is false where it may be absent.
         returns: the type of the answer: a Resource, `list[Resource]`, int, bool, `OneOf(...)`, a content type such as
             `"image/*"`, or None for no declared shape.
         status: of success; 201 for POST unless said otherwise.
@@ -156,6 +166,8 @@ class Operation:
     legacy: bool = False
     formats: tuple[str, ...] = ()
     """The formats of `?format=` beside json: ("jsonl", "csv") for entity lists, picture formats for pictures."""
+    always: Mapping[str, str] = field(default_factory=dict)
+    """Headers of every answer, errors included."""
 
     @property
     def success(self) -> int:

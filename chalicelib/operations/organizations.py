@@ -71,7 +71,7 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
 
 def get_organization(call: Call[Organization, NoQuery, None]) -> Organization:
     """One organization, with the caller's place in it."""
-    return _pictured(_seen(call.target, call.caller, call.level), thumbs.urls(call.caller.id, [call.target.thumb]))
+    return _pictured(_seen(call.target, call.level), thumbs.urls(call.caller.id, [call.target.thumb]))
 
 
 def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -> MessageResponse:
@@ -106,14 +106,13 @@ def get_upload_info(call: Call[Organization, OrganizationUploadQuery, None]) -> 
 
 def _organizations_of(caller: Caller) -> list[Organization]:
     found = access.organizations_of(caller)
-    return [_seen(records.get(ORGANIZATION, number), caller, level) for number, level in found.items()]
+    return [_seen(records.get(ORGANIZATION, number), level) for number, level in found.items()]
 
 
-def _seen(organization: Organization, caller: Caller, level: Level) -> Organization:
+def _seen(organization: Organization, level: Level) -> Organization:
     return msgspec.structs.replace(
         organization,
         permission="Admin" if level >= Level.FULL else "Member",
-        effective_permission=access.organization_mask(caller, organization.id),
     )
 
 
@@ -195,6 +194,7 @@ OPERATIONS = (
         method="GET",
         path="/rest/OrganizationUploadInfo/{organization}",
         summary="Where to upload a file of an organization, such as its picture: a key and a URL for each part.",
+        details="With several parts, finish with CompleteUpload in any project of the organization.",
         needs=Permission.MEMBER,
         addresses=ORGANIZATION_ADDRESS,
         query=OrganizationUploadQuery,

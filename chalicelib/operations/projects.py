@@ -6,6 +6,7 @@ import msgspec
 
 from chalicelib.domain.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate
 from chalicelib.domain.accounts import PROJECT as PROJECT_RECORD
+from chalicelib.domain.kinds import Kind
 from chalicelib.domain.permissions import LEVEL_OF, Level, Permission
 from chalicelib.domain.resource import Id, Resource, Uuid, answer, given
 from chalicelib.domain.responses import CreateResponse, MessageResponse
@@ -13,7 +14,7 @@ from chalicelib.domain.stores import BUCKET
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.operations.addresses import PROJECT_BY_ID
 from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.services import access, project_counts, projects, stores, thumbs, users
+from chalicelib.services import access, project_counts, projects, stores, thumbs, users, visibility
 from chalicelib.services.access import Caller
 from chalicelib.storage import records
 
@@ -48,7 +49,7 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
         if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
             continue
         found.append(_seen(project, call.caller, level))
-    pictures = thumbs.urls(call.caller.id, [project.thumb for project in found])
+    pictures = thumbs.urls(call.caller.id, [_picture(project) for project in found])
     return [_pictured(project, pictures) for project in sorted(found, key=lambda project: project.id)]
 
 
@@ -72,7 +73,7 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
     project = _seen(project_counts.refreshed(call.target), call.caller, call.level)
-    return _pictured(project, thumbs.urls(call.caller.id, [project.thumb]))
+    return _pictured(project, thumbs.urls(call.caller.id, [_picture(project)]))
 
 
 def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
@@ -95,7 +96,7 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
     )
     if "thumb" in change:
         thumbs.drop_replaced(call.target.thumb, changed.thumb)
-    seen = _pictured(_seen(changed, call.caller, call.level), thumbs.urls(call.caller.id, [changed.thumb]))
+    seen = _pictured(_seen(changed, call.caller, call.level), thumbs.urls(call.caller.id, [_picture(changed)]))
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 
@@ -130,14 +131,21 @@ def _seen(project: Project, caller: Caller, level: Level) -> Project:
     return msgspec.structs.replace(
         project,
         permission="Creator" if project.created_by == caller.id else _level_name(level),
-        effective_permission=access.project_mask(caller, project.id),
         usernames=[user.display_name for user in names],
     )
 
 
 def _pictured(project: Project, urls: dict[str, str]) -> Project:
     """The project with the URL of its picture instead of the key."""
-    return msgspec.structs.replace(project, thumb=urls.get(project.thumb)) if project.thumb else project
+    key = _picture(project)
+    return msgspec.structs.replace(project, thumb=urls.get(key)) if key else project
+
+
+def _picture(project: Project) -> str | None:
+    """The key of a project's picture: the one it was given, else that of its first media for who may see them all."""
+    if project.thumb or Kind.MEDIA in visibility.scope(project.id, Level.VIEW):
+        return project.thumb
+    return project.first_thumb
 
 
 OPERATIONS = (

@@ -25,7 +25,9 @@ from chalicelib.domain.records import RecordKind
 from chalicelib.domain.resource import Resource, given
 from chalicelib.domain.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, LimnError
+from chalicelib.operations.addresses import within
 from chalicelib.operations.operation import Address, Call, NoQuery, Operation
+from chalicelib.services import visibility
 from chalicelib.storage import records
 
 Handler = Callable[[Call[Any, Any, Any]], Any]
@@ -72,7 +74,7 @@ class RecordResource:
 
     def list(self, call: Call[Any, Any, Any]) -> list[Any]:
         """All that the caller may see here."""
-        return [self.shown(record) for record in self.listed(call)]
+        return [self.shown(record) for record in visibility.only(self.one.what, self.listed(call))]
 
     def create(self, call: Call[Any, Any, Any]) -> CreateResponse:
         """A new record."""
@@ -122,7 +124,7 @@ def record_operations(resource: RecordResource) -> tuple[Operation, ...]:
             path=many,
             summary=f"Every {noun} there is for the caller.",
             needs=resource.read,
-            addresses=resource.parent,
+            addresses=within(resource.parent),
             query=resource.query,
             returns=list[struct],  # type: ignore[valid-type]
             handler=resource.list,

@@ -15,10 +15,10 @@ from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Resource, Uuid, given
 from chalicelib.domain.responses import MessageResponse
 from chalicelib.errors import BadInput
-from chalicelib.operations.addresses import PROJECT, record_of_project
+from chalicelib.operations.addresses import PROJECT, WITHIN_PROJECT, record_of_project
 from chalicelib.operations.operation import Call, NoQuery, Operation
 from chalicelib.operations.record_operations import RecordResource, record_operations
-from chalicelib.services import section_search, sections
+from chalicelib.services import section_search, sections, visibility
 from chalicelib.storage import records
 
 TAG = "Sections"
@@ -118,7 +118,7 @@ def _matching(call: Call[Project, SectionQuery, Any]) -> list[Section]:
         found = [each for each in found if f"{each.path}.".startswith(f"{wanted.descendants}.")]
     if wanted.encoded_search is not None:
         found = section_search.matching(call.target.attribute_types, found, wanted.encoded_search)
-    return found
+    return visibility.only(SECTION.name, found)
 
 
 OPERATIONS = (
@@ -146,7 +146,7 @@ OPERATIONS = (
         path="/rest/Sections/{project}",
         summary="Replace the beginning of the paths of all sections that match.",
         needs=Permission.EDIT,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=SectionQuery,
         body=SectionBulkUpdate,
         returns=MessageResponse,
@@ -159,7 +159,7 @@ OPERATIONS = (
         path="/rest/Sections/{project}",
         summary="Remove all sections that match; their media stay.",
         needs=Permission.EDIT,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=SectionQuery,
         returns=MessageResponse,
         handler=delete_sections,

@@ -9,7 +9,7 @@ from chalicelib.domain.jobs import JOB, StoredJob, Transcode, TranscodeCreated, 
 from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Resource
 from chalicelib.domain.responses import CreateResponse, MessageResponse
-from chalicelib.operations.addresses import PROJECT, record_of_project
+from chalicelib.operations.addresses import WITHIN_PROJECT, record_of_project
 from chalicelib.operations.operation import Call, NoQuery, Operation
 from chalicelib.query.bodies import MediaIdQuery
 from chalicelib.query.parameters import MediaQuery
@@ -74,7 +74,7 @@ OPERATIONS = (
         details="The source is an upload of the project or a URL from an allowed origin. A media is made unless "
         "`media_id` names one; what that has already is not made again. Ask GetTranscode how it goes.",
         needs=Permission.TRANSFER,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         body=TranscodeSpec,
         returns=CreateResponse,
         handler=start_transcode,
@@ -86,7 +86,7 @@ OPERATIONS = (
         path="/rest/Transcode/{project}",
         summary="Have a video transcoded, as older clients ask for it.",
         needs=Permission.TRANSFER,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         body=TranscodeSpec,
         returns=OlderTranscodeResponse,
         handler=start_transcode,
@@ -99,7 +99,7 @@ OPERATIONS = (
         path="/rest/Transcodes/{project}",
         summary="The transcodes of an upload group, of the media that match, or all of the project.",
         needs=Permission.VIEW,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=MediaQuery,
         returns=list[Transcode],
         handler=list_transcodes,
@@ -111,7 +111,7 @@ OPERATIONS = (
         path="/rest/Transcodes/{project}",
         summary="The transcodes of media chosen by ids or an object search in the body.",
         needs=Permission.TRANSFER,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=MediaQuery,
         body=MediaIdQuery,
         returns=list[Transcode],
@@ -124,7 +124,7 @@ OPERATIONS = (
         path="/rest/Transcodes/{project}",
         summary="Cancel transcodes; their media stay as they are.",
         needs=Permission.TRANSFER,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=MediaQuery,
         body=MediaIdQuery,
         body_required=False,

@@ -6,13 +6,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from chalicelib.domain import keys
 from chalicelib.domain.accounts import Project
 from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Id, Resource
 from chalicelib.domain.responses import MessageResponse
 from chalicelib.errors import BadInput
-from chalicelib.operations.addresses import PROJECT
+from chalicelib.operations.addresses import WITHIN_PROJECT
 from chalicelib.operations.operation import Call, Operation
 from chalicelib.services import stores, uploads
 from chalicelib.storage import objects
@@ -97,7 +96,7 @@ def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
 def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> MessageResponse:
     """Make one object of the parts."""
     body = call.body
-    keys.check_project(body.key, call.project)
+    uploads.check_key(body.key, call.target, call.caller)
     stores.check_key(call.target, body.key, body.bucket_id)
     parts = [{"ETag": part.ETag, "PartNumber": part.PartNumber} for part in body.parts]
     objects.complete(body.key, body.upload_id, sorted(parts, key=lambda part: part["PartNumber"]))
@@ -118,7 +117,7 @@ OPERATIONS = (
         summary="Where to upload a file: a key and a presigned URL for each of its parts.",
         details="With several parts, finish with CompleteUpload. The key is given on to whatever uses the file.",
         needs=Permission.TRANSFER,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=UploadInfoQuery,
         returns=UploadInfo,
         handler=get_upload_info,
@@ -130,7 +129,7 @@ OPERATIONS = (
         path="/rest/UploadCompletion/{project}",
         summary="Finish an upload of several parts.",
         needs=Permission.TRANSFER,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         body=UploadCompletionSpec,
         returns=MessageResponse,
         handler=complete_upload,
@@ -144,7 +143,7 @@ OPERATIONS = (
         details="Whether the objects exist is not checked. A URL that the caller got before is given again while it is "
         "good for another hour.",
         needs=Permission.TRANSFER,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=DownloadInfoQuery,
         body=DownloadInfoSpec,
         returns=list[DownloadInfo],

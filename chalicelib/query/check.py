@@ -1,7 +1,8 @@
 """The check of a query: names bound to types once, sections to what they hold, what may be seen added as a term.
 
 A checked query has no Compare, AnyText, OnAnnotations, InSection, InSections or OfDtype left, and is what `meaning` and
-`sql` take. What may be seen, `scope`, can only narrow: it is ANDed to the search for each kind, nested ones as well.
+`sql` take. What may be found, `scope`, can only narrow: it is ANDed to the search, and what may be seen, `seen`, to the
+searches for related things within it. Both are given as they are evaluated.
 """
 
 from __future__ import annotations
@@ -49,17 +50,24 @@ DEEPEST_SECTIONS = 4
 """How many saved searches may refer to each other in a row."""
 
 Scope = Mapping[Kind, Tree]
-"""What a caller may see of each kind; of kinds it does not name, everything."""
+"""What a caller may find of each kind, bound already; of kinds it does not name, everything."""
 
 
-def check(query: Query, definitions: Definitions, scope: Scope | None = None) -> Query:
+def check(query: Query, definitions: Definitions, scope: Scope | None = None, seen: Scope | None = None) -> Query:
     """The query with its names bound to a project's definitions, ready to be evaluated.
+
+    Args:
+        query: what is asked.
+        definitions: those of the project.
+        scope: what may be found, such as what the caller may change.
+        seen: what related things may be looked at for that; as `scope` where it is not given.
 
     Raises:
         BadInput: it names what nothing has, or asks of a dtype what that has not; the message names both.
         NotFound: it names an unknown section.
     """
-    return _Check(definitions, scope or {}, query.type).query(query)
+    found = scope or {}
+    return _Check(definitions, found, found if seen is None else seen, query.type).query(query)
 
 
 VISIBLE = both(Test("latest", Op.EQ, value=True), Test("variant_deleted", Op.EQ, value=False))
@@ -69,9 +77,10 @@ VISIBLE = both(Test("latest", Op.EQ, value=True), Test("variant_deleted", Op.EQ,
 class _Check:
     """One check; `type` restricts the names of the kind asked for, not those of related kinds."""
 
-    def __init__(self, definitions: Definitions, scope: Scope, type_: int | None) -> None:
+    def __init__(self, definitions: Definitions, scope: Scope, seen: Scope, type_: int | None) -> None:
         self.definitions = definitions
         self.scope = scope
+        self.seen = seen
         self.type = type_
         self.terms = 0
         self.sections = 0
@@ -80,7 +89,7 @@ class _Check:
     def query(self, query: Query) -> Query:
         """The whole query, checked."""
         kind = query.kind
-        where = both(self._scoped(kind), self.bind(kind, query.where))
+        where = both(self.scope.get(kind, Everything()), self.bind(kind, query.where))
         if kind.is_annotation and not query.show_all_marks:
             where = both(where, Test("latest", Op.EQ, value=True))
         merges = kind.is_annotation and query.merge and query.versions > 1
@@ -109,8 +118,8 @@ class _Check:
             return [types[self.type]] if self.type in types else []
         return list(types.values())
 
-    def _scoped(self, kind: Kind) -> Tree:
-        return self._inside(kind, self.scope[kind]) if kind in self.scope else Everything()
+    def _seen(self, kind: Kind) -> Tree:
+        return self.seen.get(kind, Everything())
 
     def _inside(self, kind: Kind, tree: Tree) -> Tree:
         """A tree over a related kind."""
@@ -131,7 +140,7 @@ class _Check:
     def linked(self, tree: Related | Coincident) -> Tree:
         """A search over a linked kind: of what is visible there, unless the parser said otherwise."""
         shown = VISIBLE if tree.to.is_annotation and not tree.hidden else Everything()
-        return replace(tree, where=both(self._scoped(tree.to), self._inside(tree.to, tree.where), shown))
+        return replace(tree, where=both(self._seen(tree.to), self._inside(tree.to, tree.where), shown))
 
     def on_annotations(self, tree: OnAnnotations) -> Tree:
         """A search over states and localizations; names that one of the kinds has not are looked up in the other."""
@@ -161,7 +170,7 @@ class _Check:
     def _through_media(self, kind: Kind, members: Tree) -> Tree:
         if kind is Kind.MEDIA:
             return members
-        return Related(Kind.MEDIA, both(self._scoped(Kind.MEDIA), members))
+        return Related(Kind.MEDIA, both(self._seen(Kind.MEDIA), members))
 
     def _section(self, wanted: int | str) -> Section | None:
         sections = self.definitions.sections

@@ -4,28 +4,47 @@ Lambert's formula on the WGS 84 spheroid: the great circle between reduced latit
 Against an exact geodesic it is off by less than 10 m in 1,000 km, which no filter of annotations can notice; iterating
 would need a function of our own inside the database, fifty times slower. The result is held between the great circles
 at the polar and the equatorial radius, between which every geodesic lies; near the antipodes, where the correction has
-a pole, that matters. The bounds also spare SQL the formula for nearly all places.
+a pole, that matters. The bounds also spare SQL the formula for nearly all places; for
+the rest of them a parabola stands in for it, all but a few hundred metres wide (`_border`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from chalicelib.query.layout import latitude as latitude_of
+from chalicelib.query.layout import vector as vector_of
 
 EQUATOR_KM = 6378.137
 FLATTENING = 1 / 298.257223563
 POLE_KM = EQUATOR_KM * (1 - FLATTENING)
 _ANTIPODE = 1e-9
 _SAME = 1e-18
-_ROUNDING = 1e-14
-"""More than the error of a cosine here: 1 m for a small circle."""
+_ROUNDING = 1e-6
+"""More than the error of a cosine made of floats of 32 bits: 9 km for a small circle, 10 m for one of 5,000 km."""
+_STRAIGHT = 0.05, 2.8
+"""Radians between which the border of a circle is given by `_border`: below, rounding counts for more than the
+flattening; above, the formula is near its pole."""
 
 
 def reduced(latitude: float) -> float:
     """The reduced latitude, in radians, of a latitude in degrees."""
     return math.atan((1 - FLATTENING) * math.tan(math.radians(latitude)))
+
+
+@lru_cache(maxsize=16)
+def unit(lon: float, lat: float) -> tuple[float, float, float]:
+    """A place given in degrees as a unit vector at its reduced latitude: two such have the cosine of their angle."""
+    angle, turn = reduced(lat), math.radians(lon)
+    return math.cos(angle) * math.cos(turn), math.cos(angle) * math.sin(turn), math.sin(angle)
+
+
+def unit_sql(lon: str, lat: str) -> tuple[str, str, str]:
+    """The same in SQL, of expressions for longitude and latitude."""
+    angle, turn = f"atan({1 - FLATTENING!r} * tan(radians({lat})))", f"radians({lon})"
+    return f"cos({angle}) * cos({turn})", f"cos({angle}) * sin({turn})", f"sin({angle})"
 
 
 def distance_km(lon: float, lat: float, other_lon: float, other_lat: float) -> float:
@@ -37,52 +56,107 @@ def distance_km(lon: float, lat: float, other_lon: float, other_lat: float) -> f
     )
     half = min(max(half, 0.0), 1.0)
     angle = 2 * math.asin(math.sqrt(half))
-    mean, difference = (first + second) / 2, (second - first) / 2
-    x = (angle - math.sin(angle)) * (math.sin(mean) * math.cos(difference)) ** 2 / max(1 - half, _ANTIPODE)
-    y = (angle + math.sin(angle)) * (math.cos(mean) * math.sin(difference)) ** 2 / max(half, _SAME)
-    return max(POLE_KM * angle, EQUATOR_KM * (angle - FLATTENING / 2 * (x + y)))
+    x, y = _weights(angle, half)
+    shorter = x * (math.sin(first) + math.sin(second)) ** 2 + y * (math.sin(first) - math.sin(second)) ** 2
+    return max(POLE_KM * angle, EQUATOR_KM * (angle - shorter))
+
+
+def _weights(angle: float, half: float) -> tuple[float, float]:
+    """How much of an angle the flattening takes away: by the square of the sum and of the difference of the sines."""
+    x = (angle - math.sin(angle)) / max(1 - half, _ANTIPODE)
+    y = (angle + math.sin(angle)) / max(half, _SAME)
+    return x * FLATTENING / 8, y * FLATTENING / 8
 
 
 def within_sql(column: str, place: tuple[float, float], km: float, value: Callable[[float], str]) -> str:
     """The condition that a column of places lies within a distance of a place; NULL where that is.
 
     Args:
-        column: the column of the longitudes; the one of the latitudes is beside it (`layout.py`).
+        column: the column of the longitudes; those of the latitudes and vectors are beside it (`layout.py`).
         place: longitude and latitude in degrees.
         km: the distance.
         value: makes a parameter of a value.
     """
-    longitude, latitude = value(place[0]), value(reduced(place[1]))
     # A hair more and less than the exact bounds, so that rounding cannot decide otherwise than the formula would.
     more, less = km * (1 + 1e-9), km * (1 - 1e-9)
     # A degree of latitude is nowhere shorter than with the flattening counted twice.
     band = math.degrees(more / (POLE_KM * (1 - FLATTENING)))
-    radians = f"radians({latitude_of(column)})"
     # The cosine of the angle at the Earth's centre, cheap and good enough for all but the narrow ring between
     # the bounds. No geodesic is longer than that angle's great circle at the equatorial radius. A CASE, for the
     # database tries the terms of an AND in any order.
-    flat = 1 - FLATTENING
-    near = (
-        f"((sin({radians}) * {value(flat * math.sin(reduced(place[1])))}"
-        f" + cos({radians}) * {value(math.cos(reduced(place[1])))} * cos(radians({column} - {longitude})))"
-        f" / sqrt({flat**2!r} + {1 - flat**2!r} * cos({radians}) * cos({radians})))"
+    near = " + ".join(
+        f"{each} * {value(part)}::FLOAT" for each, part in zip(vector_of(column), unit(*place), strict=True)
     )
-    first = f"atan({flat!r} * tan({radians}))"
+    decided = (
+        f"WHEN {near} < {value(_cosine(more / POLE_KM) - _ROUNDING)}::FLOAT THEN false"
+        f" WHEN {near} > {value(_cosine(less / EQUATOR_KM) + _ROUNDING)}::FLOAT THEN true"
+    )
+    if _STRAIGHT[0] < km / EQUATOR_KM < _STRAIGHT[1]:
+        flat, slope, bend, error = map(value, _border(place[1], km))
+        sine = vector_of(column)[2]
+        beyond = f"{near} - ({flat} + {sine} * ({slope} + {sine} * {bend}))"
+        decided += f" WHEN {beyond} > {error} THEN true WHEN {beyond} < -{error} THEN false"
+    return (
+        f"({latitude_of(column)} BETWEEN {value(place[1] - band)} AND {value(place[1] + band)}"
+        f" AND CASE {decided} ELSE {_distance_sql(column, place, value)} <= {value(km)} END)"
+    )
+
+
+def _distance_sql(column: str, place: tuple[float, float], value: Callable[[float], str]) -> str:
+    longitude, latitude, sine = value(place[0]), value(reduced(place[1])), value(math.sin(reduced(place[1])))
+    first = f"atan({1 - FLATTENING!r} * tan(radians({latitude_of(column)})))"
     half = (
         f"least(greatest(pow(sin(({latitude} - {first}) / 2), 2)"
         f" + cos({first}) * cos({latitude}) * pow(sin(radians({longitude} - {column}) / 2), 2), 0.0), 1.0)"
     )
     # The lambda names what the formula needs again and again: written out, it is planned for longer than it runs.
-    angle, mean, difference = "(2 * asin(sqrt(p[1])))", f"((p[2] + {latitude}) / 2)", f"(({latitude} - p[2]) / 2)"
-    x = f"({angle} - sin({angle})) * pow(sin({mean}) * cos({difference}), 2) / greatest(1 - p[1], {_ANTIPODE!r})"
-    y = f"({angle} + sin({angle})) * pow(cos({mean}) * sin({difference}), 2) / greatest(p[1], {_SAME!r})"
-    formula = f"greatest({POLE_KM!r} * {angle}, {EQUATOR_KM!r} * ({angle} - {FLATTENING / 2!r} * ({x} + {y})))"
-    exact = f"list_transform([[{half}, {first}]], lambda p: {formula})[1] <= {value(km)}"
-    return (
-        f"({latitude_of(column)} BETWEEN {value(place[1] - band)} AND {value(place[1] + band)}"
-        f" AND CASE WHEN {near} < {value(_cosine(more / POLE_KM) - _ROUNDING)} THEN false"
-        f" WHEN {near} > {value(_cosine(less / EQUATOR_KM) + _ROUNDING)} THEN true ELSE {exact} END)"
-    )
+    angle = "(2 * asin(sqrt(p[1])))"
+    x = f"({angle} - sin({angle})) * pow({sine} + p[2], 2) / greatest(1 - p[1], {_ANTIPODE!r})"
+    y = f"({angle} + sin({angle})) * pow({sine} - p[2], 2) / greatest(p[1], {_SAME!r})"
+    formula = f"greatest({POLE_KM!r} * {angle}, {EQUATOR_KM!r} * ({angle} - {FLATTENING / 8!r} * ({x} + {y})))"
+    return f"list_transform([[{half}, sin({first})]], lambda p: {formula})[1]"
+
+
+@lru_cache(maxsize=16)
+def _border(latitude: float, km: float) -> tuple[float, float, float, float]:
+    """The cosine of the angle of places on the border of a circle, as a parabola of the sine of their latitude.
+
+    The formula takes from an angle what depends on that and, quadratically, on the sine of the other place's reduced
+    latitude; with the weights at the circle's own angle, all is a parabola.
+
+    Returns:
+        Its three coefficients, and more than it is off by anywhere on the border.
+    """
+    sine, angle = math.sin(reduced(latitude)), km / EQUATOR_KM
+    x, y = _weights(angle, math.sin(angle / 2) ** 2)
+    flat = math.cos(angle) - math.sin(angle) * (x + y) * sine**2
+    slope = -2 * math.sin(angle) * (x - y) * sine
+    bend = -math.sin(angle) * (x + y)
+    worst = 0.0
+    low, high = _folded(reduced(latitude) - angle), _folded(reduced(latitude) + angle)
+    # As far as the border itself may lie off the circle.
+    low, high = max(low - 2 * FLATTENING * angle, -math.pi / 2), min(high + 2 * FLATTENING * angle, math.pi / 2)
+    for step in range(_STEPS + 1):
+        other = math.sin(low + (high - low) * step / _STEPS)
+        found = angle
+        for _ in range(_TURNS):
+            x, y = _weights(found, math.sin(found / 2) ** 2)
+            found = angle + x * (sine + other) ** 2 + y * (sine - other) ** 2
+        found = min(found, km / POLE_KM)
+        worst = max(worst, abs(math.cos(found) - (flat + other * (slope + other * bend))))
+    return flat, slope, bend, 1.5 * worst + 2 * _ROUNDING
+
+
+_STEPS = 32
+_TURNS = 8
+"""Each turn makes the error some hundred times smaller."""
+
+
+def _folded(latitude: float) -> float:
+    """A latitude in radians that went over a pole."""
+    if abs(latitude) <= math.pi / 2:
+        return latitude
+    return math.copysign(math.pi, latitude) - latitude
 
 
 def _cosine(angle: float) -> float:

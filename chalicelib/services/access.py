@@ -79,16 +79,6 @@ def project_level(caller: Caller, project: int) -> Level:
     return LEVEL_OF[found.permission] if found else Level.NONE
 
 
-def project_mask(caller: Caller, project: int) -> int:
-    """A caller's `effective_permission` on a project: 0 where permissions are not fine-grained (`spec/3` §1.6)."""
-    return grants.in_project(caller.id, project).whole if settings().fine_grained_permissions else 0
-
-
-def organization_mask(caller: Caller, organization: int) -> int:
-    """A caller's `effective_permission` on an organization; 0 where permissions are not fine-grained."""
-    return grants.in_organization(caller.id, organization).whole if settings().fine_grained_permissions else 0
-
-
 def projects_of(caller: Caller) -> dict[int, Level]:
     """The projects that a caller may see, and how far they may go there."""
     found = {item.project: LEVEL_OF[item.permission] for item in records.linked(MEMBERSHIP, "user", caller.id)}

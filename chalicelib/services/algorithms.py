@@ -65,7 +65,7 @@ def change(project: Project, caller: Caller, algorithm: Algorithm, body: Algorit
     if not members:
         raise BadInput("No recognized keys in request!")
     if body.user is not None or body.cluster is not None:
-        _check_runner(project, body.user or algorithm.user, body.cluster or algorithm.cluster)
+        _check_runner(project, body.user or algorithm.user, body.cluster or _living(algorithm).cluster)
     if body.template is not None:
         hosted.allowed(body.template, caller)
     if "headers" in members:

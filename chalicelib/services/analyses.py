@@ -38,9 +38,9 @@ def counts(project: int, parameters: MediaQuery) -> dict[str, int]:
     found = {}
     for analysis in records.listed(ANALYSIS, project):
         wanted = search_string.parse(analysis.data_query, "data_query")
-        queries = [Query(kind=Kind.MEDIA, where=both(chosen, wanted), type=media.type)]
+        queries = [Query(kind=Kind.MEDIA, where=both(chosen, wanted), type=media.type, asked=True)]
         queries += [
-            Query(kind=kind, where=both(Related(Kind.MEDIA, _of_type(chosen, media.type)), wanted))
+            Query(kind=kind, where=both(Related(Kind.MEDIA, _of_type(chosen, media.type)), wanted), asked=True)
             for kind in ANNOTATIONS
         ]
         numbers = [_count(view, query) for query in queries]

@@ -1,7 +1,6 @@
 """Changing and deleting many localizations or states, chosen by a query (`spec/4` §§10.5 and 11.3).
 
-What is asked for is checked before anything changes. Then it is done in commits of up to 98 rows, each element whole;
-a request that was stopped half-way may be repeated.
+What is asked for is checked here, before anything changes; `services/bulk.py` does it.
 """
 
 from __future__ import annotations
@@ -10,13 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
-from chalicelib.domain.attribute_values import converter
-from chalicelib.domain.changes import deleted, differences, tombstoned, unseen
-from chalicelib.domain.commits import Edit
+from chalicelib.domain.changes import differences
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.marks import identity
 from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput
 from chalicelib.query import filters
@@ -29,11 +23,10 @@ from chalicelib.query.annotation_bodies import (
 from chalicelib.query.operators import Op
 from chalicelib.query.parameters import ListQuery
 from chalicelib.query.tree import Query, Test, negated
-from chalicelib.services import asking, tracks
-from chalicelib.services.annotation_moves import Change, Plan, parts
-from chalicelib.services.annotations import Writer, all_rows, author, hyphenated, rows_of, settling, type_of
-from chalicelib.storage import entities, steps
-from chalicelib.storage.steps import Step
+from chalicelib.services import asking, bulk, visibility
+from chalicelib.services.annotations import Writer, all_rows, author, hyphenated, type_of
+from chalicelib.services.bulk import BulkChange
+from chalicelib.storage import entities
 
 BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
 BulkDelete = LocalizationBulkDelete | StateBulkDelete
@@ -84,21 +77,28 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     if first is None:
         return 0
     refuse_mixed(kind, view, query, numbers, first.entity.type)
-    change = _change(writer, type_of(kind, writer.project, first.entity.type), body, name)
-    told = differences(first.entity, change(first.entity))
-    in_place = bool(body.in_place) if body.in_place is not None else not (kind is Kind.STATE and body.new_version)
-    if in_place and body.new_version is None and body.new_elemental_id is None:
-        entities.edit_many(kind, numbers, change, user=writer.user, describe=lambda done: [Edit(kind, done, *told)])
-        return len(numbers)
-    plan = Plan(
+    change = BulkChange(
         kind=kind,
-        writer=writer,
-        change=change,
-        told=told,
-        version=body.new_version,
-        renamed=body.new_elemental_id is not None,
+        project=writer.project,
+        user=writer.user,
+        verb="edit",
+        numbers=numbers,
+        type=first.entity.type,
+        attributes=body.attributes,
+        reset=body.reset_attributes,
+        nulls=body.null_attributes,
+        fixed=_fixed(writer, body, name),
     )
-    (plan.move if in_place else plan.copy)(numbers)
+    changed = bulk.changing(change, type_of(kind, writer.project, change.type))
+    change.told = differences(first.entity, changed(first.entity))
+    if body.new_version is not None and visibility.current():
+        visibility.check(kind, [changed(row.entity) for row in entities.many(kind, numbers).values()])
+    in_place = bool(body.in_place) if body.in_place is not None else not (kind is Kind.STATE and body.new_version)
+    if not in_place:
+        change.verb = "copy"
+    elif body.new_version is not None or body.new_elemental_id is not None:
+        change.verb = "move"
+    bulk.run(change)
     return len(numbers)
 
 
@@ -114,81 +114,32 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
     if body and body.pedantic and asking.count(view, all_rows(kind, Test("id", Op.IN, tuple(numbers)), stale)):
         raise BadInput("pedantic: some of the matches are earlier marks; only the latest may be addressed.")
     prune = bool(body and body.prune)
-    if kind is Kind.STATE:
-        _delete_children(writer, view, numbers, prune=prune)
-    if prune:
-        _prune(kind, writer, view, sorted(numbers))
-        return len(numbers)
-    moment = now()
-
-    def bury(row: Any) -> Any:
-        if row.variant_deleted:
-            return None
-        return msgspec.structs.replace(row, variant_deleted=True, modified_by=writer.user, modified_datetime=moment)
-
-    entities.edit_many(kind, numbers, bury, user=writer.user, describe=lambda done: [tombstoned(kind, done)])
+    bulk.run(
+        BulkChange(
+            kind=kind,
+            project=writer.project,
+            user=writer.user,
+            verb="prune" if prune else "bury",
+            numbers=numbers,
+            fixed={"variant_deleted": True, **_signed(writer)},
+            children=None if kind is not Kind.STATE else "prune" if prune else "bury",
+        )
+    )
     return len(numbers)
 
 
-# --- changes -------------------------------------------------------------------------------------------------------
-
-
-def _change(writer: Writer, of: Any, body: BulkUpdate, name: int | None) -> Change:
-    """What becomes of each row."""
-    fixed: dict[str, Any] = {"modified_by": writer.user, "modified_datetime": now()}
+def _fixed(writer: Writer, body: BulkUpdate, name: int | None) -> dict[str, Any]:
+    """The members that become the same in each row."""
+    fixed = _signed(writer)
     if name is not None:
         fixed["created_by"] = name
     if body.new_version is not None:
         fixed["version"] = body.new_version
     if body.new_elemental_id is not None:
         fixed["elemental_id"] = hyphenated(body.new_elemental_id)
-    merge = converter(of.attribute_types).merge
-    attributes, reset, nulls = body.attributes, body.reset_attributes, body.null_attributes
-
-    def change(row: Any) -> Any:
-        if not (attributes or reset or nulls):
-            return msgspec.structs.replace(row, **fixed)
-        return msgspec.structs.replace(row, attributes=merge(row.attributes, attributes, reset, nulls), **fixed)
-
-    return change
+    return fixed
 
 
-# --- deletions -----------------------------------------------------------------------------------------------------
-
-
-def _delete_children(writer: Writer, view: asking.View, numbers: Sequence[int], *, prune: bool) -> None:
-    """Delete what only these states contain, of those whose type asks for it."""
-    parental = [
-        number
-        for number, of in view.definitions.types(Kind.STATE).items()
-        if of.delete_child_localizations  # type: ignore[union-attr]
-    ]
-    if not parental or not numbers:
-        return
-    query = all_rows(Kind.STATE, Test("id", Op.IN, tuple(numbers)), Test("type", Op.IN, tuple(parental)))
-    states = [row.entity for row in entities.many(Kind.STATE, asking.ids(view, query)).values()]
-    tracks.delete_children(writer, states, prune=prune)
-
-
-def _prune(kind: Kind, writer: Writer, view: asking.View, numbers: Sequence[int]) -> None:
-    """Let rows go, lower ids first, and make the marks before them visible again that stay."""
-    above = all_rows(kind, Test("id", Op.IN, tuple(numbers)), Test("mark", Op.GT, 0), Test("latest", Op.EQ, value=True))
-    restoring = bool(numbers) and asking.count(view, above) > 0
-    for part in parts(numbers, steps.LARGEST // 2 if restoring else steps.LARGEST):
-        steps.again(lambda part=part: _prune_some(kind, writer, part))  # type: ignore[misc]
-
-
-def _prune_some(kind: Kind, writer: Writer, part: Sequence[int]) -> None:
-    rows = list(entities.many(kind, part).values())
-    if not rows:
-        return
-    going = {row.entity.id for row in rows}
-    above = [identity(row.entity) for row in rows if row.entity.latest and row.entity.mark]
-    flips: list[Step] = []
-    for others in rows_of(kind, writer.project, above).values():
-        flips += settling(kind, [row for row in others if row.entity.id not in going])[0]
-    edits = [deleted(kind, [row.entity.id for row in rows])]
-    if flips:
-        edits.append(unseen(kind, [step.after.id for step in flips]))
-    removals = [Step(kind, row, None) for row in rows]
-    steps.apply(writer.project, [*removals, *flips], user=writer.user, edits=edits)
+def _signed(writer: Writer) -> dict[str, Any]:
+    """Who changes it, and when."""
+    return {"modified_by": writer.user, "modified_datetime": now()}

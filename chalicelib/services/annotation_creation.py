@@ -18,7 +18,7 @@ from chalicelib.domain.marks import Identity, identity, next_mark
 from chalicelib.domain.resource import now
 from chalicelib.domain.tracks import segments
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.services import access, projects
+from chalicelib.services import access, projects, visibility
 from chalicelib.services.annotations import Writer, author, existing, hyphenated, rows_of, settling, types_of
 from chalicelib.services.tracks import Place, places
 from chalicelib.storage import entities, ids, records, steps
@@ -85,6 +85,7 @@ class _Creation:
         attributes = [self._filled(index, spec) for index, spec in enumerate(self._specs)]
         numbers = ids.reserve(self._kind, len(self._specs))
         made = [self._make(*each) for each in zip(self._specs, numbers, attributes, strict=True)]
+        visibility.check(self._kind, made)
         if not self._named:
             entities.create(self._kind, made, user=self._writer.user)
             return list(numbers)
@@ -173,6 +174,7 @@ class _Creation:
             "version": spec.version or self._default,
             "parent": None if spec.parent is None else int(spec.parent),
             "attributes": attributes,
+            "revision": len(self._types[spec.type].revisions),
             "elemental_id": hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
             "created_by": creator,
             "created_datetime": self._now,

@@ -20,7 +20,8 @@ from chalicelib.domain.entities import LocalizationUpdate, StateUpdate
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.marks import identity, next_mark
 from chalicelib.domain.resource import Timestamp, now
-from chalicelib.services import tracks
+from chalicelib.domain.revisions import up_to_date
+from chalicelib.services import tracks, visibility
 from chalicelib.services.annotations import (
     Writer,
     author,
@@ -104,6 +105,7 @@ def update(kind: Kind, writer: Writer, find: Find, body: Update, *, in_place: bo
         if name is not None:
             change["created_by"] = name
         after = msgspec.structs.replace(before.entity, **change, modified_by=writer.user, modified_datetime=moment)
+        visibility.check(kind, [after])
         plan = rewriting(kind, before, after, guard) if in_place else marking(kind, before, after, guard)
         return plan.apply(writer)
 
@@ -149,7 +151,8 @@ def _change(kind: Kind, writer: Writer, row: Any, body: Update) -> dict[str, Any
         getattr(body, name) is not None for names in GEOMETRY.values() for name in names
     )
     if attributes or geometry:
-        change |= _typed(type_of(kind, writer.project, row.type), row, body)
+        of = type_of(kind, writer.project, row.type)
+        change |= _typed(of, up_to_date(row, of.revisions), body)
     if body.frame is not None:
         change["frame"] = body.frame
     if body.parent is not None:
@@ -170,6 +173,7 @@ def _typed(of: AnyType, row: Any, body: Update) -> dict[str, Any]:
         change["attributes"] = merge(
             of.attribute_types, row.attributes, body.attributes, body.reset_attributes, body.null_attributes
         )
+        change["revision"] = row.revision
     if isinstance(body, LocalizationUpdate):
         for name in GEOMETRY[of.dtype]:  # type: ignore[union-attr]
             if (value := getattr(body, name)) is not None:

@@ -3,6 +3,8 @@
 Most rows are alone: the only row of their element, on the way to a name that nobody has. The view tells which they
 are, all at once; they go in commits as large as can be, each of which fails should a name be taken in the meantime.
 The others go in smaller commits, each planned among the rows of all elements it touches.
+
+A `Moves` does the next of a list of rows, in one commit; `services/bulk.py` has it do so until all are done.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import takewhile
+from typing import Any, cast
 
 import msgspec
 
@@ -25,11 +28,16 @@ from chalicelib.services import asking
 from chalicelib.services.annotations import Writer, all_rows, rows_of, settling
 from chalicelib.storage import entities, ids, steps
 from chalicelib.storage.steps import Guard, Step
+from chalicelib.storage.transactions import Transaction
 
 Change = Callable[[Any], Any]
 Told = tuple[dict[str, Any], dict[str, Any]]
 ROUNDS = 4
 """How often those that are alone are looked for again after somebody was faster."""
+MOST_MOVED = steps.LARGEST - 1
+"""Rows that move in one commit, where each is alone: beside them is one row that says how far the change is."""
+MOST_COPIED = MOST_MOVED // 2
+"""Rows that are copied in one commit: each may have another that ceases to be the latest."""
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -43,21 +51,19 @@ class Named(msgspec.Struct, frozen=True):
 _decode = msgspec.json.Decoder(Named).decode
 
 
-def parts(numbers: Sequence[int], size: int) -> list[Sequence[int]]:
-    """The ids in pieces of at most a size."""
-    return [numbers[start : start + size] for start in range(0, len(numbers), size)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+@dataclass(kw_only=True)
+class Moves:
     """One change of many rows.
 
     Attributes:
-        kind: their kind; writer: who changes them.
+        kind: their kind.
+        writer: who changes them.
         change: from a row to the changed row.
         told: what the change log says of each: fields before and after, of the first of them.
         version: the version they come to, where that changes.
         renamed: whether all get one elemental id.
+        staying: whether the rows themselves move; otherwise copies of them do, and the rows keep their content.
+        also: adds to each transaction, given the number of rows it does.
     """
 
     kind: Kind
@@ -66,42 +72,62 @@ class Plan:
     told: Told
     version: int | None
     renamed: bool
+    staying: bool
+    also: Callable[[Transaction, int], None]
+    _guard: Guard | None = None
+    _alone: frozenset[int] = frozenset()
+    _rounds: int = 0
 
-    def move(self, numbers: Sequence[int]) -> None:
-        """Change the rows themselves; each is the latest mark of the element it comes into."""
-        left = self._alone(numbers, self._move_alone, steps.LARGEST, staying=True)
-        for part in parts(left, steps.LARGEST // 3):
-            steps.again(lambda part=part: self._move_some(part))  # type: ignore[misc]
+    def order(self, numbers: Sequence[int]) -> list[int]:
+        """The rows as they had best be done: first those that are alone."""
+        self._look(numbers)
+        return [
+            *(each for each in numbers if each in self._alone),
+            *(each for each in numbers if each not in self._alone),
+        ]
 
-    def copy(self, numbers: Sequence[int]) -> None:
-        """Make changed copies, each the latest mark of its element; the originals keep their content."""
-        left = self._alone(numbers, self._copy_alone, steps.LARGEST // 2, staying=False)
-        for part in parts(left, steps.LARGEST // 2):
-            steps.again(lambda part=part: self._copy_some(part))  # type: ignore[misc]
+    @property
+    def looks(self) -> bool:
+        """Whether `next` has to know all rows that are left, not just the first."""
+        return self._guard is None
+
+    def next(self, numbers: Sequence[int]) -> tuple[int, bool]:
+        """Do the first of the rows that are left.
+
+        Returns:
+            how many were done, and whether there was anything to commit.
+
+        Raises:
+            Conflict: somebody else was faster; nothing was done.
+        """
+        if self._guard is None:
+            self._look(numbers)
+        alone = self._leading(numbers, MOST_MOVED if self.staying else MOST_COPIED, alone=True)
+        try:
+            if alone:
+                (self._move_alone if self.staying else self._copy_alone)(alone, cast("Guard", self._guard))
+                self._guard = Guard(cast("Guard", self._guard).project, cast("Guard", self._guard).n + 1)
+                return len(alone), True
+            others = self._leading(numbers, MOST_MOVED // 3 if self.staying else MOST_COPIED, alone=False)
+            return len(others), (self._move_some if self.staying else self._copy_some)(others)
+        except Conflict:
+            self._guard = None
+            raise
 
     # --- rows that are alone ---------------------------------------------------------------------------------------
 
-    def _alone(
-        self, numbers: Sequence[int], do: Callable[[Sequence[int], Guard], None], size: int, *, staying: bool
-    ) -> list[int]:
-        """Do all rows that are alone; returns the others."""
-        left = list(numbers)
-        for _ in range(ROUNDS):
-            guard = steps.guard(self.writer.project)
-            alone = self._find_alone(left, staying=staying)
-            done: set[int] = set()
-            try:
-                for part in parts(alone, size):
-                    do(part, guard)
-                    guard = Guard(guard.project, guard.n + 1)
-                    done.update(part)
-            except Conflict:
-                left = [number for number in left if number not in done]
-            else:
-                return [number for number in left if number not in done]
-        return left
+    def _leading(self, numbers: Sequence[int], size: int, *, alone: bool) -> Sequence[int]:
+        """The first rows, as many of them as are all alone or all not, and no more than fit."""
+        first = numbers[:size]
+        return list(takewhile(lambda number: (number in self._alone) == alone, first))
 
-    def _find_alone(self, numbers: Sequence[int], *, staying: bool) -> list[int]:
+    def _look(self, numbers: Sequence[int]) -> None:
+        """See which of the rows are alone; where others keep interfering, take none for that."""
+        self._rounds += 1
+        self._guard = steps.guard(self.writer.project)
+        self._alone = frozenset(self._find_alone(numbers) if self._rounds <= ROUNDS else ())
+
+    def _find_alone(self, numbers: Sequence[int]) -> list[int]:
         """Those of the rows that are the only one of their element, and come into one that has none (or stay there)."""
         if self.renamed:
             return []
@@ -117,15 +143,14 @@ class Plan:
         return [
             row.id
             for row in rows
-            if (staying and row.version == self.version)
+            if (self.staying and row.version == self.version)
             or (names[row.elemental_id] == 1 and row.elemental_id not in taken)
         ]
 
     def _move_alone(self, part: Sequence[int], guard: Guard) -> None:
         rows = self._still_alone(part)
         done = [Step(self.kind, row, self.change(row.entity)) for row in rows]
-        edits = [Edit(self.kind, [step.after.id for step in done], *self.told)]
-        steps.apply(self.writer.project, done, user=self.writer.user, edits=edits, guarded=guard)
+        self._apply(done, [Edit(self.kind, [step.after.id for step in done], *self.told)], guard, len(part))
 
     def _copy_alone(self, part: Sequence[int], guard: Guard) -> None:
         rows = self._still_alone(part)
@@ -140,7 +165,7 @@ class Plan:
             done.append(Step(self.kind, None, copy))
         if self.version is None:
             edits.append(Edit(self.kind, [*part, *numbers], *self.told))
-        steps.apply(self.writer.project, done, user=self.writer.user, edits=edits, guarded=guard)
+        self._apply(done, edits, guard, len(part))
 
     def _still_alone(self, part: Sequence[int]) -> list[entities.Stored[Any]]:
         rows = list(entities.many(self.kind, part).values())
@@ -150,7 +175,7 @@ class Plan:
 
     # --- rows among others -----------------------------------------------------------------------------------------
 
-    def _move_some(self, part: Sequence[int]) -> None:
+    def _move_some(self, part: Sequence[int]) -> bool:
         guard = steps.guard(self.writer.project)
         before = entities.many(self.kind, part)
         after = {number: self.change(row.entity) for number, row in before.items()}
@@ -168,13 +193,13 @@ class Plan:
             flips += flipped
             done += [Step(self.kind, before[number], row) for number, row in (made | rewritten).items()]
         edits = [Edit(self.kind, [step.after.id for step in done], *self.told)] if done else []
-        self._commit(done, flips, edits, guard)
+        return self._commit(done, flips, edits, guard, len(part))
 
-    def _copy_some(self, part: Sequence[int]) -> None:
+    def _copy_some(self, part: Sequence[int]) -> bool:
         guard = steps.guard(self.writer.project)
         before = list(entities.many(self.kind, part).values())
         if not before:
-            return
+            return False
         numbers = ids.reserve(self.kind, len(before))
         copies = [
             msgspec.structs.replace(self.change(row.entity), id=number)
@@ -193,13 +218,24 @@ class Plan:
             flips += flipped
             done += [Step(self.kind, None, row) for row in (made | rewritten).values()]
         edits = [Edit(self.kind, [number for pair in marks for number in pair], *self.told)] if marks else []
-        self._commit(done, flips, edits, guard)
+        return self._commit(done, flips, edits, guard, len(part))
 
-    def _commit(self, done: list[Step], flips: list[Step], edits: list[Edit], guard: Guard) -> None:
+    def _commit(self, done: list[Step], flips: list[Step], edits: list[Edit], guard: Guard, count: int) -> bool:
         told = {number for edit in edits for number in edit.ids}
         if hidden := [step.after.id for step in flips if step.after.id not in told]:
             edits = [*edits, unseen(self.kind, hidden)]
-        steps.apply(self.writer.project, [*done, *flips], user=self.writer.user, edits=edits, guarded=guard)
+        return self._apply([*done, *flips], edits, guard, count)
+
+    def _apply(self, done: list[Step], edits: list[Edit], guard: Guard, count: int) -> bool:
+        steps.apply(
+            self.writer.project,
+            done,
+            user=self.writer.user,
+            edits=edits,
+            guarded=guard,
+            also=lambda change: self.also(change, count),
+        )
+        return bool(done)
 
 
 def _of(element: Identity, rows: Iterable[Any]) -> list[Any]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from chalicelib.domain.permissions import Level
 from chalicelib.domain.shaping import shaper
 from chalicelib.query.check import check
 from chalicelib.query.tree import Query
-from chalicelib.services import visibility
+from chalicelib.services import effective, visibility
 from chalicelib.storage.view import View
 from chalicelib.storage.views import current, loaded
 
@@ -29,11 +30,18 @@ def count(view: View, query: Query) -> int:
 
 
 def documents(view: View, query: Query, fields: str | None = None) -> Iterable[bytes]:
-    """The JSON documents of what a query finds, in order; with only some members where `fields` names them."""
-    found = view.documents(_checked(view, query))
+    """The JSON documents of what a query finds, in order; with only some members where `fields` names them.
+
+    Those that a caller asked for tell what they may do with each.
+    """
+    found: Iterable[bytes] = view.documents(_checked(view, query))
+    if query.asked:
+        found = effective.documents(view.project, query.kind, found)
     return found if fields is None else map(shaper(query.kind, fields), found)
 
 
 def _checked(view: View, query: Query) -> Query:
     """A query ready for the view; one that a caller asked finds only what they may do as they want with."""
-    return check(query, view.definitions, visibility.scope(view.project) if query.asked else None)
+    if not query.asked:
+        return check(query, view.definitions)
+    return check(query, view.definitions, visibility.scope(view.project), visibility.scope(view.project, Level.VIEW))

@@ -1,8 +1,8 @@
 """Adding, changing and removing attributes of types, and what that does to the things of the type (`spec/3` §10).
 
-Things are rewritten first, then the definition changes, then whatever was created in between is rewritten as well. So
-a request that was stopped half-way may be repeated: until the definition has changed it asks for the same as before.
-Things are chosen by their documents in the view and rewritten in commits of up to 98, each whole.
+The definition changes in one commit, and with it the type's list of revisions, by which whoever reads a thing sees its
+values as they have become (`domain/revisions.py`): it takes as long for one thing as for a million. Sections, of which
+there are few, are rewritten one by one; a request that was stopped in between may be repeated.
 """
 
 from __future__ import annotations
@@ -17,18 +17,14 @@ from chalicelib.domain.accounts import PROJECT
 from chalicelib.domain.attribute_specs import AttributeTypeChange
 from chalicelib.domain.attribute_values import check_definition, convert
 from chalicelib.domain.attributes import AttributeType
-from chalicelib.domain.changes import unseen
 from chalicelib.domain.definitions import SECTION, TYPE_RECORD
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.records import RecordKind
 from chalicelib.domain.resource import given
+from chalicelib.domain.revisions import Added, Recast, Removed, Renamed, Revision, revised
 from chalicelib.errors import BadInput
-from chalicelib.query.operators import Op
-from chalicelib.query.tree import Test
-from chalicelib.services import access, asking
-from chalicelib.services.annotations import all_rows
-from chalicelib.storage import entities, records, steps
-from chalicelib.storage.steps import Step
+from chalicelib.services import access
+from chalicelib.storage import records
 
 MOST_ATTRIBUTES = 1_000
 """Attributes of one type: their definitions must fit into one row."""
@@ -39,20 +35,13 @@ KIND_OF: dict[str, Kind] = {
     "LeafType": Kind.LEAF,
     "FileType": Kind.FILE,
 }
-_CASTS: dict[tuple[str, str], Callable[[Any], Any]] = {("int", "float"): float, ("float", "int"): int}
-"""What becomes of a value when its attribute's dtype changes; an enum's and a string's are the same."""
-_CHANGEABLE = {*_CASTS, ("enum", "string"), ("string", "enum")}
+MOST_REVISIONS = 2_000
+"""Changes to attributes of one type that concern values: their list must fit beside the definitions."""
+_CHANGEABLE = {("int", "float"), ("float", "int"), ("enum", "string"), ("string", "enum")}
+"""The dtypes that become each other."""
 
-Values = dict[str, Any]
-Rewrite = Callable[[Values], Values | None]
-"""From the attributes of a thing to what they become, None where they stay."""
-
-
-class _Document(msgspec.Struct):
-    attributes: Values = {}
-
-
-_document = msgspec.json.Decoder(_Document)
+Changed = tuple[list[AttributeType], list[Revision]]
+"""The definitions after a change, and what it means for values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,26 +75,15 @@ def add(home: Home, addition: AttributeType, user: int) -> None:
         BadInput: the name is taken, or the definition breaks a rule.
     """
     made = check_definition(addition)
-    name, default = made.name, made.default
 
-    def extended(current: Sequence[AttributeType]) -> list[AttributeType]:
-        if any(each.name == name for each in current):
-            raise BadInput(f"'{name}' is already an attribute.")
+    def extended(current: Sequence[AttributeType]) -> Changed:
+        if any(each.name == made.name for each in current):
+            raise BadInput(f"'{made.name}' is already an attribute.")
         if len(current) >= MOST_ATTRIBUTES:
             raise BadInput(f"addition: a type may have at most {MOST_ATTRIBUTES} attributes.")
-        return [*current, made]
+        return [*current, made], [Added(made.name, made.default)]
 
-    def cleared(values: Values) -> Values | None:
-        # What an unfinished removal left under this name is nobody's value.
-        if default is None:
-            return _without(name, values)
-        return None if values.get(name) == default else {**values, name: default}
-
-    def filled(values: Values) -> Values | None:
-        return None if default is None or name in values else {**values, name: default}
-
-    extended(home.attributes)
-    _apply(home, user, extended, first=cleared, last=filled)
+    _apply(home, user, extended)
 
 
 def change(
@@ -124,18 +102,18 @@ def change(
     Raises:
         BadInput: there is no such attribute, or the change breaks a rule; nothing was changed.
     """
-    homes = [home, *(_namesakes(home, name) if everywhere and home.kind is not None else ())]
+    others = _namesakes(home, name) if everywhere and home.kind is not None else ()
+    # The one that was named comes last: while it has the old name, the request may be repeated.
+    homes = [*others, home]
     plans = [_changed(each.attributes, name, wish, whole=whole) for each in homes]
-    for each, (before, after) in zip(homes, plans, strict=True):
-        rewrite = _rewriting(before, after)
-        _apply(
-            each,
-            user,
-            lambda current: _replaced(current, name, _changed(current, name, wish, whole=whole)[1]),
-            first=rewrite,
-            last=rewrite,
-        )
-    return _told(*plans[0], len(homes))
+
+    def replaced(current: Sequence[AttributeType]) -> Changed:
+        before, after = _changed(current, name, wish, whole=whole)
+        return [after if each.name == name else each for each in current], _revisions(before, after)
+
+    for each in homes:
+        _apply(each, user, replaced)
+    return _told(*plans[-1], len(homes))
 
 
 def remove(home: Home, name: str, user: int) -> None:
@@ -147,13 +125,10 @@ def remove(home: Home, name: str, user: int) -> None:
     if home.kind is not None:
         _find(home.attributes, name)
 
-    def rest(current: Sequence[AttributeType]) -> list[AttributeType]:
-        return [each for each in current if each.name != name]
+    def rest(current: Sequence[AttributeType]) -> Changed:
+        return [each for each in current if each.name != name], [Removed(name)]
 
-    def stripped(values: Values) -> Values | None:
-        return _without(name, values)
-
-    _apply(home, user, rest, first=stripped, last=stripped)
+    _apply(home, user, rest)
 
 
 # --- definitions ---------------------------------------------------------------------------------------------------
@@ -218,10 +193,6 @@ def _with_fitting_default(after: AttributeType) -> AttributeType:
     return after
 
 
-def _replaced(attributes: Sequence[AttributeType], name: str, after: AttributeType) -> list[AttributeType]:
-    return [after if each.name == name else each for each in attributes]
-
-
 def _told(before: AttributeType, after: AttributeType, types: int) -> str:
     said = []
     if after.name != before.name:
@@ -236,90 +207,40 @@ def _told(before: AttributeType, after: AttributeType, types: int) -> str:
     return "\n".join(said)
 
 
-# --- values --------------------------------------------------------------------------------------------------------
+def _revisions(before: AttributeType, after: AttributeType) -> list[Revision]:
+    """What the change of a definition means for values."""
+    found: list[Revision] = []
+    if after.name != before.name:
+        found.append(Renamed(before.name, after.name))
+    if after.dtype != before.dtype and after.dtype in ("int", "float"):
+        found.append(Recast(after.name, after.dtype))
+    return found
 
 
-def _without(name: str, values: Values) -> Values | None:
-    if name not in values:
-        return None
-    return {each: value for each, value in values.items() if each != name}
+def _apply(home: Home, user: int, how: Callable[[Sequence[AttributeType]], Changed]) -> None:
+    meant = how(home.attributes)[1] if home.kind is None else []
+    _rewrite_sections(home, user, meant)
+
+    def applied(current: Any) -> Any:
+        attributes, revisions = how(current.attribute_types)
+        if home.kind is None:
+            return msgspec.structs.replace(current, attribute_types=attributes)
+        if len(current.revisions) + len(revisions) > MOST_REVISIONS:
+            raise BadInput(f"The attributes of a type may be changed {MOST_REVISIONS} times; make another type.")
+        return msgspec.structs.replace(current, attribute_types=attributes, revisions=[*current.revisions, *revisions])
+
+    records.edit(home.record, home.number, applied, user=user)
+    # Those that were written meanwhile; what came with a default by then has got it.
+    _rewrite_sections(home, user, [each for each in meant if not isinstance(each, Added)])
 
 
-def _rewriting(before: AttributeType, after: AttributeType) -> Rewrite:
-    """What the change of a definition does to values. Things without the attribute stay without it."""
-    cast = _CASTS.get((before.dtype, after.dtype))
-
-    def converted(value: Any) -> Any:
-        return cast(value) if cast and isinstance(value, int | float) and not isinstance(value, bool) else value
-
-    def rewrite(values: Values) -> Values | None:
-        if before.name not in values and after.name not in values:
-            return None
-        renamed = values
-        if after.name != before.name and before.name in values:
-            # A value left under the new name by an unfinished removal gives way.
-            kept = ((each, value) for each, value in values.items() if each != after.name)
-            renamed = {after.name if each == before.name else each: value for each, value in kept}
-        old = renamed.get(after.name)
-        new = converted(old)
-        if renamed is values and type(new) is type(old):
-            return None
-        return {**renamed, after.name: new} if after.name in renamed else renamed
-
-    return rewrite
-
-
-def _apply(
-    home: Home,
-    user: int,
-    definitions: Callable[[Sequence[AttributeType]], list[AttributeType]],
-    *,
-    first: Rewrite,
-    last: Rewrite,
-) -> None:
-    """Rewrite values, change the definitions, and rewrite what was written in between."""
-    _rewrite(home, user, first)
-    records.edit(
-        home.record,
-        home.number,
-        lambda current: msgspec.structs.replace(current, attribute_types=definitions(current.attribute_types)),
-        user=user,
-    )
-    _rewrite(home, user, last)
-
-
-def _rewrite(home: Home, user: int, rewrite: Rewrite) -> None:
-    """Rewrite the attributes of all things of a type: earlier marks and tombstones too."""
+def _rewrite_sections(home: Home, user: int, revisions: Sequence[Revision]) -> None:
+    """Take the attributes of a project's sections through revisions."""
+    if not revisions:
+        return
 
     def how(current: Any) -> Any:
-        values = rewrite(current.attributes)
-        return None if values is None else msgspec.structs.replace(current, attributes=values)
+        return msgspec.structs.replace(current, attributes=revised(current.attributes, revisions))
 
-    kind = home.kind
-    if kind is None:
-        for section in records.definitions(home.project).sections.values():
-            if rewrite(section.attributes) is not None:
-                records.edit(SECTION, section.id, how, user=user)
-        return
-    view = asking.current(home.project)
-    numbers = asking.ids(view, all_rows(kind, Test("type", Op.EQ, home.number)))
-    chosen = [number for number in numbers if rewrite(_values(view, kind, number)) is not None]
-    for start in range(0, len(chosen), steps.LARGEST):
-        part = chosen[start : start + steps.LARGEST]
-        steps.again(lambda part=part: _rewrite_some(home.project, kind, part, how, user))  # type: ignore[misc]
-
-
-def _rewrite_some(project: int, kind: Kind, part: Sequence[int], how: Callable[[Any], Any | None], user: int) -> None:
-    """Rewrite some things in one commit.
-
-    Not by `entities.edit_many`, which leaves what is equal as it was: 5 and 5.0 are, to Python.
-    """
-    rows = entities.many(kind, part).values()
-    done = [Step(kind, row, after) for row in rows if (after := how(row.entity)) is not None]
-    # Definitions are no part of the change log, and neither is what they do to values (spec/3 §11.4).
-    steps.apply(project, done, user=user, edits=[unseen(kind, [step.after.id for step in done])])
-
-
-def _values(view: asking.View, kind: Kind, number: int) -> Values:
-    document = view.document(kind, number)
-    return _document.decode(document).attributes if document else {}
+    for section in records.definitions(home.project).sections.values():
+        records.edit(SECTION, section.id, how, user=user)

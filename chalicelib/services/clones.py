@@ -94,14 +94,14 @@ def _seen(caller: Caller, family: Iterable[Media]) -> Iterator[Media]:
             levels[one.project] = access.project_level(caller, one.project)
         level = levels[one.project]
         if level > Level.NONE and visibility.scope(one.project):
-            level = visibility.project_level(caller, one.project, Kind.MEDIA.value, one)
+            level = visibility.project_level(caller, one.project, Kind.MEDIA.value, lambda one=one: one)  # type: ignore[misc]
         if level > Level.NONE:
             yield one
 
 
 def _destination(caller: Caller, number: int) -> Project:
     project = access.project_of(number)
-    level = visibility.project_level(caller, number, "project", project)
+    level = visibility.project_level(caller, number, "project", lambda: project)
     if level is Level.NONE:
         raise NotFound.of("Project", number)
     if level < Level.TRANSFER:
@@ -159,6 +159,7 @@ def _copy(
         id=number,
         project=definitions.project,
         type=type_.id,
+        revision=len(type_.revisions),
         created_by=user,
         created_datetime=moment,
         modified_by=user,

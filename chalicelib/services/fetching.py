@@ -1,6 +1,7 @@
 """Fetching what callers name by URL: only from allowed origins, never from the inside (design §5, `spec/4` §2.6).
 
-An object of the caller's own project in our buckets is read as an object, whatever the URL's signature says by now.
+An object of the caller's own project in our buckets is read as an object, whatever the URL's signature says by now; so
+is a finished resumable upload, by its address.
 Everything else goes through HTTP: its origin is our object store's, where the URL's signature decides, or one of
 `allowed_origins`. A name is resolved once, every address of it is judged, and the connection goes to the address
 judged, so that a name that answers differently the second time gains nothing. Redirects begin anew.
@@ -21,6 +22,7 @@ from msgspec import Struct
 from chalicelib.domain import keys, origins
 from chalicelib.domain.origins import Address
 from chalicelib.errors import BadInput, Forbidden, LimnError, TooLarge
+from chalicelib.services import resumable
 from chalicelib.settings import settings
 from chalicelib.storage import objects, outbound, placement
 
@@ -33,6 +35,7 @@ SECONDS = 20.0
 LARGEST_BLOCK = 1024 * 1024
 _TIMEOUT = urllib3.Timeout(connect=3, read=10)
 _AMAZON = re.compile(r"(?:(?P<bucket>[a-z0-9.-]{3,63})\.)?s3(?:[.-](?:dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com")
+_UPLOAD = re.compile(r"[0-9a-f]{32}")
 _RANGE = re.compile(r"bytes \d+-\d+/(?P<size>\d+)")
 _OK, _PARTIAL = 200, 206
 _MOVED = range(301, 309)
@@ -59,13 +62,21 @@ def check_origin(url: str | None) -> None:
     """Raise Forbidden unless a URL, where there is one, is from an allowed origin."""
     if url is not None:
         address = origins.take_apart(url)
-        if _place_of(address) is None and not _is_allowed(address):
+        if _upload_of(address) is None and _place_of(address) is None and not _is_allowed(address):
             raise origins.refusal(url)
 
 
 def object_key(url: str, project: int) -> str | None:
-    """The key of the project's own object that a URL names; None where it names anything else."""
-    place = _place_of(origins.take_apart(url))
+    """The key of the project's own object that a URL names; None where it names anything else.
+
+    Raises:
+        BadInput: it names a resumable upload that is not finished.
+    """
+    address = origins.take_apart(url)
+    if (upload := _upload_of(address)) is not None:
+        found = resumable.key_of(upload)
+        return found[1] if found and found[0] == project else None
+    place = _place_of(address)
     if place is None:
         return None
     try:
@@ -231,6 +242,13 @@ def _place_of(address: Address) -> ObjectPlace | None:
     else:
         return None
     return ObjectPlace(bucket, key) if bucket in ours and key else None
+
+
+def _upload_of(address: Address) -> str | None:
+    """The id of the resumable upload that a URL names; None where it names anything else."""
+    home = origins.take_apart(f"{settings().public_url}/files/")
+    name = address.target.removeprefix(home.target)
+    return name if address.origin == home.origin and name != address.target and _UPLOAD.fullmatch(name) else None
 
 
 def _configured_store() -> str:

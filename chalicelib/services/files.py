@@ -16,6 +16,7 @@ from chalicelib.domain.entities import File
 from chalicelib.domain.file_bodies import FileSpec, FileUpdate
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.resource import now
+from chalicelib.domain.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.services import ownership
 from chalicelib.services.annotations import Writer, author, hyphenated, types_of
@@ -35,13 +36,15 @@ def create(writer: Writer, spec: FileSpec) -> File:
     """
     user = author(writer, spec.user_elemental_id) or writer.user
     moment = now()
+    of = _type_of(writer.project, spec.type)
     made = File(
         id=ids.reserve(FILE)[0],
         project=writer.project,
         type=spec.type,
         name=spec.name,
         description=spec.description,
-        attributes=fill(_type_of(writer.project, spec.type).attribute_types, spec.attributes or {}, moment),
+        attributes=fill(of.attribute_types, spec.attributes or {}, moment),
+        revision=len(of.revisions),
         elemental_id=hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
         created_by=user,
         created_datetime=moment,
@@ -100,9 +103,12 @@ def _attributes(current: File, body: FileUpdate) -> dict[str, Any]:
     if body.type in (None, current.type) and all(part is None for part in asked):
         return {}
     number = body.type or current.type
-    of = _type_of(current.project, number).attribute_types
-    before = current.attributes if number == current.type else fill(of, current.attributes, now())
-    return {"type": number, "attributes": merge(of, before, *asked)}
+    of = _type_of(current.project, number)
+    if number == current.type:
+        before = up_to_date(current, of.revisions).attributes
+    else:
+        before = fill(of.attribute_types, current.attributes, now())
+    return {"type": number, "attributes": merge(of.attribute_types, before, *asked), "revision": len(of.revisions)}
 
 
 def _type_of(project: int, number: int) -> FileType:

@@ -1,7 +1,10 @@
-"""How jobs stand: asking engines in bounded time, keeping what they say, telling who waits for it by mail.
+"""How jobs stand: handing them over, asking engines in bounded time, keeping what they say, telling who waits by mail.
 
-`current` is for whoever looks at jobs, `sweep` for the schedule: mails go out and cancelled workflows end also when
-nobody looks. Both do the same.
+`current` is for whoever looks at jobs, `sweep` for the schedule: mails go out and steps follow also when nobody looks.
+Both do the same.
+
+Who hands a run over holds its lease, which nobody gets of a run that was deleted; who ends a run waits for the lease
+(`job_removal`). So an engine never gets a run that is gone.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -20,9 +24,9 @@ from chalicelib.domain.resource import now
 from chalicelib.domain.runs import ACTIVE, FINAL, RUN, Run, RunNode
 from chalicelib.domain.stores import JOB_CLUSTER
 from chalicelib.errors import LimnError, NotFound, Unavailable
-from chalicelib.messages import send
+from chalicelib.messages import send_many
 from chalicelib.services import project_mail
-from chalicelib.services.engines.base import Away, Engine, Order, Refused, Standing
+from chalicelib.services.engines.base import Away, Busy, Engine, Order, Refused, Standing
 from chalicelib.services.engines.batch import Batch
 from chalicelib.services.engines.kubernetes import Cluster
 from chalicelib.settings import settings
@@ -35,6 +39,8 @@ ASK_SECONDS = 5.0
 LOST_SECONDS = 60.0
 """How long an engine may not know a run before the run counts as lost."""
 LEASE_SECONDS = 30.0
+_OVER = 1.0
+"""A lease that ended long ago."""
 _THREADS = 8
 
 
@@ -74,10 +80,9 @@ def parameters_of(run: Run) -> list[tuple[str, str]]:
 def submit(run: Run) -> Run:
     """Hand a run to its engine. Raises Away, Refused."""
     try:
-        standing = engine_of(run.cluster).submit(_order(run))
+        return _submitted(run, engine_of(run.cluster))
     except LimnError as error:
         raise Away(error.message) from error
-    return _keep(run, standing)
 
 
 def refuse(run: Run, message: str) -> Run:
@@ -99,37 +104,10 @@ def current(runs: Sequence[Run], seconds: float = ASK_SECONDS) -> list[Run]:
     return [found.get(run.uid, run) for run in runs]
 
 
-def stop(runs: Sequence[Run], seconds: float = ASK_SECONDS) -> None:
-    """End runs that were marked as deleted and forget them; those whose engine is away stay marked for the sweep."""
-    end = time.monotonic() + seconds
-    away: set[int | None] = set()
-
-    def end_one(run: Run) -> None:
-        if time.monotonic() > end or run.cluster in away:
-            return
-        try:
-            if not run.is_final or run.cluster is not None:
-                engine_of(run.cluster).stop(run)
-        except (Away, LimnError):
-            away.add(run.cluster)
-            return
-        except Refused:
-            pass  # its engine is gone, and the run with it
-        objects.remove(list(objects.under(run.folder)))
-        try:
-            records.remove(RUN, run.uid)
-        except NotFound:
-            return
-
-    with ThreadPoolExecutor(_THREADS) as pool:
-        list(pool.map(end_one, runs))
-
-
 def sweep(seconds: float) -> int:
-    """Bring every run that goes on up to date, and end those that were deleted; how many there were."""
-    runs = records.linked(RUN, "active", ACTIVE)
-    current([run for run in runs if not run.is_stopping], seconds / 2)
-    stop([run for run in runs if run.is_stopping], seconds / 2)
+    """Bring every run that goes on up to date; how many there are."""
+    runs = [run for run in records.linked(RUN, "active", ACTIVE) if not run.is_stopping]
+    current(runs, seconds)
     return len(runs)
 
 
@@ -144,13 +122,17 @@ def refresh(uid: str) -> None:
 def _asked(group: tuple[int | None, list[Run]], deadline: float) -> list[Run]:
     """Runs of one engine as they stand."""
     cluster, runs = group
+    leases = {run.uid: _Lease(run.uid) for run in runs if run.is_submitted}
     try:
         engine = engine_of(cluster)
         waiting = [run for run in runs if not run.is_submitted]
         handed = [_handed_over(run, engine, deadline) for run in waiting]
         submitted = [run for run in runs if run.is_submitted]
-        standings = engine.standings([_order(run) for run in submitted], deadline) if submitted else {}
+        orders = [_order(run, leases[run.uid]) for run in submitted]
+        standings = engine.standings(orders, deadline) if submitted else {}
     except (Away, LimnError) as away:
+        for lease in leases.values():
+            lease.let_go()
         message = away.message if isinstance(away, LimnError) else str(away)
         return [msgspec.structs.replace(run, message=message) for run in runs]
     except Refused as refusal:
@@ -162,35 +144,64 @@ def _handed_over(run: Run, engine: Engine, deadline: float) -> Run:
     if time.monotonic() > deadline:
         return run
     try:
-        return _keep(run, engine.submit(_order(run)))
+        return _submitted(run, engine)
+    except Busy as busy:
+        return msgspec.structs.replace(run, message=str(busy))
     except Refused as refusal:
         return refuse(run, str(refusal))
 
 
-def _order(run: Run) -> Order:
+def _submitted(run: Run, engine: Engine) -> Run:
+    """Hand a run over and keep what its engine says. Raises Away, Refused, and errors of the stores."""
+    lease = _Lease(run.uid)
+    try:
+        return _keep(run, engine.submit(_order(run, lease)))
+    except (Away, LimnError):
+        lease.let_go()
+        raise
+
+
+def _order(run: Run, lease: _Lease) -> Order:
     def document() -> dict[str, Any]:
         found: dict[str, Any] = msgspec.json.decode(objects.read(manifest_key(run)))
         return found
 
-    return Order(run=run, document=document, parameters=partial(parameters_of, run), claim=partial(_claim, run.uid))
+    return Order(run=run, document=document, parameters=partial(parameters_of, run), claim=lease.take)
 
 
-def _claim(uid: str) -> tuple[Run, bool] | None:
-    """Become the one that hands a run's nodes over."""
-    was: list[float] = []
-    moment = time.time()
+class _Lease:
+    """The right to hand a run over, which one process has at a time."""
 
-    def take(run: Run) -> Run | None:
-        was[:] = [run.lease]
-        if run.lease > moment or run.is_final or run.is_stopping:
-            return None
-        return msgspec.structs.replace(run, lease=moment + LEASE_SECONDS)
+    def __init__(self, uid: str) -> None:
+        self._uid = uid
+        self._until = 0.0
 
-    try:
-        after = records.edit(RUN, uid, take)
-    except LimnError:
-        return None
-    return (after, was[0] > 0) if after.lease == moment + LEASE_SECONDS else None
+    def take(self) -> tuple[Run, bool]:
+        """The run as it is, and whether another had the lease and never said what it did. Raises Busy, LimnError."""
+        was: list[float] = []
+        moment = time.time()
+
+        def take(run: Run) -> Run | None:
+            was[:] = [run.lease]
+            if run.lease > moment or run.is_final or run.is_stopping:
+                return None
+            return msgspec.structs.replace(run, lease=moment + LEASE_SECONDS)
+
+        after = records.edit(RUN, self._uid, take)
+        if after.lease != moment + LEASE_SECONDS:
+            raise Busy("The job is being handed over.")
+        self._until = after.lease
+        return after, was[0] > 0
+
+    def let_go(self) -> None:
+        """End it without a word of what was done: the next one has to find out, but need not wait."""
+
+        def end(run: Run) -> Run | None:
+            return msgspec.structs.replace(run, lease=_OVER) if run.lease == self._until else None
+
+        if self._until:
+            with suppress(LimnError):  # it ends by itself
+                records.edit(RUN, self._uid, end)
 
 
 def _keep(run: Run, standing: Standing | None) -> Run:
@@ -200,8 +211,12 @@ def _keep(run: Run, standing: Standing | None) -> Run:
         return run
 
     def change(current: Run) -> Run | None:
-        if current.is_final or current.is_stopping:
+        if current.is_final:
             return None
+        if current.is_stopping:
+            # who ends it must know what was handed over, and that no more will be
+            ends = standing is not None and standing.ends_claim
+            return msgspec.structs.replace(_after(current, standing, moment), active=ACTIVE) if ends else None
         after = _after(current, standing, moment)
         try:
             return _told(after)
@@ -235,6 +250,7 @@ def _after(run: Run, standing: Standing | None, moment: float) -> Run:
         missing_since=None,
         lease=0.0 if standing.ends_claim else run.lease,
         active=None if final else ACTIVE,
+        expires=(datetime.now(UTC) + timedelta(days=settings().job_days)).date().isoformat() if final else None,
     )
 
 
@@ -253,7 +269,8 @@ def _told(run: Run) -> Run:
     if spec is None or not run.is_final:
         return run
     try:
-        send(settings().email_queue_url, project_mail.prepare(run.project, spec, f"job-{run.uid}"))
+        mails = project_mail.prepare(run.project, spec, f"job-{run.uid}", run.user)
+        send_many(settings().email_queue_url, mails)
     except Unavailable:
         raise
     except LimnError as error:

@@ -29,7 +29,7 @@ from chalicelib.domain.workflow_checks import Engine, check
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import filters
 from chalicelib.query.parameters import MediaQuery
-from chalicelib.services import algorithms, asking, job_standing, project_mail, transcodes
+from chalicelib.services import algorithms, asking, job_removal, job_standing, project_mail, transcodes
 from chalicelib.services.access import Caller
 from chalicelib.services.engines import kubernetes
 from chalicelib.services.engines.base import Away, Refused
@@ -74,7 +74,7 @@ def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_m
     gid = str(uuid.uuid1())
     for mail in (spec.success_email_spec, spec.failure_email_spec):
         if mail is not None:
-            project_mail.prepare(project.id, mail, gid)
+            project_mail.prepare(project.id, mail, gid, caller.id)
     batches = _batches(media, algorithm.files_per_job)
     if not batches:
         return Launched(algorithm=algorithm, gid=gid, runs=[])
@@ -108,19 +108,12 @@ def listed(project: int, gid: str | None, media: Sequence[int] | None) -> list[J
 def remove_many(project: int, gid: str | None, media: Sequence[int] | None) -> int:
     """Cancel and remove jobs of a project; how many there were."""
     runs = _runs(project, gid, media)
-    remove(runs)
+    job_removal.remove(runs)
     count = len(runs)
     if gid is not None:
         jobs = [job for job in records.linked(JOB, "gid", gid) if job.project == project]
         count += transcodes.cancel(job for job in jobs if media is None or job.media in media)
     return count
-
-
-def remove(runs: Sequence[Run]) -> None:
-    """Cancel and remove runs: they are gone at once; an engine that is away is told later."""
-    with ThreadPoolExecutor(_THREADS) as pool:
-        list(pool.map(_mark, runs))
-    job_standing.stop(runs)
 
 
 def find(uid: str) -> Run:
@@ -140,13 +133,6 @@ def _runs(project: int, gid: str | None, media: Sequence[int] | None) -> list[Ru
         if run.project == project and not run.is_stopping and (wanted is None or wanted & set(run.media_ids))
     ]
     return sorted(found, key=lambda run: (run.created, run.uid))
-
-
-def _mark(run: Run) -> None:
-    try:
-        records.edit(RUN, run.uid, lambda current: msgspec.structs.replace(current, is_stopping=True, active="yes"))
-    except NotFound:
-        return
 
 
 def _media(project: int, spec: JobSpec, *, all_media: bool) -> list[int]:
@@ -231,16 +217,8 @@ def _store(runs: list[Run]) -> None:
             change.run()
             done += part
     except Exception:
-        _forget(done)
+        job_removal.forget(done)
         raise
-
-
-def _forget(runs: Iterable[Run]) -> None:
-    for run in runs:
-        try:
-            records.remove(RUN, run.uid)
-        except NotFound:
-            continue
 
 
 def _submit(runs: list[Run]) -> list[Run]:
@@ -249,7 +227,7 @@ def _submit(runs: list[Run]) -> list[Run]:
     try:
         first = job_standing.submit(runs[0])
     except Refused as refusal:
-        _forget(runs)
+        job_removal.forget(runs)
         raise BadInput(str(refusal)) from None
     except Away as away:
         return [msgspec.structs.replace(run, message=str(away)) for run in runs]

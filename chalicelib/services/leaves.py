@@ -16,6 +16,7 @@ from chalicelib.domain.commits import Edit
 from chalicelib.domain.entities import Leaf
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.resource import now
+from chalicelib.domain.revisions import up_to_date
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import filters
 from chalicelib.query.annotation_bodies import LeafBulkUpdate
@@ -72,6 +73,7 @@ def create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[i
                 path=hierarchy.path(above.path, spec.name),
                 depth=above.depth,
                 attributes=fill(types[spec.type].attribute_types, spec.attributes or {}, moment),
+                revision=len(types[spec.type].revisions),
                 created_by=writer.user,
                 created_datetime=moment,
                 modified_by=writer.user,
@@ -97,9 +99,10 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
         leaf: Leaf = before.entity
         change: dict[str, Any] = {"modified_by": writer.user, "modified_datetime": now()}
         if body.attributes is not None or body.reset_attributes or body.null_attributes:
-            of = type_of(LEAF, writer.project, leaf.type).attribute_types
+            of = type_of(LEAF, writer.project, leaf.type)
+            leaf = up_to_date(leaf, of.revisions)
             change["attributes"] = merge(
-                of, leaf.attributes, body.attributes, body.reset_attributes, body.null_attributes
+                of.attribute_types, leaf.attributes, body.attributes, body.reset_attributes, body.null_attributes
             )
         if body.name is not None:
             change["name"] = body.name
@@ -142,10 +145,12 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
     if first is None:
         return 0
     refuse_mixed(LEAF, view, query, numbers, first.entity.type)
-    merged = converter(type_of(LEAF, writer.project, first.entity.type).attribute_types).merge
+    of = type_of(LEAF, writer.project, first.entity.type)
+    merged = converter(of.attribute_types).merge
     moment = now()
 
     def change(leaf: Leaf) -> Leaf:
+        leaf = up_to_date(leaf, of.revisions)
         attributes = merged(leaf.attributes, body.attributes, body.reset_attributes, body.null_attributes)
         return msgspec.structs.replace(leaf, attributes=attributes, modified_by=writer.user, modified_datetime=moment)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.accounts import User
 from chalicelib.errors import BadInput
-from chalicelib.messages import SendEmail, send
+from chalicelib.messages import SendEmail, TextFile, send
 from chalicelib.services import mail
 from chalicelib.settings import settings
 
@@ -23,6 +23,7 @@ class Letter:
 
     subject: str
     sentences: tuple[str, ...]
+    files: tuple[TextFile, ...] = ()
 
     @property
     def line(self) -> str:
@@ -80,9 +81,20 @@ def lockout(user: User) -> Letter:
     )
 
 
-def notice(sender: str, message: str) -> Letter:
+def notice(sender: str, message: str, *, as_file: bool) -> Letter:
     """To the operator's people, what one of the staff has to say."""
+    if as_file:
+        return Letter(
+            f"Notice from {sender}", ("The notice is attached.",), (TextFile(name="notice.txt", text=message),)
+        )
     return Letter(f"Notice from {sender}", tuple(part for part in message.split("\n\n") if part.strip()) or (message,))
+
+
+def undelivered(subject: str, recipients: list[str], reason: str) -> Letter:
+    """To whoever had a mail sent to members of a project, when one of them could not be reached."""
+    return Letter(
+        f"Not sent: {subject}", (f"Your mail {subject!r} could not be sent to {', '.join(recipients)}.", reason)
+    )
 
 
 def new_user(user: User) -> Letter:
@@ -108,8 +120,8 @@ def new_membership(project: str, user: User, permission: str) -> Letter:
     )
 
 
-def post(letter: Letter, *addresses: str) -> None:
-    """Put a letter into the email queue.
+def post(letter: Letter, *addresses: str, number: str = "") -> None:
+    """Put a letter into the email queue; of those with the same `number` one is sent.
 
     Raises:
         BadInput: sending mail is switched off, or an address is none.
@@ -118,12 +130,13 @@ def post(letter: Letter, *addresses: str) -> None:
     if not settings().email_enabled:
         raise BadInput("This deployment does not send email.")
     message = SendEmail(
-        id=str(uuid.uuid4()),
+        id=number or str(uuid.uuid4()),
         sender=settings().email_sender,
         recipients=list(addresses),
         subject=letter.line,
         text=letter.text,
         html=letter.html,
+        files=list(letter.files),
     )
     mail.check(message)
     send(settings().email_queue_url, message)

@@ -92,14 +92,15 @@ def compose(message: SendEmail, read: Read) -> bytes:
     mail.set_content(message.text)
     if message.html is not None:
         mail.add_alternative(message.html, subtype="html")
+    for file in message.files:
+        _attach(mail, file.name, file.text.encode())
     left = LARGEST_ATTACHMENTS
     for attachment in message.attachments:
         body = read(attachment.bucket, attachment.key)
         left -= len(body)
         if left < 0:
             raise TooLarge(f"attachments: {LARGEST_ATTACHMENTS} bytes at most together.")
-        maintype, subtype = _type_of(attachment.name)
-        mail.add_attachment(body, maintype=maintype, subtype=subtype, filename=_file_name(attachment.name))
+        _attach(mail, attachment.name, body)
     raw = mail.as_bytes()
     if len(raw) > LARGEST_MAIL:
         raise TooLarge(f"A mail may have {LARGEST_MAIL} bytes; this one has {len(raw)}.")
@@ -134,6 +135,11 @@ def send_email(message: SendEmail, read: Read) -> None:
         raise Unavailable("The mail service does not send for us.", str(failure)) from failure
     except BotoCoreError as failure:
         raise Unavailable("The mail service does not answer.", str(failure)) from failure
+
+
+def _attach(mail: EmailMessage, name: str, body: bytes) -> None:
+    maintype, subtype = _type_of(name)
+    mail.add_attachment(body, maintype=maintype, subtype=subtype, filename=_file_name(name))
 
 
 def _type_of(name: str) -> tuple[str, str]:

@@ -17,11 +17,12 @@ from chalicelib.domain.entities import Media, MediaFiles
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.media import TAG_ATTRIBUTE, MediaUpdate, next_state, with_concat, with_live, with_multi
 from chalicelib.domain.resource import now, timestamp
+from chalicelib.domain.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.query import filters
 from chalicelib.query.media_bodies import MediaBulkUpdate
 from chalicelib.query.parameters import MediaQuery
-from chalicelib.services import asking, media, ownership
+from chalicelib.services import asking, media, ownership, visibility
 from chalicelib.services.annotations import Writer, author, existing, hyphenated
 from chalicelib.storage import entities, records
 
@@ -54,7 +55,9 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         change |= _files(current, body)
         if body.archive_state and (state := next_state(current.archive_state, body.archive_state)):
             change |= {"archive_state": state, "archive_status_date": now()}
-        return _marked(current, change, writer.user)
+        changed_media = _marked(current, change, writer.user)
+        visibility.check(Kind.MEDIA, [changed_media] if changed_media else [])
+        return changed_media
 
     after: Media = ownership.edit(
         Kind.MEDIA, number, how, user=writer.user, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
@@ -87,6 +90,8 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
     def how(current: Media) -> Media | None:
         return _marked(current, plain | _attributes(definitions, current, body), writer.user)
 
+    if visibility.current():
+        visibility.check(Kind.MEDIA, [how(one) or one for one in found])
     if found and (first := how(found[0])) is not None:
         told = differences(found[0], first)
         entities.edit_many(
@@ -112,17 +117,19 @@ def _attributes(definitions: Definitions, current: Media, body: MediaUpdate | Me
     if body.primary_section is None and all(part is None for part in asked):
         return {}
     type_ = media.type_of(definitions, current.type)
-    attributes = merge(type_.attribute_types, current.attributes, *asked, always_allowed=_ALLOWED)
+    before = up_to_date(current, type_.revisions).attributes
+    attributes = merge(type_.attribute_types, before, *asked, always_allowed=_ALLOWED)
+    change: dict[str, Any] = {"attributes": attributes, "revision": len(type_.revisions)}
     if body.primary_section is not None:
         attributes, section = media.in_folder(definitions, attributes, body.primary_section)
-        return {"attributes": attributes, "primary_section": section}
+        return change | {"attributes": attributes, "primary_section": section}
     if TAG_ATTRIBUTE in (body.attributes or {}):
         tag = attributes[TAG_ATTRIBUTE]
         if not isinstance(tag, str):
             message = f"attributes: {TAG_ATTRIBUTE} is to be a string."
             raise BadInput(message)
-        return {"attributes": attributes, "primary_section": media.section_of_tag(definitions, tag)}
-    return {"attributes": attributes}
+        return change | {"primary_section": media.section_of_tag(definitions, tag)}
+    return change
 
 
 def _files(current: Media, body: MediaUpdate) -> dict[str, Any]:

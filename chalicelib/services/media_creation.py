@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import io
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from chalicelib.domain import keys
 from chalicelib.domain.accounts import Project
 from chalicelib.domain.attribute_values import fill
+from chalicelib.domain.commits import Change
 from chalicelib.domain.definitions import MEDIA_TYPE, Definitions, MediaType, Section
 from chalicelib.domain.entities import ImageDefinition, Media, MediaFiles
 from chalicelib.domain.kinds import Kind
@@ -20,17 +21,25 @@ from chalicelib.domain.media import TAG_ATTRIBUTE, MediaSpec, guess_type, with_j
 from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.messages import ImportImage, send_many
-from chalicelib.services import fetching, media, sections, stores
+from chalicelib.services import fetching, media, sections, stores, visibility
 from chalicelib.services.annotations import Writer, author, hyphenated
 from chalicelib.settings import settings
 from chalicelib.storage import entities, ids, objects, records
+from chalicelib.storage.transactions import Transaction
 
 LARGEST_THUMBNAIL = 32 * 1024 * 1024
 _MIMES = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp", "AVIF": "image/avif"}
 _DIMENSIONS = ("num_frames", "fps", "codec", "width", "height", "summary_level")
 
 
-def create(writer: Writer, project: Project, specs: Sequence[MediaSpec], *, job: str = "") -> list[Media]:
+def create(
+    writer: Writer,
+    project: Project,
+    specs: Sequence[MediaSpec],
+    *,
+    job: str = "",
+    also: Callable[[Transaction, Media], None] | None = None,
+) -> list[Media]:
     """Make media, and have the images among them imported.
 
     Args:
@@ -38,6 +47,7 @@ def create(writer: Writer, project: Project, specs: Sequence[MediaSpec], *, job:
         project: where.
         specs: what is said of each.
         job: the uid of the job that will make their files.
+        also: adds to the transaction what must be stored with the first of them, or not at all.
 
     Raises:
         Forbidden: a URL is not from an allowed origin, or an author was named without full control.
@@ -57,7 +67,14 @@ def create(writer: Writer, project: Project, specs: Sequence[MediaSpec], *, job:
         with_job(_media(writer, project, definitions, number, spec, type_, folders), job)
         for number, spec, type_ in zip(numbers, specs, types, strict=True)
     ]
-    entities.create(Kind.MEDIA, created, user=writer.user)
+    visibility.check(Kind.MEDIA, created)
+
+    def with_them(change: Transaction) -> list[Change]:
+        if also:
+            also(change, created[0])
+        return []
+
+    entities.create(Kind.MEDIA, created, user=writer.user, also=with_them)
     send_many(
         settings().transcode_queue_url,
         [
@@ -121,6 +138,7 @@ def _media(
         modified_datetime=moment,
         modified_by=user,
         attributes={**attributes, TAG_ATTRIBUTE: tag},
+        revision=len(type_.revisions),
         primary_section=section.id if section else media.section_of_tag(definitions, tag),
         elemental_id=hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
         archive_status_date=moment,

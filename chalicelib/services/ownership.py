@@ -86,13 +86,14 @@ def edit(
     return after
 
 
-def purge(project: int, kind: Kind, numbers: Iterable[int], *, but: str = "") -> None:
-    """Remove the rows of one commit for good, as `entities.purge`, and the objects that nobody else names.
+def purge(project: int, kind: Kind, numbers: Iterable[int], *, but: str = "", whole: bool = True) -> None:
+    """Remove rows for good, as `entities.purge`, and the objects that nobody else names.
 
     Args:
         project: where they were.
         kind: their kind.
-        numbers: the ids of all that the commit tells of.
+        numbers: their ids.
+        whole: they are all that one commit tells of.
         but: the beginning of keys whose objects are left, for they are removed otherwise.
     """
     wanted = list(numbers)
@@ -105,7 +106,7 @@ def purge(project: int, kind: Kind, numbers: Iterable[int], *, but: str = "") ->
             if kind is Kind.MEDIA:
                 folders |= {(owner[0], owner[2], number) for key in mine if (owner := keys.owner_of(key))}
     note = release(project, going)
-    entities.purge(kind, wanted)
+    entities.purge(kind, wanted, whole=whole)
     for folder in folders:
         owners.unshare(*folder)
     settle(project, note, going)

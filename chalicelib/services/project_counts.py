@@ -1,4 +1,4 @@
-"""How much a project holds: files, bytes, seconds of video (`spec/3` §5)."""
+"""What a project shows of its media: files, bytes, seconds of video, a picture (`spec/3` §5)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from chalicelib.domain import keys
 from chalicelib.domain.accounts import PROJECT, Project
 from chalicelib.domain.files import TEMPORARY_FILE
 from chalicelib.domain.kinds import Kind
@@ -21,10 +22,12 @@ class Counts(NamedTuple):
     num_files: int
     size: int
     duration: int
+    first_thumb: str | None
 
 
 class _Sized(msgspec.Struct):
     size: int | None = None
+    path: str = ""
 
 
 class _Files(msgspec.Struct):
@@ -38,6 +41,7 @@ class _Files(msgspec.Struct):
 
 
 class _Media(msgspec.Struct):
+    id: int
     num_frames: int | None = None
     fps: float | None = None
     media_files: _Files | None = None
@@ -66,17 +70,27 @@ def _count(project: int) -> Counts:
     known = _known.get(project)
     if known is None or known[0] != view.seq:
         seq, found, size, seconds = view.seq, 0, 0, 0.0
+        first: tuple[int, str] | None = None
         for document in asking.documents(view, Query(kind=Kind.MEDIA)):
             media = _decode(document)
             found += 1
             size += sum(entry.size or 0 for entry in _entries(media.media_files))
+            picture = _picture(media)
+            if picture and (first is None or media.id < first[0]):
+                first = media.id, picture
             if media.num_frames and media.fps and media.fps > 0:
                 seconds += media.num_frames / media.fps
         if len(_known) >= _KNOWN_PROJECTS:
             _known.clear()
-        known = _known[project] = (seq, Counts(found, size, int(seconds)))
+        known = _known[project] = (seq, Counts(found, size, int(seconds), first[1] if first else None))
     temporary = len(records.listed(TEMPORARY_FILE, project))
     return known[1]._replace(num_files=known[1].num_files + temporary)
+
+
+def _picture(media: _Media) -> str | None:
+    """The key of a media's thumbnail, if that is an object of ours."""
+    pictures = (media.media_files.thumbnail if media.media_files else None) or []
+    return next((entry.path for entry in pictures if entry.path and not keys.is_url(entry.path)), None)
 
 
 def _entries(files: _Files | None) -> list[_Sized]:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from chalicelib.domain import addresses, keys
 from chalicelib.domain.accounts import USER
 from chalicelib.domain.jobs import EmailSpec
 from chalicelib.errors import BadInput
 from chalicelib.messages import Attachment, SendEmail
-from chalicelib.services import mail
+from chalicelib.services import mail, users
 from chalicelib.services.access import membership
 from chalicelib.settings import settings
 from chalicelib.storage import objects, records
 
 
-def prepare(project: int, spec: EmailSpec, number: str) -> SendEmail:
-    """A mail ready for the queue, whose id is `number`.
+def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[SendEmail]:
+    """The mails of a spec, ready for the queue: one for each recipient, so that each arrives or fails by itself.
+
+    Args:
+        project: whose members they are for.
+        spec: what they say.
+        number: their ids begin with it: the same mails prepared again are sent once.
+        asked_by: the user who is told by mail of one that could not be sent.
 
     Raises:
         BadInput: this deployment sends no mail, an address is none or nobody's or not a member's, subject or text are
@@ -29,31 +37,40 @@ def prepare(project: int, spec: EmailSpec, number: str) -> SendEmail:
     for wanted in spec.attachments or []:
         keys.check_project(wanted.key, project)
         attachments.append(Attachment(bucket=objects.bucket_of(wanted.key), key=wanted.key, name=wanted.name))
-    message = SendEmail(
+    asked = users.by_id([asked_by]).get(asked_by)
+    whole = SendEmail(
         id=number,
         sender=settings().email_sender,
         recipients=spec.recipients,
         subject=spec.subject,
         text=spec.text,
         attachments=attachments,
+        asked_by=asked.email if asked and asked.email else None,
     )
-    mail.check(message)
-    for recipient in spec.recipients:
-        _check_member(project, recipient)
+    mail.check(whole)
+    _check_members(project, spec.recipients)
     for attachment in attachments:
         found = objects.size(attachment.key)
         if found is None:
             message_text = f"attachments: there is no object {attachment.key}."
             raise BadInput(message_text)
         size += found
-    mail.check(message, size)
-    return message
+    mail.check(whole, size)
+    single = {addresses.parse(recipient).address.casefold(): recipient for recipient in reversed(spec.recipients)}
+    return [
+        msgspec.structs.replace(whole, id=f"{number}-{index}", recipients=[single[address]])
+        for index, address in enumerate(sorted(single))
+    ]
 
 
-def _check_member(project: int, recipient: str) -> None:
-    """Raise BadInput unless an address is that of a member; whose it is otherwise is not told."""
-    wanted = addresses.parse(recipient).address.casefold()
-    users = records.linked(USER, "email", wanted)
-    if not any(membership(user.id, project) for user in users):
-        message = f"recipients: {recipient!r} is not the address of a member of project {project}."
+def _check_members(project: int, recipients: list[str]) -> None:
+    """Raise BadInput with all addresses that are not of members; whose they are otherwise is not told."""
+    others = [recipient for recipient in recipients if not _is_member(project, recipient)]
+    if others:
+        message = f"recipients: {', '.join(map(repr, others))}: not the address of a member of project {project}."
         raise BadInput(message)
+
+
+def _is_member(project: int, recipient: str) -> bool:
+    found = records.linked(USER, "email", addresses.parse(recipient).address.casefold())
+    return any(membership(user.id, project) for user in found)

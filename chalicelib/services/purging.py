@@ -18,7 +18,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -43,9 +43,9 @@ from chalicelib.domain.row_protections import ROW_PROTECTION, project_scope
 from chalicelib.domain.runs import RUN
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.messages import PurgeProject, send
-from chalicelib.services import ownership
+from chalicelib.services import job_removal, ownership
 from chalicelib.settings import settings
-from chalicelib.storage import archive, log, objects, placement, records, snapshot_records
+from chalicelib.storage import archive, due, log, objects, placement, records, snapshot_records
 from chalicelib.storage.transactions import Transaction
 
 logger = logging.getLogger("limn.purging")
@@ -78,6 +78,8 @@ NEXT_ROUND = 900
 ROUNDS = 2
 COMMITS_AT_ONCE = 20
 OBJECTS_AT_ONCE = 1000
+JOBS_AT_ONCE = 50
+T = TypeVar("T")
 
 
 def order(project: Project) -> None:
@@ -123,6 +125,7 @@ def _record(number: int) -> Project | None:
 
 def _steps(project: int, organization: int) -> Iterator[None]:
     """Remove everything, with a pause after each step that found something to remove."""
+    yield from _end_jobs(project)
     yield from _purge_records(project)
     yield from _purge_archive(project, f"{organization}/{project}/")
     yield from _purge_log(project, f"{organization}/{project}/")
@@ -133,8 +136,20 @@ def _steps(project: int, organization: int) -> Iterator[None]:
     placement.forget(project)
 
 
+def _end_jobs(project: int) -> Iterator[None]:
+    """Stop the workflows that still run, and forget them. Where a cluster is away, its jobs' records outlive the rest.
+
+    The schedule ends those when the cluster is back, or was deleted.
+    """
+    for part in _parts(iter(records.listed(RUN, project)), JOBS_AT_ONCE):
+        job_removal.remove(part)
+        yield
+
+
 def _purge_records(project: int) -> Iterator[None]:
     for kind in PROJECT_KINDS:
+        if kind is RUN:
+            continue
         for record in records.listed(kind, project):
             _drop(kind, record)
             yield
@@ -151,6 +166,7 @@ def _purge_archive(project: int, own: str) -> Iterator[None]:
         archive.forget(project, segment)
         yield
     snapshot_records.forget(project)
+    due.forget(project)
 
 
 def _purge_log(project: int, own: str) -> Iterator[None]:
@@ -179,7 +195,7 @@ def _purge_entities(project: int, commit: Commit, own: str) -> None:
 
 def _purge_objects(project: int, bucket: str | int, prefix: str) -> Iterator[None]:
     """The objects below a prefix, but for those that clones in other projects need."""
-    for part in _parts(objects.under(prefix, bucket=bucket)):
+    for part in _parts(objects.under(prefix, bucket=bucket), OBJECTS_AT_ONCE):
         doomed = ownership.unneeded(project, part)
         if doomed:
             objects.remove(doomed, bucket=bucket)
@@ -194,8 +210,8 @@ def _purge_registered(project: int, bucket: int, prefix: str) -> Iterator[None]:
         logger.warning("objects of project %s in bucket %s are left: %s", project, bucket, failure.details)
 
 
-def _parts(keys: Iterator[str]) -> Iterator[list[str]]:
-    while part := list(islice(keys, OBJECTS_AT_ONCE)):
+def _parts(things: Iterator[T], size: int) -> Iterator[list[T]]:
+    while part := list(islice(things, size)):
         yield part
 
 

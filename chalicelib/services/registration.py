@@ -44,9 +44,12 @@ def register(spec: UserSpec, caller: Caller) -> User:
     if not settings().email_enabled:
         raise BadInput("An account needs a confirmed address, and this deployment does not send email.")
     word = str(uuid.uuid4())
-    user = users.register(spec, confirmation=hash_of(word))
+    user = users.build(spec, confirmation=hash_of(word))
+    if records.claimed(USER, "username", user.username.casefold()):
+        raise users.name_taken()
+    # The letter first: whoever has an account but not its letter can neither use it nor register again.
     letters.post(letters.activation(f"{settings().public_url}/email-confirmation/{word}"), user.email)
-    return user
+    return records.create(USER, user, taken=users.name_taken())
 
 
 def confirm(word: str) -> User:
@@ -60,6 +63,9 @@ def confirm(word: str) -> User:
 def invite(organization: int, email: str, permission: str, caller: Caller) -> tuple[Invitation, str]:
     """Invite an address, by mail where that is on; the invitation and its link.
 
+    Stopped between the letter and the invitation, the letter's link does not work, and who invites again sends another;
+    the other way round nobody would ever get a letter, for an invitation that is pending is not made again.
+
     Raises:
         BadInput: the address has a pending invitation, an affiliation, or several accounts; or is none.
     """
@@ -68,7 +74,9 @@ def invite(organization: int, email: str, permission: str, caller: Caller) -> tu
         raise BadInput("email: several users have this address.")
     if known and any(item.organization == organization for item in records.linked(AFFILIATION, "user", known[0].id)):
         raise BadInput("email: this user belongs to the organization already.")
-    _expire_pending(organization, email)
+    taken = BadInput("email: there is a pending invitation for this address already.")
+    if _has_pending(organization, email):
+        raise taken
     invitation = Invitation(
         id=ids.reserve(INVITATION.name)[0],
         organization=organization,
@@ -81,12 +89,10 @@ def invite(organization: int, email: str, permission: str, caller: Caller) -> tu
     )
     link = f"{settings().public_url}/{'accept' if known else 'registration'}?registration_token="
     link += invitation.registration_token
-    records.create(
-        INVITATION, invitation, taken=BadInput("email: there is a pending invitation for this address already.")
-    )
     if settings().email_enabled:
         name = records.get(ORGANIZATION, organization).name
         letters.post((letters.acceptance if known else letters.registration)(name, link), email)
+    records.create(INVITATION, invitation, taken=taken)
     return invitation, link
 
 
@@ -192,8 +198,12 @@ def _is_old(invitation: Invitation) -> bool:
     return datetime.now(UTC) - made > timedelta(days=INVITATION_DAYS)
 
 
-def _expire_pending(organization: int, email: str) -> None:
-    """Free the claim of an old pending invitation of the address, so that a new one can be made."""
+def _has_pending(organization: int, email: str) -> bool:
+    """Whether an address is invited already. An invitation that is too old is none: its claim of the address goes."""
     pending = records.claimed(INVITATION, "email", f"{organization}|{email.casefold()}")
-    if pending is not None and _is_old(pending):
-        records.edit(INVITATION, pending.id, lambda current: msgspec.structs.replace(current, status="Expired"))
+    if pending is None or pending.status != "Pending":
+        return False
+    if not _is_old(pending):
+        return True
+    records.edit(INVITATION, pending.id, lambda current: msgspec.structs.replace(current, status="Expired"))
+    return False

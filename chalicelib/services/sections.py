@@ -21,7 +21,7 @@ from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
-from chalicelib.services import asking
+from chalicelib.services import asking, visibility
 from chalicelib.storage import entities, ids, records
 
 PATH = re.compile(r"[A-Za-z0-9_]{1,255}(\.[A-Za-z0-9_]{1,255})*")
@@ -75,6 +75,7 @@ def folder_for(project: int, name: str, user: int) -> Section:
         found = _folder(project, name)
         if found is not None:
             return found
+        visibility.check_project(project)
         path = path_of(name)
         taken = {section.path for section in records.definitions(project).sections.values()}
         if path in taken:  # by a section of another name or sort

@@ -16,7 +16,7 @@ from chalicelib.domain.tracks import members, segments
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
-from chalicelib.services import asking
+from chalicelib.services import asking, visibility
 from chalicelib.services.annotations import Writer, all_rows, current_mark, existing, rows_of
 from chalicelib.storage import entities, steps
 from chalicelib.storage.entities import Stored
@@ -88,6 +88,7 @@ def merge(writer: Writer, into: int, other: int) -> None:
         lost = entities.stored(Kind.STATE, other)
         if lost.entity.project != writer.project:
             raise NotFound.of("State", other)
+        visibility.check(Kind.STATE, [lost.entity])
         if identity(lost.entity) == identity(kept.entity):
             raise BadInput("merge_state_id: a state cannot be merged into itself.")
         state = kept.entity

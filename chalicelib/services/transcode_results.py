@@ -16,13 +16,15 @@ from typing import Any, cast
 import msgspec
 
 from chalicelib.domain import keys
+from chalicelib.domain.definitions import MediaType, StorageConfig
 from chalicelib.domain.entities import AudioDefinition, ImageDefinition, Media, MediaFiles, VideoDefinition
 from chalicelib.domain.frames import FrameTable
 from chalicelib.domain.jobs import StoredJob
+from chalicelib.domain.kinds import Kind
 from chalicelib.domain.transcode import Rendition, TranscodePlan
 from chalicelib.services.fetching import Fetched, ObjectSource
 from chalicelib.services.media import project_with
-from chalicelib.storage import objects
+from chalicelib.storage import elsewhere, objects, records
 from chalicelib.video import archival, audio, thumbnails
 from chalicelib.video.assemble import Assembly, assemble
 from chalicelib.video.encode import PieceResult
@@ -62,11 +64,12 @@ class Workshop:
         sound = self._audio() if not present.audio else None
         copies = [self._encoded(entry, done[name]) for entry, name in archived.items()]
         copies += [self._copied(entry) for entry in archival.copied_entries(self.plan)]
+        kept = [copy for copy in copies if copy is not None]
         still = None if present.thumbnail else self._thumbnail()
         moving = None if present.thumbnail_gif else self._animated([*(present.streaming or []), *streaming])
         return MediaFiles(
             streaming=streaming or None,
-            archival=copies or None,
+            archival=kept or None,
             audio=[sound] if sound else None,
             thumbnail=[still] if still else None,
             thumbnail_gif=[moving] if moving else None,
@@ -100,8 +103,23 @@ class Workshop:
             bit_rate=found.bit_rate,
         )
 
-    def _encoded(self, entry: int, found: Assembly) -> VideoDefinition:
-        """An archival copy: the rendition and the sound in one file with its index in front."""
+    @cached_property
+    def _elsewhere(self) -> dict[int, StorageConfig]:
+        """The archival copies that go to buckets of the user's own. Their keys are in no plan: the type has them."""
+        type_ = records.definitions(self.job.project).types(Kind.MEDIA).get(self.media.type)
+        configs = (type_.archive_config if isinstance(type_, MediaType) else None) or []
+        return {entry: config.s3_storage for entry, config in enumerate(configs) if config.s3_storage}
+
+    def _push(self, entry: int, extension: str, body: Any, size: int) -> None:
+        """Store an archival copy elsewhere. Its key is the same for every transcode of the media."""
+        key = keys.media_key(self._organization, self.job.project, self.job.media, f"archival_{entry}.{extension}")
+        elsewhere.push(self._elsewhere[entry], key, body, size, _MP4)
+
+    def _encoded(self, entry: int, found: Assembly) -> VideoDefinition | None:
+        """An archival copy: the rendition and the sound in one file with its index in front.
+
+        None where it went elsewhere, of which there is no record (`spec/4` §6.3).
+        """
         rendition = next(each for each in self.plan.renditions if each.name == found.rendition)
         joined = f"{self.prefix}{rendition.name}.mp4"
         key = self._key(f"archival_{entry}", "mp4")
@@ -111,6 +129,10 @@ class Workshop:
         if not sound.exists():
             audio.extract_audio(self.source, self.plan.probe, self.table, sound)
         size = archival.finish_archival(ObjectSource(joined), FileSource(sound) if sound.exists() else None, path)
+        if entry in self._elsewhere:
+            with path.open("rb") as file:
+                self._push(entry, "mp4", file, size)
+            return None
         self._upload(key, path, _MP4)
         return VideoDefinition(
             path=key,
@@ -122,11 +144,15 @@ class Workshop:
             bit_rate=found.bit_rate,
         )
 
-    def _copied(self, entry: int) -> VideoDefinition:
-        """An archival copy: the original's bytes as they are."""
+    def _copied(self, entry: int) -> VideoDefinition | None:
+        """An archival copy: the original's bytes as they are. None where it went elsewhere."""
         video = self.plan.probe.video
         extension = posixpath.splitext(self.job.spec.name or "")[1].lstrip(".").lower()
-        key = self._key(f"archival_{entry}", extension if extension.isalnum() else "mp4")
+        extension = extension if extension.isalnum() else "mp4"
+        if entry in self._elsewhere:
+            self._push(entry, extension, SourceFile(self.source), self.source.size)
+            return None
+        key = self._key(f"archival_{entry}", extension)
         if objects.size(key) != self.source.size:
             if isinstance(self.source, ObjectSource):
                 objects.copy(self.source.key, key, _MP4)

@@ -267,11 +267,11 @@ def _tell(job: StoredJob, failure: str | None) -> None:
         text = f"The transcode of {job.spec.name} failed: {failure}\n\nThe uploaded file was kept.\n"
         spec = EmailSpec(recipients=spec.recipients, subject=f"Failed: {spec.subject}"[:200], text=text)
     try:
-        message = project_mail.prepare(job.project, spec, f"transcode-{job.uid}")
+        mails = project_mail.prepare(job.project, spec, f"transcode-{job.uid}", job.user)
     except LimnError:
         # Somebody left the project, or an attachment is gone: that is no reason to fail what was transcoded.
         return
-    send(settings().email_queue_url, message)
+    send_many(settings().email_queue_url, mails)
 
 
 def _readable(reason: Exception) -> str:

@@ -20,10 +20,11 @@ from chalicelib.messages import PlanTranscode, send
 from chalicelib.query import filters
 from chalicelib.query.bodies import MediaIdQuery
 from chalicelib.query.parameters import MediaQuery
-from chalicelib.services import asking, fetching, media_creation, project_mail
+from chalicelib.services import asking, fetching, media_creation, project_mail, visibility
 from chalicelib.services.annotations import Writer
 from chalicelib.settings import settings
 from chalicelib.storage import entities, objects, pieces, records
+from chalicelib.storage.transactions import Transaction
 
 ANY_TYPE = -1
 EXISTING = -1
@@ -49,31 +50,34 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     definitions = records.definitions(project.id)
     type_ = _type(definitions, spec.type or ANY_TYPE)
     found = _existing(project, spec.media_id) if spec.media_id is not None else None
+    visibility.check(Kind.MEDIA, [found] if found else [])
     size = _size(project, spec)
     if spec.email_spec:
-        project_mail.prepare(project.id, spec.email_spec, uid)
+        project_mail.prepare(project.id, spec.email_spec, uid, writer.user)
+
+    def job_for(media: Media) -> StoredJob:
+        section = EXISTING if spec.media_id else media.primary_section
+        return StoredJob(
+            uid=uid,
+            gid=(spec.gid or "").lower(),
+            project=project.id,
+            user=writer.user,
+            media=media.id,
+            start_time=now(),
+            spec=msgspec.structs.replace(spec, size=size, media_id=media.id, section_id=section),
+        )
+
+    def begun(change: Transaction, media: Media) -> None:
+        jobs.append(job_for(media))
+        records.add(change, JOB, jobs[-1], taken=_taken(uid))
+
+    jobs: list[StoredJob] = []
     if found is None:
-        found = media_creation.create(writer, project, [_media_spec(spec, type_)], job=uid)[0]
+        media_creation.create(writer, project, [_media_spec(spec, type_)], job=uid, also=begun)
     else:
-        entities.edit(Kind.MEDIA, found.id, lambda current: with_job(current, uid), user=writer.user)
-    spec = msgspec.structs.replace(
-        spec,
-        size=size,
-        media_id=found.id,
-        section_id=EXISTING if spec.media_id else found.primary_section,
-    )
-    job = StoredJob(
-        uid=uid,
-        gid=(spec.gid or "").lower(),
-        project=project.id,
-        user=writer.user,
-        media=found.id,
-        start_time=now(),
-        spec=spec,
-    )
-    records.create(JOB, job, taken=_taken(uid))
+        entities.edit(Kind.MEDIA, found.id, lambda current: with_job(current, uid), user=writer.user, also=begun)
     send(settings().transcode_queue_url, PlanTranscode(job=uid))
-    return job
+    return jobs[-1]
 
 
 def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None) -> list[StoredJob]:
@@ -89,7 +93,7 @@ def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None) -> l
         if not jobs and records.linked(JOB, "gid", wanted):
             message = f"gid: the upload group {parameters.gid} is not one of project {project}."
             raise BadInput(message)
-    if _narrows(parameters, body):
+    if _narrows(parameters, body) or Kind.MEDIA in visibility.scope(project):
         chosen = msgspec.structs.replace(parameters, gid=None)
         if chosen.archive_lifecycle is None:
             chosen = msgspec.structs.replace(chosen, archive_lifecycle="all")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import UTC, datetime
 
 from chalicelib.domain import keys
 from chalicelib.domain.accounts import Project
 from chalicelib.domain.kinds import Kind
-from chalicelib.errors import BadInput, NotFound
-from chalicelib.services import stores
-from chalicelib.storage import entities, objects, presigned
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.services import access, ownership, stores, visibility
+from chalicelib.services.access import Caller
+from chalicelib.storage import entities, objects, owners, presigned
 
 
 def key_for(
@@ -19,6 +21,7 @@ def key_for(
 
     Raises:
         BadInput: both are given, or the one given is not of the project.
+        Forbidden: the caller of this request may not put files there.
     """
     if media is not None and file is not None:
         raise BadInput("media_id and file_id: give one of them, not both.")
@@ -54,6 +57,7 @@ def download_urls(user: int, project: int, wanted: list[str], seconds: int) -> l
     """
     for key in wanted:
         keys.check_project(key, project)
+    _check_open(project, wanted)
     found = presigned.urls(user, wanted, seconds)
     return [found[key] for key in wanted]
 
@@ -66,3 +70,49 @@ def _check_in(project: Project, kind: Kind, number: int, name: str) -> None:
     if found is None or found.project != project.id:
         message = f"{name}: there is no {kind} {number} in project {project.id}."
         raise BadInput(message)
+    visibility.check(kind, [found])
+
+
+def check_key(key: str, project: Project, caller: Caller) -> None:
+    """Refuse to finish an upload to a key.
+
+    One that OrganizationUploadInfo gave, `organization/name`, is finished in any project of the organization by who
+    belongs to that too: the interface has no other place for it.
+
+    Raises:
+        Forbidden: it belongs to another project or organization, or to something that is closed to the caller.
+        BadInput: it is malformed.
+    """
+    organization = keys.organization_of(key)
+    if organization is None:
+        keys.check_project(key, project.id)
+        _check_open(project.id, [key])
+    elif organization != project.organization or not access.organization_level(caller, organization):
+        message = f"key: {key!r} does not belong to the organization of project {project.id}, or you do not."
+        raise Forbidden(message)
+
+
+def _check_open(project: int, wanted: list[str]) -> None:
+    """Raise Forbidden unless the caller of this request may reach the objects of keys of a project.
+
+    Those in the folder of a media are open with it, or with any clone that names them; those of nothing that is there,
+    such as uploads, with whatever lets the caller ask.
+    """
+    scope = visibility.scope(project)
+    folders: defaultdict[tuple[Kind, int], set[str]] = defaultdict(set)
+    for key in wanted:
+        if (owner := keys.owner_of(key)) and Kind(owner[1]) in scope:
+            folders[Kind(owner[1]), owner[2]].add(key)
+    for (kind, number), keys_there in folders.items():
+        _check_folder(project, kind, number, keys_there)
+
+
+def _check_folder(project: int, kind: Kind, number: int, wanted: set[str]) -> None:
+    others = owners.clones(project, number) if kind is Kind.MEDIA else ()
+    rows = [row.entity for row in entities.many(kind, [number, *others]).values() if row.entity.project == project]
+    closed = set(wanted)
+    for row in visibility.only(kind.value, rows):
+        closed -= wanted if row.id == number else ownership.named(row)
+    if closed:
+        message = f"key: {min(closed)!r} belongs to a {kind} that is closed to you."
+        raise Forbidden(message)

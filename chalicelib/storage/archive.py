@@ -38,18 +38,20 @@ def essence(commit: Commit) -> Commit:
     return msgspec.structs.replace(commit, changes=left)
 
 
-def history(project: int, about: int | None = None) -> Iterator[Commit]:
+def history(project: int, about: int | None = None, after: int = 0) -> Iterator[Commit]:
     """The `essence` of every commit that has one, in order.
 
     Args:
         project: the project.
         about: leave out what does not tell of an entity with this id; not everything that does not is.
+        after: leave out the commits up to this one.
     """
     manifest = current(project)
     archived = manifest.archive if manifest else []
     for segment in archived:
-        yield from read(project, segment, about)
-    for commit in log.read_after(project, archived[-1].last if archived else 0):
+        if segment.last > after:
+            yield from (commit for commit in read(project, segment, about) if commit.seq > after)
+    for commit in log.read_after(project, max(after, archived[-1].last if archived else 0)):
         found = essence(commit)
         if (found.changes or found.edits) and (about is None or _tells_of(found, about)):
             yield found

@@ -1,5 +1,7 @@
 """Entities: media, localizations, states, leaves and files, one row each, many millions.
 
+What is read comes with its attributes as its type has them now (`domain/revisions.py`).
+
 A creation of many writes its rows first, each naming the batch it belongs to, and then one commit: until then nobody
 sees any of them, afterwards everybody sees all. A change rewrites the row and commits in one transaction, so a row
 without a batch is visible by itself.
@@ -15,16 +17,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from chalicelib.domain.commits import GONE, Change, Edit
+from chalicelib.domain.definitions import TYPE_RECORD
 from chalicelib.domain.entities import STRUCT_OF, Entity
 from chalicelib.domain.kinds import Kind
+from chalicelib.domain.records import padded
 from chalicelib.domain.resource import now
+from chalicelib.domain.revisions import Revision, up_to_date
 from chalicelib.errors import Conflict, NotFound, Unavailable
-from chalicelib.storage.tables import CounterRow, EntityRow, connection
+from chalicelib.storage import records
+from chalicelib.storage.tables import CounterRow, EntityRow, write_batch
 from chalicelib.storage.transactions import Transaction
 
 E = TypeVar("E", bound=Entity)
@@ -67,7 +73,7 @@ def stored(kind: Kind, number: int) -> Stored[Any]:
         raise NotFound.of(kind.capitalize(), number) from None
     if row.deleted or not _committed(kind, {row.batch}):
         raise NotFound.of(kind.capitalize(), number)
-    return Stored(_decode(kind, row), int(row.n))
+    return _Reader(kind).stored(row)
 
 
 def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
@@ -79,11 +85,8 @@ def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
     batches = {row.batch for row in rows}
     unseen = {batch for batch in batches if not _committed(kind, {batch})}
     found = {row.pk: row for row in rows if row.batch not in unseen}
-    return {
-        number: Stored(_decode(kind, found[key]), int(found[key].n))
-        for number, key in zip(wanted, keys, strict=True)
-        if key in found
-    }
+    reader = _Reader(kind)
+    return {number: reader.stored(found[key]) for number, key in zip(wanted, keys, strict=True) if key in found}
 
 
 def of_project(project: int) -> Iterator[tuple[Kind, int, bytes]]:
@@ -208,9 +211,10 @@ def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity,
     return moved
 
 
-def insert(change: Transaction, kind: Kind, created: Entity) -> None:
+def insert(change: Transaction, kind: Kind, created: Entity, doc: bytes | None = None) -> None:
     """Make a new row part of a transaction, visible with it; its id must be a fresh one from `ids.reserve`."""
-    row = EntityRow(_key(kind, created.id), project=created.project, doc=_encoder.encode(created), n=1)
+    document = _encoder.encode(created) if doc is None else doc
+    row = EntityRow(_key(kind, created.id), project=created.project, doc=document, n=1)
     change.put(row, EntityRow.pk.does_not_exist())
 
 
@@ -257,13 +261,21 @@ def delete_many(kind: Kind, numbers: Sequence[int], *, user: int | None, edits: 
     return _chunked(kind, numbers, lambda part: _delete_chunk(kind, part, user, edits))
 
 
-def purge(kind: Kind, numbers: Iterable[int]) -> None:
-    """Remove the rows of one commit for good, with the mark of its batch. What is gone already is no error."""
+def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:
+    """Remove rows for good. What is gone already is no error.
+
+    Args:
+        kind: the kind of entities.
+        numbers: their ids.
+        whole: they are all that one commit tells of; the mark of its batch goes with them. Without the mark, rows of
+            the batch that were never changed would no longer be seen.
+    """
     wanted = sorted(set(numbers))
     with EntityRow.batch_write() as rows:
         for number in wanted:
             rows.delete(EntityRow(_key(kind, number)))
-    CounterRow(f"batch#{_key(kind, wanted[0])}", "@").delete()
+    if whole:
+        CounterRow(f"batch#{_key(kind, wanted[0])}", "@").delete()
 
 
 def _chunked(kind: Kind, numbers: Sequence[int], do: Callable[[Sequence[int]], int]) -> int:
@@ -325,8 +337,23 @@ def _key(kind: Kind, number: int) -> str:
     return f"{kind}#{number}"
 
 
-def _decode(kind: Kind, row: EntityRow) -> Any:
-    return msgspec.json.decode(row.doc, type=STRUCT_OF[kind])
+class _Reader:
+    """Makes entities of rows, for one call: it reads each type once, after the rows, so none of them is ahead of it."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+        self._struct = STRUCT_OF[kind]
+        self._revisions: dict[tuple[int, int], list[Revision]] = {}
+
+    def stored(self, row: EntityRow) -> Stored[Any]:
+        entity: Any = msgspec.json.decode(row.doc, type=self._struct)
+        place = entity.project, entity.type
+        if place not in self._revisions:
+            found = records.find(TYPE_RECORD[self._kind], entity.project, padded(entity.type))
+            # Of a type that is gone nobody asks for attributes any more.
+            self._revisions[place] = found.revisions if found else []
+        revisions = self._revisions[place]
+        return Stored(up_to_date(entity, revisions) if revisions else entity, int(row.n))
 
 
 def _committed(kind: Kind, batches: set[Any]) -> bool:
@@ -358,10 +385,9 @@ def _write_rows(rows: Sequence[EntityRow]) -> None:
 
 def _write_part(rows: Sequence[EntityRow]) -> None:
     table = EntityRow.Meta.table_name
-    client = cast("Any", connection()).client
     wanted: dict[str, Any] = {table: [{"PutRequest": {"Item": row.serialize()}} for row in rows]}
     for attempt in range(10):
-        wanted = client.batch_write_item(RequestItems=wanted).get("UnprocessedItems")
+        wanted = write_batch(wanted)
         if not wanted:
             return
         time.sleep(min(2.0, 0.05 * 2**attempt) * random.random())  # noqa: S311

@@ -49,10 +49,14 @@ class GcsStore:
         bucket: its name.
         config: the service account's key as Google hands it out, a JSON object.
         external_host: where clients reach the store, where not at Google's own host.
+        archive: the storage class of archived objects.
     """
 
-    def __init__(self, bucket: str, config: Mapping[str, Any], external_host: str | None = None) -> None:
+    def __init__(
+        self, bucket: str, config: Mapping[str, Any], external_host: str | None = None, archive: str = "STANDARD"
+    ) -> None:
         self.bucket = bucket
+        self._archive = archive
         self._config = config
         endpoint = urlsplit(settings().gcs_endpoint)
         self._scheme, self._host = endpoint.scheme, endpoint.netloc
@@ -169,6 +173,22 @@ class GcsStore:
             answer = self._sent("DELETE", key)
             if answer.status not in (*_OK, _MISSING):
                 raise _away(answer)
+
+    def freeze(self, key: str) -> None:
+        """Write an object anew in the archive's class, from which it is read as any other."""
+        self._in_class(key, self._archive)
+
+    def thaw(self, key: str) -> bool:
+        """Write an object anew in the ordinary class."""
+        self._in_class(key, "STANDARD")
+        return True
+
+    def _in_class(self, key: str, wanted: str) -> None:
+        answer = self._sent("HEAD", key)
+        if answer.status == _MISSING or answer.headers.get("x-goog-storage-class", "STANDARD") == wanted:
+            return
+        signed = {"x-goog-copy-source": f"{self.bucket}/{quote(key, safe='/')}", "x-goog-storage-class": wanted}
+        self._ask("PUT", key, headers={"Content-Type": _accepted(answer, key).headers["Content-Type"]}, signed=signed)
 
     def under(self, prefix: str) -> Iterator[str]:
         """The keys that begin with a prefix."""

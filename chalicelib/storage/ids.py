@@ -11,3 +11,11 @@ def reserve(kind: str, count: int = 1) -> range:
     row.update(actions=[CounterRow.n.add(count)])
     last = int(row.n)
     return range(last - count + 1, last + 1)
+
+
+def last(kind: str) -> int:
+    """The highest id that was given out; 0 where none was."""
+    try:
+        return int(CounterRow.get(f"ids|{kind}", "@", consistent_read=True).n)
+    except CounterRow.DoesNotExist:
+        return 0

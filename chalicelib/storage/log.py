@@ -20,7 +20,7 @@ from pynamodb.exceptions import DeleteError, PynamoDBException, UpdateError
 
 from chalicelib.domain.commits import Change, Commit, Edit
 from chalicelib.domain.resource import now
-from chalicelib.errors import NotFound
+from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage import objects
 from chalicelib.storage.tables import CounterRow, LogRow
 
@@ -109,7 +109,7 @@ def note_growth(project: int, seq: int, changes: int) -> None:
     """Note for the compaction how much a commit adds: often enough, and if it fails the next one does."""
     if changes < GROWN_BY and seq % GROWN_BY:
         return
-    with contextlib.suppress(PynamoDBException):
+    with contextlib.suppress(PynamoDBException, Unavailable):
         CounterRow(GROWN, f"{project:012d}").update([CounterRow.n.add(max(changes, GROWN_BY))])
 
 

@@ -83,6 +83,14 @@ class ObjectStore(Protocol):
         """Remove objects; those that are not there are no error."""
         ...
 
+    def freeze(self, key: str) -> None:
+        """Have an object archived, as its bucket says how. One that is not there is no error."""
+        ...
+
+    def thaw(self, key: str) -> bool:
+        """Have an object brought back from the archive; whether it can be read. Ask again until it can."""
+        ...
+
     def under(self, prefix: str) -> Iterator[str]:
         """The keys that begin with a prefix, in order."""
         ...

@@ -45,7 +45,7 @@ def store_of(key: str) -> ObjectStore:
             found = _opened(number, _now())
         except NotFound:
             found = None
-        if found is not None and found[0] == keys.organization_of(key):
+        if found is not None and found[0] == keys.home_of(key):
             return found[1]
     return s3_store.own(own_bucket(key))
 
@@ -70,7 +70,7 @@ def key_named(address: Address) -> str | None:
     except LimnError:
         return None
     key = found.key_of(address.url)
-    return key if key and keys.organization_of(key) == organization else None
+    return key if key and keys.home_of(key) == organization else None
 
 
 def configuration(bucket: Bucket) -> dict[str, Any]:
@@ -78,12 +78,14 @@ def configuration(bucket: Bucket) -> dict[str, Any]:
     return msgspec.json.decode(sealing.unseal(bucket.sealed, PURPOSE), type=dict[str, Any])
 
 
-def made(name: str, kind: str, config: dict[str, Any], external_host: str | None) -> ObjectStore:
+def made(
+    name: str, kind: str, config: dict[str, Any], external_host: str | None, archive: str = "STANDARD"
+) -> ObjectStore:
     """The store of a bucket so called and configured. Raises BadInput for a kind that cannot hold files here."""
     if kind == "GCP":
-        return GcsStore(name, config, external_host)
+        return GcsStore(name, config, external_host, archive)
     if kind in S3_STORES:
-        return s3_store.registered(name, config.get("boto3_config", config), external_host)
+        return s3_store.registered(name, config.get("boto3_config", config), external_host, archive)
     message = f"A bucket of {kind} cannot hold files here."
     raise BadInput(message)
 
@@ -109,7 +111,8 @@ def forget(project: int) -> None:
 def _opened(number: int, moment: int) -> tuple[int, ObjectStore]:  # noqa: ARG001 the moment makes it be read again
     """The organization of a bucket and its store."""
     bucket = records.get(BUCKET, number)
-    found = made(bucket.name, bucket.store_type, configuration(bucket), bucket.external_host)
+    config = configuration(bucket)
+    found = made(bucket.name, bucket.store_type, config, bucket.external_host, bucket.archive_sc)
     return bucket.organization, found
 
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _MISSING = ("404", "NoSuchKey", "NoSuchBucket", "NotFound")
 _CHANGED = ("412", "PreconditionFailed")
+_RESTORED_DAYS = 7
+"""How long S3 keeps the copy that it brings out of the archive, which is until the object was written anew."""
+_COLD = "InvalidObjectState"
 _AMAZON = ".amazonaws.com"
 
 
@@ -48,7 +51,7 @@ def own(bucket: str) -> S3Store:
     return S3Store(bucket, client, _presigner)
 
 
-def registered(bucket: str, config: dict[str, str], external_host: str | None) -> S3Store:
+def registered(bucket: str, config: dict[str, str], external_host: str | None, archive: str = "STANDARD") -> S3Store:
     """A bucket that an organization registered, by the S3 part of its configuration.
 
     `external_host` is where clients reach it, where that is another than the endpoint's host. Requests go only where
@@ -69,14 +72,17 @@ def registered(bucket: str, config: dict[str, str], external_host: str | None) -
     seen = f"{parts.scheme}://{external_host}" if external_host else endpoint
     signing = Config(signature_version="s3v4", s3=style, request_checksum_calculation="when_required")  # type: ignore[arg-type]
     presigner = boto3.client("s3", endpoint_url=seen, config=signing, **session)
-    return S3Store(bucket, lambda: caller, lambda: presigner)
+    return S3Store(bucket, lambda: caller, lambda: presigner, archive)
 
 
 class S3Store:
     """One bucket; clients are made when they are first needed."""
 
-    def __init__(self, bucket: str, caller: Callable[[], S3Client], presigner: Callable[[], S3Client]) -> None:
+    def __init__(
+        self, bucket: str, caller: Callable[[], S3Client], presigner: Callable[[], S3Client], archive: str = "STANDARD"
+    ) -> None:
         self.bucket = bucket
+        self.archive = archive
         self.client = caller
         self._presigner = presigner
 
@@ -190,6 +196,39 @@ class S3Store:
             with _translated(part[0]):
                 self.client().delete_objects(Bucket=self.bucket, Delete=doomed)
 
+    def freeze(self, key: str) -> None:
+        """Write an object anew in the archive's class, where the bucket has another than the ordinary one."""
+        if self.archive != "STANDARD":
+            self._in_class(key, self.archive)
+
+    def thaw(self, key: str) -> bool:
+        """Bring an object out of the archive, which takes S3 up to two days, and write it in the ordinary class."""
+        try:
+            with _translated(key):
+                found: Any = self.client().head_object(**self.place(key))
+                if found.get("StorageClass", "STANDARD") == "STANDARD":
+                    return True
+                if "Restore" not in found:
+                    request: Any = {"Days": _RESTORED_DAYS, "GlacierJobParameters": {"Tier": "Bulk"}}
+                    self.client().restore_object(**self.place(key), RestoreRequest=request)
+                    return False
+        except NotFound:
+            return True
+        if 'ongoing-request="true"' in found["Restore"]:
+            return False
+        self._in_class(key, "STANDARD")
+        return True
+
+    def _in_class(self, key: str, wanted: str) -> None:
+        try:
+            with _translated(key):
+                found = self.client().head_object(**self.place(key))
+                if found.get("StorageClass", "STANDARD") != wanted or "Restore" in found:
+                    more = {"StorageClass": wanted, "ContentType": found["ContentType"], "MetadataDirective": "REPLACE"}
+                    self.client().copy(self.place(key), self.bucket, key, ExtraArgs=more)
+        except NotFound:
+            return
+
     def under(self, prefix: str) -> Iterator[str]:
         """The keys that begin with a prefix."""
         pages = self.client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
@@ -258,5 +297,7 @@ class _translated:  # noqa: N801 reads as a word in `with`
             raise NotFound.of("object", self.key) from failure
         if isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _CHANGED:
             raise Conflict(f"The object {self.key} was replaced meanwhile.") from failure
+        if isinstance(failure, ClientError) and failure.response["Error"]["Code"] == _COLD:
+            raise Conflict(f"The object {self.key} is archived; set archive_state to to_live and wait.") from failure
         if isinstance(failure, ClientError | BotoCoreError):
             raise Unavailable("The object store does not answer.", str(failure)) from failure

@@ -86,9 +86,15 @@ def again(attempt: Callable[[], T]) -> T:
 
 
 def apply(
-    project: int, steps: Sequence[Step], *, user: int | None, edits: list[Edit], guarded: Guard | None = None
+    project: int,
+    steps: Sequence[Step],
+    *,
+    user: int | None,
+    edits: list[Edit],
+    guarded: Guard | None = None,
+    also: Callable[[Transaction], None] | None = None,
 ) -> None:
-    """Do at most `LARGEST` steps, all or none, with one commit.
+    """Do at most `LARGEST` steps, all or none, with one commit; fewer by what `also` adds to the transaction.
 
     Raises:
         Conflict: a row is no longer as it was read, or elements were created since the guard was taken.
@@ -98,6 +104,8 @@ def apply(
     change = Transaction()
     changes = [_add(change, step) for step in steps]
     _count(change, guarded)
+    if also:
+        also(change)
     change.log(project, user, changes, edits)
     change.run()
 
@@ -130,11 +138,12 @@ def _add(change: Transaction, step: Step) -> Change:
             raise AssertionError("A step is before or after.")
         entities.bury(change, step.kind, step.before)
         return Change(step.kind, step.before.entity.id, GONE)
+    doc = _encoder.encode(step.after)
     if step.before is None:
-        entities.insert(change, step.kind, step.after)
+        entities.insert(change, step.kind, step.after, doc)
     else:
-        entities.rewrite(change, step.kind, step.before, step.after)
-    return Change(step.kind, step.after.id, msgspec.Raw(_encoder.encode(step.after)))
+        entities.rewrite(change, step.kind, step.before, step.after, doc)
+    return Change(step.kind, step.after.id, msgspec.Raw(doc))
 
 
 def _count(change: Transaction, guarded: Guard | None) -> None:

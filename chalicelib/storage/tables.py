@@ -16,13 +16,42 @@ import threading
 from typing import Any
 
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.connection import Connection, TableConnection
 from pynamodb.models import Model
 
+from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
 
-_connection = Connection(
+_NOT_NOW = frozenset(
+    {
+        "InternalServerError",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "ServiceUnavailable",
+        "ThrottlingException",
+    }
+)
+"""Codes of refusals that have nothing to do with what was asked."""
+
+
+class _Translating(Connection):
+    """A connection that says in our words when DynamoDB does not answer, or has had enough, after all retries."""
+
+    def _make_api_call(self, operation_name: str, operation_kwargs: dict[str, Any]) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = super()._make_api_call(operation_name, operation_kwargs)
+        except ClientError as failure:
+            if failure.response["Error"].get("Code") not in _NOT_NOW:
+                raise
+            raise Unavailable("The database is too busy; try again.", str(failure)) from failure
+        except BotoCoreError as failure:
+            raise Unavailable("The database does not answer; try again.", str(failure)) from failure
+        return answer
+
+
+_connection = _Translating(
     host=settings().aws_endpoint or None, connect_timeout_seconds=2, read_timeout_seconds=10, max_retry_attempts=5
 )
 _lock = threading.Lock()
@@ -107,6 +136,19 @@ def connection() -> Connection:
     for row in (RecordRow, EntityRow, LogRow, CounterRow):
         row._get_connection()  # noqa: SLF001 makes the table known to the shared connection
     return _connection
+
+
+def write_batch(items: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """Have DynamoDB write up to 25 rows, by table and each for itself; those it left out for now.
+
+    Raises:
+        Unavailable: it does not answer; some may be written.
+    """
+    connection()
+    left: dict[str, list[dict[str, Any]]] = _connection.dispatch("BatchWriteItem", {"RequestItems": items}).get(
+        "UnprocessedItems", {}
+    )
+    return left
 
 
 CONFIG = Config(connect_timeout=2, read_timeout=20, retries={"max_attempts": 5, "mode": "standard"})

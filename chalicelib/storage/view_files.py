@@ -28,7 +28,8 @@ from chalicelib.domain.kinds import DefinitionKind, Kind
 from chalicelib.domain.resource import Resource
 from chalicelib.query import sql
 from chalicelib.query.columns import COLUMNS
-from chalicelib.query.layout import PLACE, SQL_TYPE, latitude, stored_columns
+from chalicelib.query.geodesy import unit_sql
+from chalicelib.query.layout import PLACE, SQL_TYPE, latitude, place_columns, stored_columns
 from chalicelib.storage.view import View
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def write(view: View, folder: Path) -> Iterator[tuple[Part, Path]]:
 
     Nobody may apply commits to the view meanwhile.
     """
+    view.settle()
     cursor = view._database.cursor()
     cursor.execute("USE v")
     cursor.execute("CREATE TEMP TABLE documents (id BIGINT, document BLOB)")
@@ -182,8 +184,9 @@ def _load_part(view: View, part: Part, path: Path) -> None:
         slot = view._layout.slots[part.kind][part.type][attribute]
         name = _quoted(column)
         if SQL_TYPE[slot.dtype] == PLACE:
-            into += [slot.column, latitude(slot.column)]
-            taken += [f"{name}[1]", f"{name}[2]"]
+            lon, lat = f"{name}[1]", f"{name}[2]"
+            into += place_columns(slot.column)
+            taken += [lon, lat, *unit_sql(lon, lat)]
         else:
             into.append(slot.column)
             taken.append(name)
@@ -196,7 +199,7 @@ def _load_part(view: View, part: Part, path: Path) -> None:
 
 def replay(definitions: Definitions, seq: int, parts: Iterable[tuple[Part, Path]]) -> View:
     """The same of whatever SHAPE, at the pace of a log."""
-    return built(definitions, seq, (_changes(part, path) for part, path in parts))
+    return built(definitions, seq, (_changes(definitions, part, path) for part, path in parts))
 
 
 def built(definitions: Definitions, seq: int, things: Iterable[list[Change]]) -> View:
@@ -213,8 +216,10 @@ def built(definitions: Definitions, seq: int, things: Iterable[list[Change]]) ->
     return view
 
 
-def _changes(part: Part, path: Path) -> list[Change]:
+def _changes(definitions: Definitions, part: Part, path: Path) -> list[Change]:
     struct: Any = STRUCT_OF[part.kind]
+    of = definitions.types(part.kind).get(part.type)
+    revision = len(of.revisions) if of else 0
     import duckdb  # noqa: PLC0415 as in view.py
 
     database = duckdb.connect(":memory:")
@@ -225,7 +230,7 @@ def _changes(part: Part, path: Path) -> list[Change]:
     changes = []
     for number, document, *values in database.execute(f"SELECT {columns} FROM {source}").fetchall():
         thing = msgspec.json.decode(document, type=struct)
-        thing = msgspec.structs.replace(thing, **dict(zip(hidden, values, strict=True)))
+        thing = msgspec.structs.replace(thing, **dict(zip(hidden, values, strict=True)), revision=revision)
         changes.append(Change(part.kind, number, msgspec.Raw(_encode(thing))))
     database.close()
     return changes

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
 import msgspec
 
 from chalicelib.domain.commits import Change
+from chalicelib.domain.definitions import Definitions
 from chalicelib.domain.entities import STRUCT_OF
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.resource import answer
+from chalicelib.domain.revisions import Revision, revised, up_to_date
 from chalicelib.query.columns import COLUMNS
-from chalicelib.query.layout import PLACE, SQL_TYPE, Layout, Slot, latitude, stored_columns
+from chalicelib.query.geodesy import unit
+from chalicelib.query.layout import PLACE, SQL_TYPE, Layout, Slot, place_columns, stored_columns
 from chalicelib.query.values import STORED
 
 _decoders = {kind: msgspec.json.Decoder(struct) for kind, struct in STRUCT_OF.items()}
@@ -41,7 +44,7 @@ def create_table(kind: Kind, name: str) -> str:
 class Rows:
     """Makes rows of one kind under one layout: values in the order of the table's columns."""
 
-    def __init__(self, kind: Kind, layout: Layout) -> None:
+    def __init__(self, kind: Kind, layout: Layout, definitions: Definitions) -> None:
         self._take = attrgetter(*(str(column.member) for column in _PLAIN[kind]))
         self._others = [column.value for column in _OTHERS[kind]]
         self._decode: Callable[[Any], Any] = _decoders[kind].decode
@@ -54,10 +57,14 @@ class Rows:
             number: [step for name, slot in slots.items() for step in _steps(name, slot, places)]
             for number, slots in layout.slots[kind].items()
         }
+        self._revisions = {number: of.revisions for number, of in definitions.types(kind).items() if of.revisions}
 
     def make(self, change: Change) -> tuple[list[Any], bytes]:
         """The row and the document of a change of this kind that is not gone."""
         entity = self._decode(change.doc)
+        revisions = self._revisions.get(entity.type)
+        if revisions and entity.revision < len(revisions):
+            entity = up_to_date(entity, revisions)
         row = [*self._take(entity), *(take(entity) for take in self._others), *self._nothing]
         attributes = entity.attributes
         for name, place, convert in self._plans.get(entity.type, ()):
@@ -73,10 +80,17 @@ def _steps(name: str, slot: Slot, places: dict[str, int]) -> list[tuple[str, int
     if SQL_TYPE[slot.dtype] != PLACE:
         return [(name, places[slot.column], convert)]
 
-    def half(which: int) -> Callable[[Any], Any]:
-        return lambda value: None if (place := convert(value)) is None else place[which]
+    def part(which: int) -> Callable[[Any], Any]:
+        return lambda value: None if (place := convert(value)) is None else (*place, *unit(*place))[which]
 
-    return [(name, places[slot.column], half(0)), (name, places[latitude(slot.column)], half(1))]
+    return [(name, places[column], part(which)) for which, column in enumerate(place_columns(slot.column))]
+
+
+def revise(document: bytes, unseen: Callable[[int], Sequence[Revision]]) -> bytes:
+    """A document after those revisions that it has not seen, of the type with an id."""
+    members = msgspec.json.decode(document)
+    members["attributes"] = revised(members["attributes"], unseen(members["type"]))
+    return _encode(members)
 
 
 def attribute_of(document: bytes, name: str) -> Any:

@@ -39,7 +39,7 @@ _DAMAGE = (
     zlib.error,
 )
 # Formats that decode in the process; none that calls another program or is a document.
-_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "AVIF", "GIF", "BMP", "JPEG2000")
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "AVIF", "HEIF", "GIF", "BMP", "JPEG2000")
 _KEPT = {"PNG": ("image/png", "png"), "JPEG": ("image/jpeg", "jpeg"), "MPO": ("image/jpeg", "jpeg")}
 _PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 _ORIENTATION = 0x0112
@@ -71,6 +71,10 @@ def import_image(data: bytes) -> ImportedImage:
     if len(data) > MAX_BYTES:
         message = f"The image has {len(data)} bytes; at most {MAX_BYTES} are allowed."
         raise TooLarge(message)
+    # Where images are imported there is this decoder; other functions read none of them and go without.
+    from pi_heif import register_heif_opener  # noqa: PLC0415
+
+    register_heif_opener(thumbnails=False)
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
             _check_size(picture)

@@ -114,6 +114,9 @@ class SourceFile:
         """The position of the next read."""
         return self._position
 
+    def close(self) -> None:
+        """Nothing is held open; those who take files close them."""
+
     def _block(self, number: int) -> bytes:
         """One block, from the cache or fetched together with those that sequential reading will want next."""
         if number in self._blocks:

@@ -116,7 +116,7 @@ class Gateway:
                 return self._pages[url.path](method, url.query, body)
             resource, variables = self._route(url.path)
             methods = self._app.routes[resource]
-            if method == "OPTIONS":
+            if method == "OPTIONS" and method not in methods:
                 return Reply(200, CORS, b"")
             if method not in methods:
                 raise WrongMethod(method, url.path, tuple(methods))
@@ -205,6 +205,7 @@ def _event(
             "resourcePath": resource,
             "httpMethod": method,
             "path": path,
+            "domainName": headers.get("Host", "127.0.0.1"),
             "stage": "local",
             "requestId": str(uuid.uuid4()),
             "requestTimeEpoch": int(time.time() * 1000),

@@ -19,7 +19,7 @@ from chalicelib.domain.accounts import USER, UserSpec
 from chalicelib.services import access, passwords, users
 from chalicelib.settings import settings
 from chalicelib.storage import records
-from functions import clip, compact, email, purge, transcode
+from functions import clip, compact, email, jobs, purge, transcode, upkeep
 from infra.local import aws, operator_page, outbox, state
 from infra.local.gateway import Gateway, Reply, Server
 from infra.local.queues import Pollers, Source
@@ -131,7 +131,11 @@ def _release_locks() -> None:
 
 
 def _timers() -> list[Timer]:
-    return [Timer(name="compact", handler=compact.handler, every=180.0)]
+    return [
+        Timer(name="compact", handler=compact.handler, every=180.0),
+        Timer(name="jobs", handler=jobs.handler, every=15.0, timeout=90.0),
+        Timer(name="upkeep", handler=upkeep.handler, every=300.0),
+    ]
 
 
 def _sources() -> list[Source]:

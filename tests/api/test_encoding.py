@@ -2,6 +2,7 @@ import csv
 import gzip
 import io
 import json
+import tracemalloc
 from typing import Any, ClassVar
 
 import msgspec
@@ -62,6 +63,10 @@ def answer_of(result, declared=LIST, headers=None, **query):
 
 def rows_of(body):
     return list(csv.reader(io.StringIO(body.decode())))
+
+
+def csv_body(*given, **more):
+    return b"".join(csv_of(*given, **more))
 
 
 class TestJson:
@@ -126,31 +131,31 @@ class TestCsv:
         ]
 
     def test_a_name_shared_with_a_member_is_told_apart(self):
-        assert rows_of(csv_of([{"name": "m", "attributes": {"name": "a"}}])) == [
+        assert rows_of(csv_body([{"name": "m", "attributes": {"name": "a"}}])) == [
             ["name", "attributes.name"],
             ["m", "a"],
         ]
 
     def test_values_are_written_as_json_but_texts_as_they_are(self):
-        cells = rows_of(csv_of([{"a": None, "b": True, "c": -1.5, "d": {"x": 1}, "e": "ü"}]))[1]
+        cells = rows_of(csv_body([{"a": None, "b": True, "c": -1.5, "d": {"x": 1}, "e": "ü"}]))[1]
         assert cells == ["", "true", "-1.5", '{"x":1}', "ü"]
 
     @pytest.mark.parametrize("text", ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "\r=1"])
     def test_formulas_are_disarmed(self, text):
-        assert rows_of(csv_of([{"a": text}]))[1] == ["'" + text]
-        assert rows_of(csv_of([{"attributes": {text: 1}}]))[0] == ["'" + text]
+        assert rows_of(csv_body([{"a": text}]))[1] == ["'" + text]
+        assert rows_of(csv_body([{"attributes": {text: 1}}]))[0] == ["'" + text]
 
     def test_texts_of_numbers_are_no_formulas(self):
-        assert rows_of(csv_of([{"a": "-1.5e3"}]))[1] == ["-1.5e3"]
+        assert rows_of(csv_body([{"a": "-1.5e3"}]))[1] == ["-1.5e3"]
 
     def test_nothing_found_is_a_sentence(self):
         assert answer_of([], format="csv").body == b"No Records found.\n"
 
     def test_a_presentation_may_replace_members(self):
-        assert rows_of(csv_of([{"user": 1}], present=lambda row: row | {"user": "a@b"}))[1] == ["a@b"]
+        assert rows_of(csv_body([{"user": 1}], present=lambda row: row | {"user": "a@b"}))[1] == ["a@b"]
 
     def test_scalars_have_a_column(self):
-        assert rows_of(csv_of([1, "x"])) == [["value"], ["1"], ["x"]]
+        assert rows_of(csv_body([1, "x"])) == [["value"], ["1"], ["x"]]
 
 
 class TestNegotiation:
@@ -235,3 +240,16 @@ class TestErrors:
     def test_headers_of_their_kind(self):
         assert encode_error(WrongMethod("PUT", "/x", ("GET", "POST"))).headers["Allow"] == "GET, POST"
         assert encode_error(NotSignedIn()).headers["WWW-Authenticate"] == "Token"
+
+
+@pytest.mark.parametrize("wanted", ["json", "jsonl", "csv"])
+def test_a_long_list_that_is_zipped_is_never_whole_in_memory(wanted):
+    documents = [b'{"id":%d,"attributes":{"text":"%s"}}' % (number, b"t" * 500) for number in range(20_000)]
+    tracemalloc.start()
+    try:
+        answer = answer_of(Documents(documents=documents), headers={"accept-encoding": "gzip"}, format=wanted)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(gzip.decompress(answer.body)) > 10_000_000
+    assert peak < 4_000_000

@@ -6,6 +6,7 @@ compare ratios within one run, and calls and units, which do not drift.
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import statistics
@@ -108,9 +109,29 @@ def main() -> None:
         "delete all of one media's", lambda: api.delete(f"Localizations/{project}", {}, media_id=next(spare)), times=5
     )
 
+    _title(f"attributes of {ROWS:,} boxes")
+    names = itertools.pairwise(f"word{number}" for number in itertools.count())
+    api.patch(f"AttributeType/{kind}", _renaming("word", "word0"))
+    _time("rename", lambda: api.patch(f"AttributeType/{kind}", _renaming(*next(names))), times=5)
+
+    def renamed_and_asked() -> Any:
+        old, new = next(names)
+        api.patch(f"AttributeType/{kind}", _renaming(old, new))
+        return api.get(f"Localizations/{project}", attribute=f"{new}::w7", stop=100)
+
+    _time("rename, then 100 by equality", renamed_and_asked, times=5)
+
     if not os.environ.get("QUICK"):
         _title("views")
-        views.main(lambda text: _line(str(text)))
+        views.main(_line)
+
+
+def _renaming(old: str, new: str) -> dict[str, Any]:
+    return {
+        "entity_type": "LocalizationType",
+        "current_name": old,
+        "attribute_type_update": {"name": new},
+    }
 
 
 def _cold_start() -> float:

@@ -89,6 +89,8 @@ def build() -> World:
     things["state_type"] = owner.made(f"StateTypes/{project}", {"name": "s", "association": "Media", **types})
     things["leaf_type"] = owner.made(f"LeafTypes/{project}", {"name": "leaf"})
     things["file_type"] = owner.made(f"FileTypes/{project}", {"name": "file"})
+    # where an address reads the kind of type from the body, `examples` names this one
+    things["type"] = things["file_type"]
     things["section"] = owner.made(f"Sections/{project}", {"name": "section"})
     media = {"type": things["media_type"], "name": "a.mp4", "md5": ""}
     things["media"] = owner.made(f"Medias/{project}", media)

@@ -388,3 +388,9 @@ def test_work_that_failed_may_be_done_later(queue, text):
     queue.deliver(handler)
     assert queue.deliver(handler) == []
     assert tries == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["transcode", "clip", "email", "purge"])
+def test_the_url_of_every_queue_of_ours_is_known_by_its_arn(name):
+    found = worker_module._queue_url(f"arn:aws:sqs:us-east-1:123456789012:limn-local-{name}")
+    assert found == getattr(settings(), f"{name}_queue_url")

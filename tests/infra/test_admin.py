@@ -12,10 +12,14 @@ import pytest
 
 from chalicelib.domain.accounts import UserSpec
 from chalicelib.services import administration, passwords, users
+from chalicelib.settings import settings
+from chalicelib.storage import objects, views
+from chalicelib.storage.snapshot_records import folder
 from infra import admin
 from infra.local.operator_page import OperatorPage
 from tests.conftest import Api, new_user
 from tests.journeys.stack import ROOT, Stack
+from tests.operations.box_things import settle
 
 PASSWORD = "correct horse 7"
 
@@ -117,6 +121,26 @@ class TestAnnouncements:
     def test_what_cannot_be_announced_is_refused(self, words):
         with pytest.raises(admin.Refused):
             do("announce", *words)
+
+
+class TestSnapshots:
+    def test_a_lost_snapshot_and_log_are_made_anew_from_the_tables(self, api, project):
+        here = settle(api, project)
+        here.api.made(here.many, [here.spec(frame=frame) for frame in range(5)])
+        assert do("compact", project) == "A snapshot was written."
+        assert do("compact", project) == "The snapshot there is holds everything."
+        here.make(frame=5)
+        expected = here.listed()
+        objects.remove(list(objects.under(f"{folder(project)}snapshots/", bucket=settings().views_bucket)))
+        # five boxes, the one after the snapshot, and the media
+        assert "7 things" in do("rebuild", project)
+        views.drop(project)
+        assert here.listed() == expected
+
+    @pytest.mark.parametrize("command", ["compact", "rebuild"])
+    def test_of_no_project_there_is_none(self, command):
+        with pytest.raises(admin.Refused, match="No Project"):
+            do(command, 999_999_999)
 
 
 class TestPage:

@@ -17,13 +17,14 @@ from functions import email as email_function
 from functions import worker
 from infra import package
 from infra.local.deploy import variable
-from infra.templates import ALARMS, FUNCTIONS, STATEFUL, load, of_type
+from infra.templates import ALARMS, BATCH, FUNCTIONS, STATEFUL, load, of_type
 
 STATE = load(STATEFUL)
+RUNNING = load(BATCH)
 WORK = package.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
 QUEUE_FUNCTIONS = ("Transcode", "Clip", "Email", "Purge")
-SCHEDULED_FUNCTIONS = ("Compact",)
+SCHEDULED_FUNCTIONS = ("Compact", "Jobs", "Upkeep")
 
 
 @lru_cache
@@ -75,8 +76,74 @@ def lint(path):
     return [f"{match.rule.id} {match.message} at {match.path}" for match in lint_file(Path(path))]
 
 
-def test_the_stateful_stack_is_clean():
-    assert lint(STATEFUL) == []
+@pytest.mark.parametrize("path", [STATEFUL, BATCH], ids=lambda path: path.name)
+def test_the_stacks_beside_are_clean(path):
+    assert lint(path) == []
+
+
+class TestBatch:
+    """Where algorithms without a job cluster run: a stack that need not be there."""
+
+    def test_its_outputs_are_what_the_functions_import_where_it_is_used(self):
+        variables = WORK["Globals"]["Function"]["Environment"]["Variables"]
+        for name, output in RUNNING["Outputs"].items():
+            exported = output["Export"]["Name"]
+            assert exported == {"Fn::Sub": f"limn-${{Stage}}-{name}"}
+            if name != "JobAccess":
+                assert variables[variable(name)] == {"Fn::If": ["RunsJobs", {"Fn::ImportValue": exported}, ""]}
+        assert {variable(name) for name in RUNNING["Outputs"]} - {"LIMN_JOB_ACCESS"} <= set(variables)
+        assert load(FUNCTIONS)["Parameters"]["RunJobs"]["Default"] == "false"
+
+    def test_who_starts_or_ends_jobs_has_its_policy_and_nobody_else(self):
+        imported = {"Fn::ImportValue": {"Fn::Sub": "limn-${Stage}-JobAccess"}}
+        wanted = {"Fn::If": ["RunsJobs", [imported], {"Ref": "AWS::NoValue"}]}
+        having = {name for name, role in of_type(WORK, "AWS::IAM::Role").items() if "ManagedPolicyArns" in role}
+        assert having == {"ApiRole", "JobsRole", "PurgeRole"}
+        for name in having:
+            assert of_type(WORK, "AWS::IAM::Role")[name]["ManagedPolicyArns"] == wanted
+
+    def test_its_policy_allows_the_calls_the_engine_makes_on_what_is_ours(self):
+        from chalicelib.services.engines import batch
+
+        [policy] = of_type(RUNNING, "AWS::IAM::ManagedPolicy").values()
+        allowed = {}
+        for statement in policy["PolicyDocument"]["Statement"]:
+            actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
+            allowed |= dict.fromkeys(actions, statement["Resource"])
+        called = set(re.findall(r'_call\(\s*"([a-z_]+)"', Path(batch.__file__).read_text()))
+        assert len(called) == 6
+        # a tag goes with SubmitJob, roles go with RegisterJobDefinition
+        wanted = {"batch:" + "".join(word.title() for word in name.split("_")) for name in called}
+        assert set(allowed) == wanted | {"batch:TagResource", "iam:PassRole"}
+        # IAM knows no resources for what only reads
+        assert {action for action, resource in allowed.items() if resource == "*"} == {
+            "batch:DescribeJobs",
+            "batch:DescribeJobDefinitions",
+            "batch:ListJobs",
+        }
+        definitions = [each for each in allowed["batch:RegisterJobDefinition"] if "job-definition" in str(each)]
+        assert [each["Fn::Sub"].rpartition("/")[2] for each in definitions] == ["limn-${Stage}-*"]
+
+    def test_its_events_call_the_function_and_name_the_queue(self):
+        rule = of_type(WORK, "AWS::Events::Rule")["JobsEvents"]
+        pattern = rule["EventPattern"]
+        assert (pattern["source"], pattern["detail-type"]) == (["aws.batch"], ["Batch Job State Change"])
+        assert pattern["detail"]["jobQueue"] == [{"Fn::ImportValue": {"Fn::Sub": "limn-${Stage}-JobQueue"}}]
+        assert {"SUCCEEDED", "FAILED"} <= set(pattern["detail"]["status"])
+        assert [target["Arn"] for target in rule["Targets"]] == [{"Fn::GetAtt": ["Jobs", "Arn"]}]
+        allowed = of_type(WORK, "AWS::Lambda::Permission")["JobsEventsPermission"]
+        assert allowed["SourceArn"] == {"Fn::GetAtt": ["JobsEvents", "Arn"]}
+        for name in ("JobsEvents", "JobsEventsPermission"):
+            assert WORK["Resources"][name]["Condition"] == "RunsJobs"
+
+    def test_only_its_jobs_with_files_reach_objects_and_only_those_of_jobs(self):
+        roles = of_type(RUNNING, "AWS::IAM::Role")
+        having = [name for name, role in roles.items() if "Policies" in role]
+        assert having == ["JobFilesRole"]
+        [policy] = roles["JobFilesRole"]["Policies"]
+        [statement] = policy["PolicyDocument"]["Statement"]
+        assert set(statement["Action"]) == {"s3:GetObject", "s3:PutObject"}
+        assert statement["Resource"]["Fn::Sub"][0].endswith("/*/*/jobs/*")
 
 
 def test_the_stack_of_api_and_functions_is_clean_and_small_enough(tmp_path):
@@ -121,10 +188,12 @@ def test_the_environment_fits_into_lambda_at_its_longest():
     variables = WORK["Globals"]["Function"]["Environment"]["Variables"]
     size = 0
     for name, value in variables.items():
-        # a queue's URL, the longest of all values but the list of origins and what has a list to choose from
+        # a queue's URL, the longest of all values but the list of origins, numbers, and what has a list to choose from
         parameter = load(FUNCTIONS)["Parameters"].get(value.get("Ref"), {}) if isinstance(value, dict) else {}
-        allowed = parameter.get("AllowedValues")
+        allowed = [str(parameter["MaxValue"])] if "MaxValue" in parameter else parameter.get("AllowedValues")
         length = max(map(len, allowed)) if allowed else len(value) if isinstance(value, str) else 120
+        if name.startswith("LIMN_JOB_") and name.endswith("_ROLE"):
+            length = len("arn:aws-us-gov:iam::123456789012:role/") + 64
         size += len(name) + (1000 if name == "LIMN_ALLOWED_ORIGINS" else length)
     assert size < 4096
 
@@ -177,6 +246,33 @@ def test_a_scheduled_function_is_called_by_its_rule_alone_and_watched(name):
     alarm = of_type(WORK, "AWS::CloudWatch::Alarm")[f"{name}ErrorsAlarm"]
     assert alarm["Dimensions"] == [{"Name": "FunctionName", "Value": {"Ref": name}}]
     assert of_type(WORK, FUNCTION)[name]["Handler"] == f"functions.{name.lower()}.handler"
+
+
+def test_the_local_stack_calls_scheduled_functions_too():
+    from infra.local import service
+
+    assert {timer.name for timer in service._timers()} == {name.lower() for name in SCHEDULED_FUNCTIONS}
+
+
+_IMPORTED_AS = {"pillow": "PIL", "swagger-ui-bundle": "swagger_ui_bundle"}
+_STARTS = """
+import importlib, sys
+function, *without = sys.argv[1:]
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in without:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Absent())
+importlib.import_module(f"functions.{function}")
+"""
+
+
+@pytest.mark.parametrize("artifact", package.QUEUE_FUNCTIONS, ids=lambda artifact: artifact.name)
+def test_a_function_starts_without_what_its_zip_leaves_out(artifact):
+    without = [_IMPORTED_AS.get(name, name) for name in sorted(artifact.without) if name != "setuptools"]
+    command = [sys.executable, "-c", _STARTS, artifact.name, *without]
+    done = subprocess.run(command, cwd=package.ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_worker_knows_how_often_messages_are_delivered():
@@ -259,11 +355,11 @@ def test_no_table_has_an_index():
 def test_parameters_have_defaults_except_what_only_the_operator_knows():
     wanting = {
         name
-        for template in (STATE, load(FUNCTIONS), load(ALARMS))
+        for template in (STATE, RUNNING, load(FUNCTIONS), load(ALARMS))
         for name, parameter in template["Parameters"].items()
         if "Default" not in parameter
     }
-    assert wanting == {"PublicUrl"}
+    assert wanting == {"Vpc", "Subnets"}  # what only the operator knows
 
 
 @pytest.mark.parametrize("architecture", sorted(package.MACHINES))

@@ -189,12 +189,23 @@ class TestNames:
         api.delete(f"Project/{project}")
         assert api.post(f"Algorithms/{other}", there).status == 201
 
-    def test_of_eight_at_once_one_is_registered(self, api, project):
-        wanted = spec(api, project)
+    def test_of_eight_projects_at_once_one_gets_it(self, api, project, organization):
+        others = [api.made("Projects", {"name": f"p{index}", "organization": organization}) for index in range(7)]
+        bodies = [(number, spec(api, number)) for number in (project, *others)]
+        for _ in range(3):
+            name = f"raced {next(_numbers)}"
+            with ThreadPoolExecutor(8) as pool:
+                said = list(pool.map(lambda one: api.post(f"Algorithms/{one[0]}", {**one[1], "name": name}), bodies))  # noqa: B023
+            assert sorted(one.status for one in said) == [201] + [400] * 7
+            listed = [item["name"] for number, _ in bodies for item in api.get(f"Algorithms/{number}").json]
+            assert listed.count(name) == 1
+
+    def test_of_eight_renamed_at_once_one_gets_it(self, api, project):
+        numbers = [api.made(f"Algorithms/{project}", spec(api, project)) for _ in range(8)]
+        name = f"raced {next(_numbers)}"
         with ThreadPoolExecutor(8) as pool:
-            said = list(pool.map(lambda _: api.post(f"Algorithms/{project}", wanted), range(8)))
-        assert sorted(one.status for one in said) == [201] + [400] * 7
-        assert len(api.get(f"Algorithms/{project}").json) == 1
+            said = list(pool.map(lambda number: api.patch(f"Algorithm/{number}", {"name": name}).status, numbers))
+        assert sorted(said) == [200] + [400] * 7
 
     def test_a_renamed_one_frees_its_name(self, api, project):
         wanted = spec(api, project)
@@ -226,6 +237,15 @@ class TestChanges:
     def test_a_user_who_is_not_staff_needs_a_cluster(self, api, project, member):
         number = api.made(f"Algorithms/{project}", spec(api, project))
         assert api.patch(f"Algorithm/{number}", {"user": member("Can Edit").user.id}).status == 403
+
+    def test_one_whose_cluster_was_deleted_can_still_be_changed(self, api, project, organization, member):
+        given = {"name": "gone", "host": "h", "port": 443, "token": "t", "cert": "c"}
+        cluster = api.made(f"JobClusters/{organization}", given)
+        number = api.made(f"Algorithms/{project}", spec(api, project, cluster=cluster))
+        assert api.delete(f"JobCluster/{cluster}").status == 200
+        assert api.patch(f"Algorithm/{number}", {"user": api.user.id}).status == 200
+        said = api.patch(f"Algorithm/{number}", {"user": member("Can Edit").user.id})
+        assert (said.status, "staff" in said.message) == (403, True)
 
     def test_deletion_takes_the_manifest_along(self, api, project, organization):
         manifest = saved(api, project)

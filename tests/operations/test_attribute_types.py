@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.storage import steps
+from chalicelib.services import annotation_edits
+from chalicelib.storage import entities, ids, steps
 from tests.conftest import join, new_user
 
 DTYPES = {
@@ -390,30 +391,91 @@ class TestWhoMay:
         assert boxes.add({"name": "x", "dtype": "int"}, boxes.type, "Nothing").status == 400
 
 
-class TestStoppedHalfWay:
-    @pytest.mark.parametrize("stop", [0, 1, 2])
-    def test_a_rename_that_was_stopped_is_finished_by_asking_again(self, boxes, monkeypatch, stop):
+class TestHoweverManyThereAre:
+    """A change of attributes is one commit; things follow when they are read."""
+
+    def test_no_change_rewrites_anything(self, boxes, monkeypatch):
         boxes.add({"name": "x", "dtype": "int"})
         numbers = [boxes.box(x=value) for value in range(3)]
-        monkeypatch.setattr(steps, "LARGEST", 1)
-        monkeypatch.setattr(steps, "apply", _dying_after(stop))
-        assert boxes.change("x", {"name": "y", "dtype": "float"}).status == 500
-        monkeypatch.undo()
+        monkeypatch.setattr(steps, "apply", _refused)
+        monkeypatch.setattr(entities, "rewrite", _refused)
         assert boxes.change("x", {"name": "y", "dtype": "float"}).status == 200
-        assert [boxes.values(number) for number in numbers] == [{"y": 0.0}, {"y": 1.0}, {"y": 2.0}]
+        assert boxes.add({"name": "x", "dtype": "string", "default": "new"}).status == 201
+        assert [boxes.values(number) for number in numbers] == [{"y": float(n), "x": "new"} for n in range(3)]
         assert boxes.count(attribute_gt="y::0.5") == 2
+        assert boxes.count(attribute="x::new") == 3
+        assert boxes.remove("y").status == 200
+        assert [boxes.values(number) for number in numbers] == [{"x": "new"}] * 3
+
+    def test_lists_say_the_same_as_single_reads(self, boxes):
+        boxes.add({"name": "x", "dtype": "int"})
+        numbers = [boxes.box(x=value) for value in range(3)]
+        assert boxes.count() == 3  # the view has seen them under the old name
+        boxes.change("x", {"name": "y", "dtype": "float"})
+        boxes.api.patch(f"Localization/{numbers[0]}", {"attributes": {"y": 7}})
+        boxes.add({"name": "z", "dtype": "geopos", "default": [1.0, 2.0]})
+        listed = boxes.api.get(f"Localizations/{boxes.project}").json
+        assert {each["id"]: each["attributes"] for each in listed} == {n: boxes.values(n) for n in numbers}
+        assert listed[1]["attributes"] == {"y": 1.0, "z": [1.0, 2.0]}
+        assert boxes.count(attribute_distance="z::1::2::1") == 3
+
+    def test_a_value_set_to_null_is_not_filled_again(self, boxes):
+        number = boxes.box()
+        boxes.add({"name": "x", "dtype": "int", "default": 3})
+        boxes.api.patch(f"Localization/{number}", {"null_attributes": ["x"]})
+        boxes.add({"name": "y", "dtype": "int", "default": 4})
+        assert boxes.values(number) == {"x": None, "y": 4}
+
+    def test_bulk_edits_and_copies_take_values_along(self, boxes):
+        boxes.add({"name": "x", "dtype": "int"})
+        numbers = [boxes.box(x=value) for value in range(3)]
+        boxes.change("x", {"name": "y"})
+        body = {"attributes": {"y": 9}, "ids": numbers[:1]}
+        assert boxes.api.patch(f"Localizations/{boxes.project}?show_all_marks=1", body).status == 200
+        boxes.change("y", {"name": "z"})
+        moved = boxes.api.patch(f"Localization/{numbers[1]}", {"frame": 5})
+        assert moved.status == 200
+        boxes.add({"name": "y", "dtype": "string"})
+        listed = boxes.api.get(f"Localizations/{boxes.project}").json
+        assert sorted(each["attributes"]["z"] for each in listed) == [1, 2, 9]
+        assert all(each["attributes"].keys() == {"z"} for each in listed)
+
+    def test_a_definition_changed_in_the_middle_of_an_edit_is_no_matter(self, boxes, monkeypatch):
+        boxes.add({"name": "x", "dtype": "int"})
+        number = boxes.box(x=1)
+        real = annotation_edits.type_of
+
+        def renamed_after(*args):
+            found = real(*args)
+            monkeypatch.setattr(annotation_edits, "type_of", real)
+            boxes.change("x", {"name": "y"})
+            boxes.add({"name": "x", "dtype": "string"})
+            return found
+
+        monkeypatch.setattr(annotation_edits, "type_of", renamed_after)
+        assert boxes.api.patch(f"Localization/{number}", {"attributes": {"x": 2}}).status in (200, 400)
+        assert boxes.values(number) in ({"y": 2}, {"y": 1})
+        assert boxes.count(attribute_null="x::true") == 1
+
+    def test_a_creation_that_read_the_type_before_is_read_as_it_is_now(self, boxes, monkeypatch):
+        boxes.add({"name": "x", "dtype": "int"})
+        real = ids.reserve
+
+        def renamed_before(*args):
+            monkeypatch.setattr(ids, "reserve", real)
+            boxes.change("x", {"name": "y"})
+            boxes.add({"name": "late", "dtype": "int", "default": 5})
+            return real(*args)
+
+        monkeypatch.setattr(ids, "reserve", renamed_before)
+        number = boxes.box(x=1)
+        assert boxes.values(number) == {"y": 1, "late": 5}
+        assert boxes.count(attribute="late::5") == 1
+        assert boxes.count(attribute="y::1") == 1
 
 
-def _dying_after(commits: int) -> Any:
-    """`steps.apply` that works a few times and then dies."""
-    real, left = steps.apply, iter(range(commits))
-
-    def apply(*args: Any, **more: Any) -> None:
-        if next(left, None) is None:
-            raise RuntimeError("killed")
-        real(*args, **more)
-
-    return apply
+def _refused(*_: Any, **__: Any) -> None:
+    raise AssertionError("nothing is to be rewritten")
 
 
 def _spec(boxes: Boxes, **attributes: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import uuid
 
 import pytest
 
+from chalicelib.errors import Unavailable
 from chalicelib.services import registration
 from chalicelib.settings import Settings, settings
 from infra.local import aws, outbox
@@ -45,6 +46,10 @@ def spec(address, **more):
 
 def word_in(text, name="registration_token"):
     return re.search(rf"{name}=([0-9a-f-]+)", text)[1]
+
+
+def _refuse(*_):
+    raise Unavailable("The queue does not take messages.")
 
 
 class TestInvitations:
@@ -91,6 +96,16 @@ class TestInvitations:
         late = spec(address, registration_token=word_in(said.message))
         assert nobody.post("Users", late).status == 400
         assert api.post(f"Invitations/{organization}", body).status == 201
+
+    def test_without_its_letter_there_is_no_invitation(self, api, organization, address, monkeypatch):
+        body = {"email": address, "permission": "Member"}
+        with monkeypatch.context() as broken:
+            broken.setattr(registration.letters, "send", _refuse)
+            assert api.post(f"Invitations/{organization}", body).status == 503
+        assert api.get(f"Invitations/{organization}").json == []
+        assert api.post(f"Invitations/{organization}", body).status == 201
+        assert api.post(f"Invitations/{organization}", {**body, "email": "no address"}).status == 400
+        assert len(api.get(f"Invitations/{organization}").json) == 1
 
     def test_who_belongs_already_is_not_invited(self, api, organization):
         assert api.post(f"Invitations/{organization}", {"email": api.user.email, "permission": "Member"}).status == 400
@@ -147,6 +162,15 @@ class TestRegistration:
         assert nobody.get(path + "x").status == 404
         assert nobody.get(path).status == 200
         assert nobody.post("Token", credentials).status == 201
+
+    def test_without_its_letter_there_is_no_account(self, nobody, address, configured, monkeypatch):
+        configured(anonymous_registration=True, confirm_registration=True)
+        wanted = spec(address)
+        with monkeypatch.context() as broken:
+            broken.setattr(registration.letters, "send", _refuse)
+            assert nobody.post("Users", wanted).status == 503
+        assert nobody.post("Users", wanted).status == 201
+        assert nobody.post("Users", wanted).status == 400
 
     def test_without_mail_nobody_is_made_who_must_confirm(self, nobody, address, configured):
         configured(anonymous_registration=True, confirm_registration=True, email_enabled=False)

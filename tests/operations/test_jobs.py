@@ -13,38 +13,12 @@ from chalicelib.domain.runs import RUN
 from chalicelib.errors import Unavailable
 from chalicelib.services import job_standing
 from chalicelib.storage import objects, records
-from tests.domain.test_workflows import FORK
 from tests.operations import media_things
-from tests.operations.test_algorithms import saved, spec
+from tests.operations.test_algorithms import spec
 from tests.services import clusters
 
 QUICK = 8.0
 MEDIA = list(range(1, 11))
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    """A cluster that answers."""
-    server = clusters.FakeCluster(tmp_path)
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def algorithm(api, project, organization, cluster):
-    """A fork and a join on the cluster, three media a job; its name."""
-    registered = {"name": "c", "host": "127.0.0.1", "port": cluster.port, "token": clusters.TOKEN, "cert": cluster.ca}
-    number = api.made(f"JobClusters/{organization}", registered)
-    wanted = spec(
-        api,
-        project,
-        manifest=saved(api, project, FORK),
-        cluster=number,
-        files_per_job=3,
-        parameters=[{"name": "threshold", "value": 0.5}],
-    )
-    api.made(f"Algorithms/{project}", wanted)
-    return wanted["name"]
 
 
 def launched(api, project, algorithm, **more):
@@ -139,11 +113,54 @@ class TestLaunch:
         assert api.post(f"Jobs/{project}", asked).status == 400
 
 
+class TestForkAndJoin:
+    """Two parallel steps and a join, over ten media in batches of three."""
+
+    def graph(self, left: str, right: str, join: str | None = None) -> dict:
+        nodes = {
+            "wf": clusters.node("wf", "Running", "left", "right"),
+            "left": clusters.node("left", left, "join"),
+            "right": clusters.node("right", right, "join"),
+        }
+        return nodes | ({"join": clusters.node("join", join)} if join else {})
+
+    def seen(self, api, uid: str) -> tuple[str, dict[str, str]]:
+        job = api.get(f"Job/{uid}").json
+        return job["status"], {node["task"]: node["status"] for node in job["nodes"]}
+
+    def test_each_batch_is_a_workflow_that_goes_its_own_way(self, api, project, algorithm, cluster):
+        first, second, third, fourth = launched(api, project, algorithm)["uid"]
+        assert [parameters(cluster.one(uid))["media_ids"] for uid in (first, second, third, fourth)] == [
+            "1,2,3",
+            "4,5,6",
+            "7,8,9",
+            "10",
+        ]
+        [main] = [one for one in cluster.one(first)["spec"]["templates"] if one["name"] == "main"]
+        assert [[step["name"] for step in group] for group in main["steps"]] == [["left", "right"], ["join"]]
+        cluster.move(first, "Running", self.graph("Running", "Pending"))
+        cluster.move(second, "Succeeded", self.graph("Succeeded", "Succeeded", "Succeeded"))
+        cluster.move(third, "Failed", self.graph("Failed", "Succeeded", "Omitted"))
+        assert self.seen(api, first) == ("Running", {"wf": "Running", "left": "Running", "right": "Pending"})
+        assert self.seen(api, second)[0] == "Succeeded"
+        assert self.seen(api, third)[1]["join"] == "Omitted"
+        assert self.seen(api, fourth) == ("Running", {})
+        statuses = {job["uid"]: job["status"] for job in api.get(f"Jobs/{project}").json}
+        assert statuses == {first: "Running", second: "Succeeded", third: "Failed", fourth: "Running"}
+        assert api.delete(f"Job/{first}").status == 200
+        assert len(cluster.workflows) == 3
+        cluster.move(fourth, "Succeeded", self.graph("Succeeded", "Succeeded", "Succeeded"))
+        statuses = {job["uid"]: job["status"] for job in api.get(f"Jobs/{project}").json}
+        assert statuses == {second: "Succeeded", third: "Failed", fourth: "Succeeded"}
+
+
 class TestStanding:
     def test_phases_nodes_and_times_follow_the_cluster(self, api, project, algorithm, cluster):
         uid = launched(api, project, algorithm)["uid"][0]
         new = api.get(f"Job/{uid}").json
         assert (new["status"], new["nodes"]) == ("Running", [])
+        [registered] = api.get(f"Algorithms/{project}").json
+        assert (new["alg_id"], new["project"], new["user"]) == (registered["id"], project, api.user.id)
         nodes = {
             "wf": clusters.node("wf", "Running", "left", "right"),
             "left": clusters.node("left", "Succeeded", "join"),
@@ -199,43 +216,6 @@ class TestStanding:
         assert uid not in [run.uid for run in records.linked(RUN, "active", "yes")]
 
 
-class TestCancellation:
-    def test_a_deleted_job_is_gone_at_once_here_and_there(self, api, project, algorithm, cluster):
-        said = launched(api, project, algorithm)
-        assert api.delete(f"Job/{said['uid'][0]}").status == 200
-        assert api.get(f"Job/{said['uid'][0]}").status == 404
-        assert len(cluster.workflows) == 3
-        assert api.delete(f"Job/{said['uid'][0]}").status == 404
-
-    def test_many_by_group_media_or_project(self, api, project, algorithm, cluster):
-        first, second = launched(api, project, algorithm), launched(api, project, algorithm)
-        assert api.delete(f"Jobs/{project}", gid=first["gid"], media_id=[10]).message == (
-            f"Deleted 1 jobs for project {project}!"
-        )
-        assert api.delete(f"Jobs/{project}", gid=first["gid"]).status == 200
-        assert api.get(f"Jobs/{project}", gid=first["gid"]).json == []
-        assert len(api.get(f"Jobs/{project}").json) == len(second["uid"])
-        assert api.delete(f"Jobs/{project}").message == f"Deleted 4 jobs for project {project}!"
-        assert api.get(f"Jobs/{project}").json == []
-        assert cluster.workflows == {}
-
-    def test_it_takes_can_execute_and_strangers_see_nothing(self, api, project, algorithm, member, stranger):
-        uid = launched(api, project, algorithm)["uid"][0]
-        assert member("Can Transfer").delete(f"Job/{uid}").status == 403
-        assert member("View Only").get(f"Job/{uid}").status == 200
-        assert stranger.get(f"Job/{uid}").status == 404
-
-    def test_a_cluster_that_is_away_hears_of_it_later(self, api, project, algorithm, cluster):
-        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
-        cluster.fault = clusters.broken
-        assert api.delete(f"Job/{uid}").status == 200
-        assert api.get(f"Job/{uid}").status == 404
-        assert api.get(f"Jobs/{project}").json == []
-        cluster.fault = None
-        job_standing.sweep(30)
-        assert cluster.workflows == {}
-
-
 class TestTranscodesAsJobs:
     def test_they_are_seen_and_cancelled_by_their_uid_and_group(self, api, project, algorithm, stranger):
         gid, uid = str(uuid.uuid1()), str(uuid.uuid1())
@@ -269,10 +249,12 @@ class TestClusterThatMisbehaves:
         seen = api.get(f"Job/{uid}").json
         assert (seen["status"], seen["message"]) == ("Succeeded", None)
 
-    @pytest.mark.parametrize("fault", ["nonsense", "broken"])
+    @pytest.mark.parametrize("fault", ["slow", "nonsense", "broken"])
     def test_a_launch_waits_for_it(self, api, project, algorithm, cluster, fault):
         cluster.fault = getattr(clusters, fault)
+        began = time.monotonic()
         said = launched(api, project, algorithm)
+        assert time.monotonic() - began < QUICK
         assert [job["status"] for job in said["object"]] == ["Pending"] * 4
         assert "The job cluster c" in said["object"][0]["message"]
         cluster.fault = None
@@ -375,7 +357,7 @@ class TestMail:
             raise Unavailable("The queue does not take messages.")
 
         with monkeypatch.context() as patched:
-            patched.setattr(job_standing, "send", away)
+            patched.setattr(job_standing, "send_many", away)
             assert api.get(f"Job/{said['uid'][0]}").json["status"] == "Running"
         assert api.get(f"Job/{said['uid'][0]}").json["status"] == "Succeeded"
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.masks import ACL, EXIST, FULL, READ, below, mask_of
 from chalicelib.domain.permissions import Level
 from chalicelib.services import access, visibility
-from chalicelib.settings import settings
 from chalicelib.storage import entities
 from tests.conftest import join
 
@@ -17,13 +15,6 @@ VIEW = EXIST | READ
 ALL = mask_of(Level.FULL)
 DOOR = VIEW
 """On a project: to reach it, and nothing in it."""
-
-
-@pytest.fixture
-def fine_grained(monkeypatch):
-    changed = msgspec.structs.replace(settings(), fine_grained_permissions=True)
-    for module in ("access", "visibility", "row_protections"):
-        monkeypatch.setattr(f"chalicelib.services.{module}.settings", lambda: changed)
 
 
 @pytest.fixture
@@ -252,5 +243,5 @@ def test_requests_of_other_callers_do_not_share_what_was_read(api, project, stra
     assert stranger.get(f"Project/{project}").status == 200
     caller = access.Caller(id=api.user.id)
     visibility.begin(access.Caller(id=stranger.user.id), Level.VIEW)
-    assert visibility.project_level(caller, project, "project", None) is Level.FULL
+    assert visibility.project_level(caller, project, "project", lambda: None) is Level.FULL
     visibility.begin(access.Caller.nobody(), Level.NONE)

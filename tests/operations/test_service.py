@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import msgspec
 import pytest
 
@@ -12,6 +14,7 @@ from chalicelib.errors import Unavailable
 from chalicelib.operations import health
 from chalicelib.settings import settings
 from chalicelib.storage import entities, records
+from chalicelib.storage.tables import RecordRow
 from infra.local import aws, outbox
 from tests.conftest import join, new_user
 
@@ -19,9 +22,10 @@ from tests.conftest import join, new_user
 class TestHealth:
     def test_anybody_may_ask(self, nobody):
         assert nobody.get("HealthCheck").json == [{"part": "service", "status": "ok"}]
-        assert [part["part"] for part in nobody.get("HealthCheckFull").json] == ["service", "database", "object store"]
+        parts = [part["part"] for part in nobody.get("HealthCheckFull").json]
+        assert parts == ["service", "database", "object store", "queues", "key service"]
 
-    @pytest.mark.parametrize("place", [0, 1])
+    @pytest.mark.parametrize("place", [0, 1, 2, 3])
     def test_the_part_that_is_away_is_named_and_nothing_else(self, nobody, monkeypatch, place):
         def away():
             raise Unavailable("table limn-local-records in account 123456789012")
@@ -34,27 +38,74 @@ class TestHealth:
         assert said.json == {"message": f"The {parts[place][0]} does not answer.", "details": "None"}
         assert nobody.get("HealthCheck").status == 200
 
+    @pytest.mark.parametrize(
+        ("member", "part"),
+        [("records_table", "database"), ("views_bucket", "object store"), ("clip_queue_url", "queues")],
+    )
+    def test_what_is_not_there_does_not_answer(self, nobody, monkeypatch, member, part):
+        there = getattr(settings(), member)
+        changed = msgspec.structs.replace(settings(), **{member: there + "x"})
+        if member == "records_table":
+            monkeypatch.setattr(RecordRow.Meta, "table_name", there + "x")
+            monkeypatch.setattr(RecordRow, "_connection", None)
+        for module in ("chalicelib.storage.health", "chalicelib.messages.sending"):
+            monkeypatch.setattr(f"{module}.settings", lambda: changed)
+        said = nobody.get("HealthCheckFull")
+        assert (said.status, said.message) == (503, f"The {part} does not answer.")
+
+    def test_a_key_that_is_gone_does_not_answer(self, nobody, monkeypatch):
+        changed = msgspec.structs.replace(settings(), key_id="00000000-0000-0000-0000-000000000000")
+        monkeypatch.setattr("chalicelib.services.sealing.settings", lambda: changed)
+        said = nobody.get("HealthCheckFull")
+        assert (said.status, said.message) == (503, "The key service does not answer.")
+
 
 class TestNotify:
     def test_without_an_address_it_is_not_processed(self, api):
         said = api.post("Notify", {"message": "hello"})
         assert (said.status, said.message) == (503, "Not Processed")
 
-    def test_a_notice_reaches_the_operator(self, api, monkeypatch):
-        address = "operator-of-notices@example.org"
+    @pytest.fixture
+    def operator(self, monkeypatch):
+        """The address for notices."""
+        address = f"operator-{uuid.uuid4()}@example.org"
         changed = msgspec.structs.replace(settings(), notify_address=address)
         monkeypatch.setattr("chalicelib.operations.notify.settings", lambda: changed)
-        said = api.post("Notify", {"message": "the reef\n\nis <b>bleached</b>", "sendAsFile": 1})
+        return address
+
+    @pytest.mark.parametrize("more", [{}, {"send_as_file": 0}, {"sendAsFile": 0}])
+    def test_a_notice_reaches_the_operator(self, api, operator, more):
+        said = api.post("Notify", {"message": "the reef\n\nis <b>bleached</b>", **more})
         assert (said.status, said.json) == (200, {"message": "Processed"})
         api.drain()
-        mail = next(mail for mail in reversed(outbox.sent(aws.REGION)) if address in mail["to"])
+        [mail] = [mail for mail in outbox.sent(aws.REGION) if operator in mail["to"]]
         assert "is <b>bleached</b>" in mail["text"]
+        assert mail["attachments"] == []
+
+    @pytest.mark.parametrize("name", ["send_as_file", "sendAsFile"])
+    def test_one_may_go_as_a_file(self, api, operator, name):
+        text = "Größe\n" * 5000
+        assert api.post("Notify", {"message": text, name: 1}).status == 200
+        api.drain()
+        [mail] = [mail for mail in outbox.sent(aws.REGION) if operator in mail["to"]]
+        assert "Größe" not in mail["text"]
+        assert mail["attachments"] == [{"name": "notice.txt", "size": len(text.encode())}]
+
+    def test_one_that_cannot_be_queued_is_not_processed(self, api, operator, monkeypatch):
+        def away(*_args, **_more):
+            raise Unavailable("The queue does not take messages.")
+
+        monkeypatch.setattr("chalicelib.services.letters.send", away)
+        said = api.post("Notify", {"message": "x"})
+        assert (said.status, said.message) == (503, "Not Processed")
 
     def test_it_is_for_staff(self, stranger, nobody):
         assert stranger.post("Notify", {"message": "x"}).status == 403
         assert nobody.post("Notify", {"message": "x"}).status == 401
 
-    @pytest.mark.parametrize("body", [None, {}, {"message": ""}, {"message": 7}, {"message": "x", "send_as_file": 2}])
+    @pytest.mark.parametrize(
+        "body", [None, {}, {"message": ""}, {"message": " \n"}, {"message": 7}, {"message": "x", "send_as_file": 2}]
+    )
     def test_a_bad_notice_is_refused(self, api, body):
         assert api.post("Notify", body).status == 400
 

@@ -8,8 +8,10 @@ import pytest
 
 from chalicelib.domain import thumbs
 from chalicelib.domain.accounts import ORGANIZATION
+from chalicelib.domain.masks import EXIST, READ
 from chalicelib.storage import objects, records
-from tests.conftest import new_user
+from tests.conftest import join, new_user
+from tests.operations.media_things import picture, uploaded
 
 
 class TestOrganizations:
@@ -29,6 +31,22 @@ class TestOrganizations:
         assert api.get(f"Organization/{organization}").json["thumb"] == shown
         listed = next(item for item in api.get("Organizations").json if item["id"] == organization)
         assert listed["thumb"] == shown
+
+    def test_an_upload_of_several_parts_is_finished_in_a_project_of_the_organization(self, api, organization, project):
+        info = api.get(f"OrganizationUploadInfo/{organization}", num_parts=2).json
+        s3, place = objects.client(), {"Bucket": objects.bucket_of(info["key"]), "Key": info["key"]}
+        parts = []
+        for number, body in ((1, b"p" * 5 * 2**20), (2, b"q")):
+            sent = s3.upload_part(**place, UploadId=info["upload_id"], PartNumber=number, Body=body)
+            parts.append({"ETag": sent["ETag"], "PartNumber": number})
+        spec = {"key": info["key"], "upload_id": info["upload_id"], "parts": parts}
+        outsider = new_user()
+        join(outsider, project, "Full Control")
+        assert outsider.post(f"UploadCompletion/{project}", spec).status == 403
+        other = f"{organization + 1}/{info['key'].partition('/')[2]}"
+        assert api.post(f"UploadCompletion/{project}", {**spec, "key": other}).status == 403
+        assert api.post(f"UploadCompletion/{project}", spec).status == 201
+        assert api.patch(f"Organization/{organization}", {"thumb": info["key"]}).status == 200
 
     def test_only_the_organizations_own_uploads_are_taken(self, api, organization, project):
         objects.write(f"{organization}/{project}/7/film.mp4", b"of a project whose member an administrator need not be")
@@ -76,6 +94,45 @@ class TestProjects:
         assert shown.startswith("http")
         assert f"X-Amz-Expires={thumbs.SECONDS}" in shown
         assert next(item for item in api.get("Projects").json if item["id"] == project)["thumb"] == shown
+
+    def test_without_one_it_shows_that_of_its_first_media(self, api, organization, project):
+        image = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
+        numbers = []
+        for name in ("z.jpg", "a.jpg"):
+            spec = {"type": image, "name": name, "md5": "", "url": uploaded(api, project, picture(20, 20), name)}
+            numbers.append(api.made(f"Medias/{project}", spec))
+        assert api.get(f"Project/{project}").json["thumb"] is None
+        api.drain()
+        thumbnails = [api.get(f"Media/{number}").json["media_files"]["thumbnail"][0]["path"] for number in numbers]
+        assert thumbnails[0] in api.get(f"Project/{project}").json["thumb"]
+        (listed,) = [item for item in api.get("Projects").json if item["id"] == project]
+        assert thumbnails[0] in listed["thumb"]
+        assert "first_thumb" not in listed
+        upload = self.upload(organization, project, api.user.id)
+        said = api.patch(f"Project/{project}", {"thumb": upload})
+        assert f"{organization}/{project}/a.png" in said.json["object"]["thumb"]
+        assert objects.size(thumbnails[0]) is not None  # what is replaced was no picture of the project's own
+        assert f"{organization}/{project}/a.png" in api.get(f"Project/{project}").json["thumb"]
+
+    def test_it_goes_with_the_media(self, api, project):
+        image = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
+        spec = {"type": image, "name": "a", "md5": "", "url": uploaded(api, project, picture(20, 20), "a.jpg")}
+        number = api.made(f"Medias/{project}", spec)
+        api.drain()
+        assert api.get(f"Project/{project}").json["thumb"]
+        api.delete(f"Media/{number}")
+        assert api.get(f"Project/{project}").json["thumb"] is None
+
+    @pytest.mark.usefixtures("fine_grained")
+    def test_who_may_not_see_all_media_does_not_see_it(self, api, project, stranger):
+        image = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
+        spec = {"type": image, "name": "a", "md5": "", "url": uploaded(api, project, picture(20, 20), "a.jpg")}
+        api.made(f"Medias/{project}", spec)
+        api.drain()
+        assert api.get(f"Project/{project}").json["thumb"]
+        api.made("RowProtections", {"project": project, "user": stranger.user.id, "permission": EXIST | READ})
+        assert stranger.get(f"Project/{project}").json["thumb"] is None
+        assert [item["thumb"] for item in stranger.get("Projects").json] == [None]
 
     def test_another_organizations_projects_or_users_upload_is_refused(self, api, organization, project):
         user = api.user.id

@@ -6,7 +6,7 @@ import boto3
 import pytest
 
 from chalicelib.domain import keys
-from chalicelib.domain.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
+from chalicelib.domain.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig, StorageConfig
 from chalicelib.settings import settings
 from chalicelib.storage import log, objects
 from tests.operations.media_things import media_type, transcode, uploaded, video
@@ -84,6 +84,40 @@ class TestTranscode:
         assert len(data) in sizes
         assert len(sizes) == 2
 
+    def test_archival_copies_for_a_bucket_of_the_user_s_own_go_there_and_leave_no_record(self, api, project):
+        theirs = f"theirs-{uuid.uuid4().hex[:12]}"
+        boto3.client("s3").create_bucket(Bucket=theirs)
+        place = StorageConfig(aws_access_key="AKIATHEIRS", aws_secret_access_key="x" * 40, bucket_name=theirs)
+        configs = [
+            ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place),
+            ArchiveConfig(encode=EncodeConfig(vcodec="h264"), s3_storage=place),
+        ]
+        data = video(30)
+        type_ = media_type(project, streaming_config=SMALL, archive_config=configs)
+        for _ in range(2):
+            said = transcode(api, project, type_, data).json
+            api.drain()
+            job = api.get(f"Transcode/{said['id']}").json["job"]
+            assert (job["status"], job["message"]) == ("succeeded", None)
+            assert "archival" not in (api.get(f"Media/{said['media_id']}").json["media_files"] or {})
+        found = [
+            each["Key"].rpartition("/")[2] for each in boto3.client("s3").list_objects_v2(Bucket=theirs)["Contents"]
+        ]
+        assert sorted(set(found)) == ["archival_0.mp4", "archival_1.mp4"]
+        key = f"{said['media_id']}/archival_0.mp4"
+        listed = boto3.client("s3").list_objects_v2(Bucket=theirs)["Contents"]
+        assert [each["Size"] for each in listed if each["Key"].endswith(key)] == [len(data)]
+
+    def test_a_bucket_of_the_user_s_own_that_refuses_fails_the_job_by_name(self, api, project):
+        place = StorageConfig(aws_access_key="A", aws_secret_access_key="b", bucket_name="there-is-no-such-bucket")
+        configs = [ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place)]
+        said = transcode(api, project, media_type(project, streaming_config=SMALL, archive_config=configs), video(10))
+        api.drain()
+        job = api.get(f"Transcode/{said.json['id']}").json["job"]
+        assert job["status"] == "failed"
+        assert "'there-is-no-such-bucket' does not take the archival copy: NoSuchBucket." in job["message"]
+        assert leftovers(project, said.json["id"]) == []
+
     def test_running_again_on_a_complete_media_adds_nothing(self, api, project, type_):
         data = video(30)
         first = transcode(api, project, type_, data).json
@@ -150,6 +184,21 @@ class TestTranscode:
     def test_editors_may_not(self, member, api, project, type_):
         url = uploaded(api, project, b"x")
         assert transcode(member("Can Edit"), project, type_, url=url).status == 403
+
+
+class TestRetry:
+    def test_a_failed_one_is_tried_again_into_its_media_under_a_new_uid(self, api, project, type_):
+        failed = transcode(api, project, type_, b"no video").json
+        api.drain()
+        assert api.get(f"Transcode/{failed['id']}").json["job"]["status"] == "failed"
+        url = uploaded(api, project, video(10))
+        assert transcode(api, project, type_, url=url, uid=failed["id"]).status == 400
+        again = transcode(api, project, type_, url=url, media_id=failed["media_id"]).json
+        assert again["media_id"] == failed["media_id"]
+        api.drain()
+        assert api.get(f"Transcode/{again['id']}").json["job"]["status"] == "succeeded"
+        assert api.get(f"Media/{failed['media_id']}").json["num_frames"] == 10
+        assert api.get(f"MediaCount/{project}").json == 1
 
 
 class TestTranscodeList:

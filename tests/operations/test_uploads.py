@@ -53,17 +53,19 @@ class TestCompleteUpload:
         info = api.get(f"UploadInfo/{project}", num_parts=2, filename="a.bin").json
         s3, place = boto3.client("s3"), {"Bucket": settings().upload_bucket, "Key": info["key"]}
         parts = []
-        for number, body in ((1, b"a" * 5 * 1024 * 1024), (2, b"end")):
+        for number, body in ((2, b"end"), (1, b"a" * 5 * 1024 * 1024)):
             sent = s3.upload_part(**place, UploadId=info["upload_id"], PartNumber=number, Body=body)
             parts.append({"ETag": sent["ETag"], "PartNumber": number})
         return {"key": info["key"], "upload_id": info["upload_id"], "parts": parts, "bucket_id": None}
 
-    def test_parts_become_one_object_in_whatever_order_they_are_named(self, api, project):
+    @pytest.mark.parametrize("turn", [False, True])
+    def test_parts_become_one_object_in_whatever_order_they_came_and_are_named(self, api, project, turn):
         spec = self.upload(api, project)
-        spec["parts"].reverse()
+        spec["parts"] = sorted(spec["parts"], key=lambda part: part["PartNumber"], reverse=turn)
         assert api.post(f"UploadCompletion/{project}", spec).status == 201
         found = boto3.client("s3").get_object(Bucket=settings().upload_bucket, Key=spec["key"])
-        assert found["ContentLength"] == 5 * 1024 * 1024 + 3
+        body = found["Body"].read()
+        assert (len(body), body[-4:]) == (5 * 1024 * 1024 + 3, b"aend")
 
     def test_completing_again_is_no_error_for_the_first_answer_may_be_lost(self, api, project):
         spec = self.upload(api, project)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from typing import Any
 
 import boto3
@@ -93,7 +94,7 @@ class Recorder:
     def register_job_definition(self, **told: Any) -> dict[str, Any]:
         self._check("RegisterJobDefinition", told)
         self.definitions[told["jobDefinitionName"]] = told
-        return {}
+        return {"jobDefinitionArn": f"arn:aws:batch:{aws.REGION}:{DEFAULT_ACCOUNT_ID}:job-definition/d:1"}
 
     def submit_job(self, **told: Any) -> dict[str, Any]:
         self._check("SubmitJob", told)
@@ -109,10 +110,13 @@ class Recorder:
 
     def list_jobs(self, **told: Any) -> dict[str, Any]:
         self._check("ListJobs", told)
-        names = told["filters"][0]["values"]
-        return {"jobSummaryList": [job for job in self.jobs.values() if job["jobName"] in names]}
+        [name] = told["filters"][0]["values"]
+        found = [job for job in self.jobs.values() if fnmatchcase(job["jobName"], name)]
+        start = int(told.get("nextToken", 0))
+        more = {"nextToken": str(start + 2)} if len(found) > start + 2 else {}
+        return {"jobSummaryList": found[start : start + 2], **more}
 
     def terminate_job(self, **told: Any) -> dict[str, Any]:
         self._check("TerminateJob", told)
         self.jobs[told["jobId"]]["status"] = "FAILED"
-        return {}
+        return {"ResponseMetadata": {}}

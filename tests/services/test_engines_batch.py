@@ -7,6 +7,8 @@ import pytest
 import yaml
 
 from chalicelib.domain.runs import RUN
+from chalicelib.messages import PurgeProject
+from chalicelib.services import purging
 from chalicelib.services.engines import batch, batch_jobs
 from chalicelib.services.engines.base import Away
 from chalicelib.settings import settings
@@ -116,6 +118,15 @@ class TestForkAndJoin:
         assert api.delete(f"Job/{uid}").status == 200
         assert api.get(f"Job/{uid}").status == 404
         assert all(job.stop for job in batches.jobs().values())
+
+    def test_deletion_of_their_project_ends_its_jobs(self, api, project, organization, queue):
+        uid = launched(api, project, FORK, media=[1])["uid"][0]
+        assert api.delete(f"Project/{project}").status == 200
+        for _ in range(2):
+            purging.purge(PurgeProject(id=uid, project=project, organization=organization), 60)
+        assert len(batches.jobs()) == 3
+        assert all(job.stop for job in batches.jobs().values())
+        assert records.listed(RUN, project) == []
 
     def test_the_same_definition_is_registered_once(self, api, project, queue):
         launched(api, project, FORK, media=[1])
@@ -279,6 +290,20 @@ class TestWhatStepsPutOut:
         assert len(told.submitted) == before
         assert set(numbers(uid)) == {"list", "one"}
 
+    def test_what_a_process_handed_over_before_it_died_is_ended_too(self, api, project, told):
+        uid, other = (launched(api, project, FORK, media=[1])["uid"][0] for _ in range(2))
+        assert len(told.submitted) == 6
+
+        def died(run):
+            return msgspec.structs.replace(run, nodes=[], is_submitted=False, lease=1.0)
+
+        records.edit(RUN, uid, died)
+        assert api.delete(f"Job/{uid}").status == 200
+        assert {job["jobName"][5:41]: job["status"] for job in told.jobs.values()} == {
+            uid: "FAILED",
+            other: "SUBMITTED",
+        }
+
     def test_two_that_look_at_once_hand_it_over_once(self, api, project, told):
         from concurrent.futures import ThreadPoolExecutor
 
@@ -302,9 +327,7 @@ class TestWhatBatchSays:
         assert said["object"][0]["status"] == "Pending"
         assert "does not answer" in said["object"][0]["message"]
         monkeypatch.setattr(batch, "_call", call)
-        monkeypatch.setattr("chalicelib.services.job_standing.LEASE_SECONDS", 0.0)
         uid = said["uid"][0]
-        records.edit(RUN, uid, lambda run: msgspec.structs.replace(run, lease=1.0))
         api.get(f"Job/{uid}")
         assert set(numbers(uid)) == {"left", "right", "join"}
 

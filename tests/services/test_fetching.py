@@ -87,7 +87,30 @@ def server():
         "http://192.168.1.1/",
         "http://172.16.0.1/",
         "http://100.64.0.1/",
+        "http://[::ffff:7f00:1]/",
+        "http://[0:0:0:0:0:ffff:127.0.0.1]/",
+        "http://[::ffff:169.254.169.254]/latest/meta-data/",
+        "http://[64:ff9b::a9fe:a9fe]/",
+        "http://[fd00:ec2::254]/latest/meta-data/",
+        "http://[fe80::1%25eth0]/",
+        "http://[::]:8001/",
         "http://2130706433/",
+        "http://0x7f.0x0.0x0.0x1/",
+        "http://0177.0000.0000.0001/",
+        "http://127.000.000.001/",
+        "http://\u2460\u2461\u2466.0.0.1/",
+        "http://127\u30020\u30020\u30021/",
+        "http://127.0.0.1%2f@files.example.org/a",
+        "https://files.example.org%00.evil.org/a",
+        "https://files.example.org%40evil.org/a",
+        "https://files.example.org:443@evil.org/a",
+        "https://files.example.org;evil.org/a",
+        "https://evil.org#https://files.example.org/a",
+        "https://evil.org?https://files.example.org/a",
+        "https:files.example.org/a",
+        "https:///files.example.org/a",
+        "jar:https://files.example.org/a",
+        "data:text/plain,hello",
         "http://0x7f000001/",
         "http://0177.0.0.1/",
         "http://127.1/",
@@ -225,6 +248,32 @@ class TestOverHttp:
             setting("MEDIA_BUCKET", "to")
             with pytest.raises(Forbidden, match="not from an allowed origin"):
                 fetching.fetch(f"{origin}/to/{target}", 1, 100)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["127.0.0.1", "169.254.169.254", "10.0.0.7", "::1", "::ffff:10.0.0.7", "fd00:ec2::254", "fe80::1%eth0", "0.0.0.0"],
+)
+def test_a_name_that_answers_with_the_inside_when_it_is_asked_again_gains_nothing(monkeypatch, address):
+    """Rebinding: judged at the first request and at the redirect to the same name, each time with a fresh answer."""
+    answers = iter(["8.8.8.8", address])
+    connected = []
+
+    def resolve(host, port, *_, **__):
+        return [(2, 1, 6, "", (next(answers), port))]
+
+    class Pool:
+        def __init__(self, host, *_, **__):
+            connected.append(host)
+
+        def urlopen(self, *_, **__):
+            return HTTPResponse(b"", {"Location": "https://files.example.org/again"}, 302)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(fetching.urllib3, "HTTPSConnectionPool", Pool)
+    with pytest.raises(Forbidden, match="not from an allowed origin"):
+        fetching.fetch("https://files.example.org/a", 1, 100)
+    assert connected == ["8.8.8.8"]
 
 
 def test_secret_headers_stay_with_the_first_origin(setting, monkeypatch):

@@ -118,3 +118,70 @@ def test_damage_never_escapes_as_another_error():
             data[place] ^= 0xFF
             with contextlib.suppress(LimnError):
                 import_image(bytes(data))
+
+
+def box(name, *parts):
+    body = b"".join(parts)
+    return struct.pack(">I4s", 8 + len(body), name) + body
+
+
+def heic(image, quarter_turns=0):
+    """A HEIF file of one picture, as telephones make them: one HEVC keyframe and what says how to show it."""
+    import av
+
+    out = io.BytesIO()
+    with av.open(out, "w", format="mp4") as container:
+        stream = container.add_stream(
+            "libx265", rate=25, options={"x265-params": "log-level=none:bframes=0:keyint=1", "crf": "5"}
+        )
+        stream.width, stream.height, stream.pix_fmt = *image.size, "yuv420p"
+        container.mux(stream.encode(av.VideoFrame.from_image(image)))
+        container.mux(stream.encode(None))
+    out.seek(0)
+    with av.open(out) as container:
+        decoder = container.streams.video[0].codec_context.extradata
+        payload = bytes(next(packet for packet in container.demux() if packet.size))
+    full = b"\0\0\0\0"
+    properties = box(
+        b"ipco",
+        box(b"hvcC", decoder),
+        box(b"ispe", full, struct.pack(">II", *image.size)),
+        box(b"irot", bytes([quarter_turns])),
+    )
+    head = box(b"ftyp", b"heic", full, b"mif1heic")
+
+    def meta(offset):
+        return box(
+            b"meta",
+            full,
+            box(b"hdlr", full, full, b"pict", bytes(13)),
+            box(b"pitm", full, b"\0\1"),
+            box(b"iinf", full, b"\0\1", box(b"infe", b"\2\0\0\0", b"\0\1\0\0hvc1\0")),
+            box(b"iprp", properties, box(b"ipma", full, b"\0\0\0\1\0\1\3\x81\2\x83")),
+            box(b"iloc", full, b"\x44\0\0\1\0\1\0\0\0\1", struct.pack(">II", offset, len(payload))),
+        )
+
+    return head + meta(len(head) + len(meta(0)) + 8) + box(b"mdat", payload)
+
+
+@pytest.mark.parametrize(
+    ("turns", "size", "corner"), [(0, (320, 192), (5, 5)), (1, (192, 320), (5, 315)), (2, (320, 192), (315, 187))]
+)
+def test_pictures_of_telephones_become_upright_png(turns, size, corner):
+    made = import_image(heic(picture((320, 192)), turns))
+    assert (made.mime, made.width, made.height) == ("image/png", *size)
+    assert min(decoded(made.data).convert("RGB").getpixel(corner)) > 240
+    assert decoded(made.thumbnail).size == (made.thumbnail_width, made.thumbnail_height)
+
+
+def test_a_damaged_picture_of_a_telephone_is_refused():
+    data = heic(picture((320, 192)))
+    for length in (40, len(data) // 3, len(data) - 200):
+        with pytest.raises(BadInput):
+            import_image(data[:length])
+
+
+def test_a_picture_of_a_telephone_larger_than_allowed_is_refused_before_decoding(monkeypatch):
+    monkeypatch.setattr(images, "MAX_IMAGE_PIXELS", 1000)
+    with pytest.raises(TooLarge):
+        import_image(heic(picture((320, 192))))

@@ -18,6 +18,10 @@ class Away(Exception):
     """The engine does not answer, or not in a way that can be understood. Asking later may help."""
 
 
+class Busy(Away):
+    """Another process hands this run over at the moment."""
+
+
 class Refused(Exception):
     """The engine will not run this, and says why."""
 
@@ -43,21 +47,22 @@ class Order:
         run: the run.
         document: reads its manifest.
         parameters: opens its parameters, the launcher's token among them.
-        claim: makes this process the only one that hands nodes of the run to the engine for a while. The run as it is
-            then, and whether another had claimed it and never said what it did; None where another has it.
+        claim: makes this process the only one that hands the run or nodes of it to the engine for a while. The run as
+            it is then, and whether another had claimed it and never said what it did. Raises Busy where another has it,
+            or it was deleted.
     """
 
     run: Run
     document: Callable[[], dict[str, Any]]
     parameters: Callable[[], list[tuple[str, str]]]
-    claim: Callable[[], tuple[Run, bool] | None]
+    claim: Callable[[], tuple[Run, bool]]
 
 
 class Engine(Protocol):
     """What runs workflows."""
 
     def submit(self, order: Order) -> Standing:
-        """Start a run; one that was started already is no error. Raises Away, Refused."""
+        """Start a run, with a claim; one that was started already is no error. Raises Away, Refused."""
 
     def standings(self, orders: Sequence[Order], deadline: float) -> Mapping[str, Standing | None]:
         """How runs stand, by uid; None for one it does not know. Those it had no time for are left out.

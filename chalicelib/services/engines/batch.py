@@ -24,7 +24,7 @@ from chalicelib.domain.runs import Run, RunNode
 from chalicelib.domain.workflow_nodes import ERROR, FAILED, FINISHED, PENDING, RUNNING, SUCCEEDED, Graph, Node, Result
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.services.engines import batch_jobs
-from chalicelib.services.engines.base import Away, Order, Refused, Standing
+from chalicelib.services.engines.base import Away, Busy, Order, Refused, Standing
 from chalicelib.settings import settings
 from chalicelib.storage import objects
 
@@ -44,36 +44,40 @@ MOST_NEEDS = 20
 HAND_OVER_SECONDS = 10.0
 LARGEST_OUTPUT = 16_384
 """Bytes of a parameter that a node puts out; all of a run are kept in its record."""
+_ANSWERS = {
+    "submit_job": "jobId",
+    "describe_jobs": "jobs",
+    "list_jobs": "jobSummaryList",
+    "describe_job_definitions": "jobDefinitions",
+    "register_job_definition": "jobDefinitionArn",
+}
+"""What an answer to a call has, whatever it says."""
 _REFUSED = ("ClientException", "ValidationException", "AccessDeniedException")
+
+
+CONFIG = Config(connect_timeout=1.5, read_timeout=3, retries={"total_max_attempts": 2, "mode": "standard"})
+"""Two tries must fit into what a caller of the API waits: a job that Batch has not taken is handed over later."""
 
 
 @lru_cache(maxsize=1)
 def client() -> Any:
     """The Batch client of this process."""
-    config = Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 2, "mode": "standard"})
-    return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=config)
-
-
-class _Busy(Exception):
-    """Another process hands the nodes of this run over."""
+    return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=CONFIG)
 
 
 class Batch:
     """The deployment's Batch queue as an engine."""
 
     def __init__(self) -> None:
-        if not settings().job_queue or not settings().job_execution_role:
+        if not settings().job_queue:
             raise Refused(
-                "This deployment has no AWS Batch queue: register the algorithm with a job cluster, or deploy one "
-                "(LIMN_JOB_QUEUE, LIMN_JOB_EXECUTION_ROLE)."
+                "This deployment has no AWS Batch queue: register the algorithm with a job cluster, or have the "
+                "operator deploy infra/batch.yaml."
             )
 
     def submit(self, order: Order) -> Standing:
         """Hand over what is ready of a run."""
-        claimed = order.claim()
-        if claimed is None:
-            raise Away("The job is being handed to AWS Batch.")
-        run, is_doubtful = claimed
+        run, is_doubtful = order.claim()
         try:
             graph = _expanded(run, order, {})
             nodes = _hand_over(run, graph, {node.id: node for node in run.nodes}, is_doubtful=is_doubtful)
@@ -91,18 +95,20 @@ class Batch:
                 break
             try:
                 found[order.run.uid] = self._standing(order, jobs)
-            except _Busy:
+            except Busy:
                 continue
         return found
 
     def stop(self, run: Run) -> None:
         """End all jobs of a run."""
-        for node in run.nodes:
-            if node.job and node.status not in FINISHED:
-                _call("terminate_job", jobId=node.job, reason="The job was deleted.")
+        doomed = {node.job for node in run.nodes if node.job and node.status not in FINISHED}
+        if run.lease:
+            doomed |= _found(batch_jobs.names_of(run))
+        for job in sorted(doomed):
+            _call("terminate_job", jobId=job, reason="The job was deleted.")
 
     def _standing(self, order: Order, jobs: Mapping[str, dict[str, Any]]) -> Standing | None:
-        """How one run stands; None where Batch does not know a job of it. Raises _Busy where another hands it over."""
+        """How one run stands; None where Batch does not know a job of it. Raises Busy where another hands it over."""
         run = order.run
         known = {node.id: node for node in run.nodes}
         for node in run.nodes:
@@ -117,12 +123,10 @@ class Batch:
             _read_outputs(run, graph, known)
             graph = _expanded(run, order, {number: _result(node) for number, node in known.items() if node.job})
             if any(_may_go(node, known) for node in graph.nodes.values()):
-                claimed = order.claim()
-                if claimed is None:
-                    raise _Busy
+                claimed, is_doubtful = order.claim()
                 ends_claim = True
-                known |= {node.id: node for node in claimed[0].nodes if node.job and not known[node.id].job}
-                known = _hand_over(run, graph, known, is_doubtful=claimed[1])
+                known |= {node.id: node for node in claimed.nodes if node.job and not known[node.id].job}
+                known = _hand_over(run, graph, known, is_doubtful=is_doubtful)
         except (BadInput, Refused) as error:
             self.stop(msgspec.structs.replace(run, nodes=list(known.values())))
             return Standing(phase=ERROR, message=str(error), nodes=list(known.values()), ends_claim=True)
@@ -200,7 +204,7 @@ def _registered(definition: dict[str, Any]) -> str:
     name = definition["jobDefinitionName"]
     if name not in _definitions:
         found = _call("describe_job_definitions", jobDefinitionName=name, status="ACTIVE")
-        if not found.get("jobDefinitions"):
+        if not found["jobDefinitions"]:
             _call("register_job_definition", **definition)
         _definitions.add(name)
     return str(name)
@@ -211,16 +215,27 @@ _definitions: set[str] = set()
 
 def _find(run: Run, node: Node) -> str | None:
     """The job of a node that a process handed over without being able to say so."""
-    filters = [{"name": "JOB_NAME", "values": [batch_jobs.name_of(run, node)]}]
-    found = _call("list_jobs", jobQueue=settings().job_queue, filters=filters).get("jobSummaryList", [])
-    return str(found[0]["jobId"]) if found else None
+    return next(iter(_found(batch_jobs.name_of(run, node))), None)
+
+
+def _found(name: str) -> set[str]:
+    """The jobs of a name, or of all that begin with what is before its `*`."""
+    filters = [{"name": "JOB_NAME", "values": [name]}]
+    more: dict[str, Any] = {}
+    found: set[str] = set()
+    while True:
+        answer = _call("list_jobs", jobQueue=settings().job_queue, filters=filters, **more)
+        found |= {str(job["jobId"]) for job in answer["jobSummaryList"] if "jobId" in job}
+        if not answer.get("nextToken"):
+            return found
+        more = {"nextToken": answer["nextToken"]}
 
 
 def _described(numbers: Sequence[str]) -> dict[str, dict[str, Any]]:
     found = {}
     for start in range(0, len(numbers), AT_ONCE):
-        for job in _call("describe_jobs", jobs=list(numbers[start : start + AT_ONCE])).get("jobs", []):
-            found[str(job["jobId"])] = job
+        for job in _call("describe_jobs", jobs=list(numbers[start : start + AT_ONCE]))["jobs"]:
+            found[str(job.get("jobId"))] = job
     return found
 
 
@@ -292,6 +307,7 @@ def _moment(milliseconds: object) -> Timestamp | None:
 
 
 def _call(operation: str, **more: Any) -> dict[str, Any]:
+    """Batch's answer to a call. Raises Refused, Away; also Away where it is none."""
     try:
         answer: dict[str, Any] = getattr(client(), operation)(**more)
     except ClientError as failure:
@@ -301,4 +317,9 @@ def _call(operation: str, **more: Any) -> dict[str, Any]:
         raise Away(f"AWS Batch does not answer ({code}).") from failure
     except BotoCoreError as failure:
         raise Away(f"AWS Batch does not answer ({type(failure).__name__}).") from failure
+    except (AttributeError, KeyError, TypeError, ValueError) as failure:
+        # botocore reads what it expects, whatever came
+        raise Away("AWS Batch answers with something that cannot be read.") from failure
+    if _ANSWERS.get(operation, "ResponseMetadata") not in answer:
+        raise Away("AWS Batch answers with something else than was asked.")
     return answer

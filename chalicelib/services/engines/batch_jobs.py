@@ -101,6 +101,11 @@ def name_of(run: Run, node: Node) -> str:
     return f"limn-{run.uid}-{hashlib.sha256(node.id.encode()).hexdigest()[:12]}"
 
 
+def names_of(run: Run) -> str:
+    """What the names of all jobs of a run begin with, as Batch asks for them."""
+    return f"limn-{run.uid}-*"
+
+
 def uid_in(name: str) -> str | None:
     """The run that a job's name tells of."""
     return name[5:].rpartition("-")[0] if name.startswith("limn-") else None

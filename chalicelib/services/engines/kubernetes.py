@@ -60,11 +60,12 @@ class Cluster:
 
     def submit(self, order: Order) -> Standing:
         """Create the workflow of a run."""
-        resource = workflow_of(order.run, order.document(), order.parameters())
+        run, _ = order.claim()
+        resource = workflow_of(run, order.document(), order.parameters())
         body = msgspec.json.encode(resource)
         status, answer = self._ask("POST", _path(resource["metadata"]["namespace"]), body)
         if status in (_OK, _CREATED, _ACCEPTED, _CONFLICT):
-            return Standing(phase="Running")
+            return Standing(phase="Running", ends_claim=True)
         if status in _REFUSALS:
             raise Refused(f"The job cluster {self._name} refuses the workflow: {_reason(answer, status)}")
         raise Away(f"The job cluster {self._name} answers with status {status}.")

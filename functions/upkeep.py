@@ -1,0 +1,23 @@
+"""The upkeep function: on a schedule, does what time brings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools import Logger
+
+from chalicelib.services import upkeep
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+SPARE = 120.0
+"""Seconds in which the project that was begun must come to its end."""
+logger = Logger(service="limn")
+
+
+def handler(_: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Look after as many projects as there is time for; how many."""
+    count = upkeep.run(context.get_remaining_time_in_millis() / 1000 - SPARE)
+    logger.info("looked after", extra={"projects": count})
+    return {"projects": count}

@@ -1,0 +1,341 @@
+"""A request that works for every operation that writes, made from the catalogue.
+
+It has the smallest valid body, with what must name something that exists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from chalicelib.api.catalogue import OPERATIONS
+from chalicelib.domain.invitations import INVITATION
+from chalicelib.domain.personal import ANNOUNCEMENT, Announcement
+from chalicelib.domain.resource import now
+from chalicelib.storage import ids, objects, records
+from tests.contract import world as worlds
+from tests.contract.examples import body_of, query_of
+from tests.operations.media_things import picture
+from tests.operations.test_algorithms import MANIFEST
+
+MANY = 12
+"""So many are created as a batch of rows and a commit, not as one transaction."""
+READS = frozenset({"GetDownloadInfo"})
+"""Operations that only read, though their method is not GET; beside those whose id ends so:"""
+READ_ENDINGS = ("ListById", "CountById")
+LEFT_OUT = {
+    "CreateJobList": "it calls a job cluster or AWS Batch; tests/operations/test_jobs.py",
+    "AlgorithmLaunch": "as CreateJobList",
+    "DeleteJobList": "as CreateJobList",
+    "CreateObtainAuthToken": "it takes a password, 50 ms each time; tests/operations/test_accounts.py",
+    "Notify": "it sends one message and stores nothing",
+}
+"""Writing operations that are not swept, and why."""
+MORE = ["CreateLocalizationList of one", "CreateMediaList by URL", "CreateMediaList of many"]
+"""Other ways through an operation than the shortest."""
+_CASCADE = "what depends on it goes first, a commit for each hundred; asked again it goes on"
+IN_PARTS = {
+    "DeleteOrganization": "it is marked as closing, then emptied; asked again it goes on",
+    "DeleteProject": "members lose it at once, the purge that was ordered before takes the rest",
+    **{f"Delete{kind}Type": _CASCADE for kind in ("Media", "Localization", "State", "Leaf", "File")},
+    "CreateAttributeType": "the type first, then its things, a commit for each hundred; asked again it goes on",
+    "DeleteTranscodeList": "one after the other; asked again it goes on",
+    "DeleteVersion": _CASCADE,
+    "DeleteMedia": _CASCADE,
+    "DeleteMediaList": _CASCADE,
+}
+"""Workflows that a crash leaves half done, for all to see, until they are asked for again; and why."""
+FORGETS_MESSAGES = {
+    "CreateMediaList by URL": "a crash between the media and its message leaves one without its picture, not answered",
+    "CreateMediaList of many": "as by URL",
+}
+"""Known, not mended: a crash may lose the message of something that is to be seen and was not acknowledged."""
+LEAVES = ("_uploads/", "_temporary/")
+"""Beginnings of keys whose objects nobody need name: a rule of the bucket removes uploads after days; that of a
+temporary file whose request was killed before its record was written stays (known, not mended).
+"""
+ANSWERED = {"SaveAlgorithmManifest", "SaveGenericFile"}
+"""Workflows whose object is named by their answer alone: a client that was not answered leaves a small file."""
+LEFT_TO_A_QUEUE = {"DeleteProject"}
+"""Of these, those that are not found when asked for again: a message that was sent before the first change goes on."""
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """A request, by the operation it asks for."""
+
+    name: str
+    method: str
+    path: str
+    body: Any = None
+    who: Any = None
+    """Who asks, where it is not the owner of everything."""
+    query: dict[str, Any] = field(default_factory=dict)
+
+    def ask(self, api):
+        return (self.who or api).ask(self.method, self.path, self.body, **self.query)
+
+
+def writing():
+    """Every operation that writes."""
+    return [
+        operation
+        for operation in OPERATIONS
+        if operation.method != "GET" and operation.id not in READS and not operation.id.endswith(READ_ENDINGS)
+    ]
+
+
+def build():
+    """A world with enough in it that every operation has something to do."""
+    world = worlds.build()
+    owner, things = world.owner, world.things
+    project, organization, media = things["project"], things["organization"], things["media"]
+    folder = f"{organization}/{project}/{media}"
+    things["folder"] = folder
+    for name in ("a.mp4", "a.json", "b.mp4", "b.json", "a.jpg", "b.jpg", "a.m4a", "b.m4a", "a.txt", "b.txt"):
+        objects.write(f"{folder}/{name}", b"x" * 10)
+    owner.post(f"VideoFiles/{media}", _video(folder, "a"), role="streaming")
+    owner.post(f"ImageFiles/{media}", _image(folder, "a"), role="thumbnail")
+    owner.post(f"AudioFiles/{media}", _audio(folder, "a"))
+    owner.post(f"AuxiliaryFiles/{media}", _other(folder, "a"))
+    things["second_media"] = owner.made(f"Medias/{project}", {"type": things["media_type"], "name": "b", "md5": ""})
+    state = {"media_ids": [media], "type": things["state_type"]}
+    things["image_type"] = owner.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
+    things["second_state"] = owner.made(f"States/{project}", state)[0]
+    spec = {"name": "track", "association": "Localization", "media_types": [things["media_type"]]}
+    track_type = owner.made(f"StateTypes/{project}", spec)
+    box = {"media_id": media, "type": things["localization_type"]}
+    members = owner.made(f"Localizations/{project}", [{**box, "frame": 10 * number} for number in range(4)])
+    track = {"media_ids": [media], "type": track_type, "localization_ids": members}
+    things["track"] = owner.made(f"States/{project}", [track])[0]
+    announced = Announcement(
+        id=ids.reserve(ANNOUNCEMENT.name)[0], user=owner.user.id, markdown="x", created_datetime=now(),
+        eol_datetime="2999-01-01T00:00:00.000Z",
+    )  # fmt: skip
+    things["announcement"] = records.create(ANNOUNCEMENT, announced).id
+    boxes = [{"media_id": media, "type": things["localization_type"], "frame": n} for n in range(MANY)]
+    owner.made(f"Localizations/{project}", boxes)
+    owner.made(f"States/{project}", [state] * MANY)
+    owner.made(f"Leaves/{project}", [{"name": f"leaf {n}", "type": things["leaf_type"]} for n in range(MANY)])
+    for kind in ("media_type", "localization_type"):
+        attribute = {"name": "Kind", "dtype": "string"}
+        owner.post(f"AttributeType/{things[kind]}", {"entity_type": _ENTITY[kind], "addition": attribute})
+    owner.post(f"Favorites/{project}", {"name": "f", "entity_type_name": "Localization", "type": 1, "values": {}})
+    for name, content in (("manifest", MANIFEST.encode()), ("page", b"<html></html>"), ("picture", picture(64, 48))):
+        key = f"_uploads/2026-01-01/{organization}/{project}/{owner.user.id}/{name}"
+        objects.write(key, content)
+        things[name] = objects.presign_get(key, 600)
+    saved = {"name": "m.yaml", "upload_url": things["manifest"]}
+    things["saved_manifest"] = owner.post(f"SaveAlgorithmManifest/{project}", saved).json["url"]
+    saved = {"name": "p.html", "upload_url": things["page"]}
+    things["saved_page"] = owner.post(f"SaveGenericFile/{project}", saved).json["url"]
+    _build_more(world)
+    return world
+
+
+def _build_more(world):
+    """What few operations need."""
+    owner, things = world.owner, world.things
+    project, organization = things["project"], things["organization"]
+    things["empty_organization"] = owner.made("Organizations", {"name": "empty"})
+    for kind, spec in (("bucket", _BUCKET), ("jobcluster", _CLUSTER)):
+        things[kind] = owner.made(f"{'Buckets' if kind == 'bucket' else 'JobClusters'}/{organization}", spec)
+    things["newcomer"] = world.stranger.user.id
+    upload = owner.get(f"UploadInfo/{project}", filename="big.bin", num_parts=2).json
+    things["upload"] = upload
+    place = {"Bucket": objects.bucket_of(upload["key"]), "Key": upload["key"], "UploadId": upload["upload_id"]}
+    things["parts"] = [
+        {"PartNumber": number, "ETag": objects.client().upload_part(**place, PartNumber=number, Body=body)["ETag"]}
+        for number, body in ((1, bytes(5 * 1024 * 1024)), (2, b"y"))
+    ]
+    for affiliation in owner.get(f"Affiliations/{organization}").json:
+        things["other_affiliation" if affiliation["user"] != things["user"] else "affiliation"] = affiliation["id"]
+    invited = owner.post(f"Invitations/{organization}", {"email": world.stranger.user.email, "permission": "Member"})
+    things["invited"] = invited.json["id"]
+    things["registration_token"] = records.get(INVITATION, invited.json["id"]).registration_token
+    spec = {"permission": 1, "project": project, "user": things["user"]}
+    things["row_protection"] = owner.made("RowProtections", spec)
+    spec = {"type": things["media_type"], "uid": "11111111-1111-1111-8111-111111111111", "name": "t.mp4", "md5": ""}
+    spec |= {"gid": "22222222-2222-1222-8222-222222222222", "url": things["picture"]}
+    owner.post(f"Transcodes/{project}", spec)
+    things["transcode"] = spec["uid"]
+
+
+def workflows(world):
+    """A request for every writing operation that is not left out, and for further ways through some."""
+    made = [_workflow(operation, world) for operation in writing() if operation.id not in LEFT_OUT]
+    return made + _more(world)
+
+
+def _workflow(operation, world):
+    path = operation.path
+    variables = world.variables(operation)
+    change = _overrides(world).get(operation.id, {})
+    variables |= change.get("variables", {})
+    for name, value in variables.items():
+        path = path.replace("{" + name + "}", str(value))
+    body = body_of(operation)
+    if "body" in change:
+        body = change["body"]
+    elif "also" in change:
+        body |= change["also"]
+    query = {**query_of(operation), **change.get("query", {})}
+    return Workflow(operation.id, operation.method, path, body, change.get("who"), query)
+
+
+_BUCKET = {"name": "b", "access_key": "AK", "secret_key": "s", "endpoint_url": "https://s3.example.org", "region": "eu"}
+_CLUSTER = {"name": "c", "host": "c.example.org", "port": 443, "token": "t", "cert": "c"}
+_ENTITY = {"media_type": "MediaType", "localization_type": "LocalizationType"}
+
+
+def _video(folder, name):
+    return {
+        "path": f"{folder}/{name}.mp4",
+        "segment_info": f"{folder}/{name}.json",
+        "codec": "h264",
+        "resolution": [1, 2],
+    }
+
+
+def _image(folder, name):
+    return {"path": f"{folder}/{name}.jpg", "resolution": [1, 2], "mime": "image/jpeg"}
+
+
+def _audio(folder, name):
+    return {"path": f"{folder}/{name}.m4a", "codec": "aac"}
+
+
+def _other(folder, name):
+    return {"path": f"{folder}/{name}.txt", "name": "t"}
+
+
+def _overrides(world):  # one line per operation
+    things, folder = world.things, world.things["folder"]
+    named = {"also": {"name": "another name"}}
+    box = {"media_id": things["media"], "type": things["localization_type"], "frame": 0}
+    media = {"type": things["media_type"], "name": "c.mp4", "md5": ""}
+    of_all = {"query": {"type": things["localization_type"], "count": MANY + 5}}
+    streaming, thumbnail = {"query": {"role": "streaming", "index": 0}}, {"query": {"role": "thumbnail", "index": 0}}
+    attribute = {"entity_type": "LocalizationType", "current_name": "Kind"}
+    changed = {"attributes": {"Kind": "x"}}
+    transcode = {"type": things["media_type"], "name": "t.mp4", "md5": "", "url": things["picture"]}
+    transcode |= {"uid": "33333333-3333-1333-8333-333333333333", "gid": "44444444-4444-1444-8444-444444444444"}
+    localization_type = {"variables": {"id": things["localization_type"]}}
+    account = {"username": "ada", "first_name": "Ada", "last_name": "L", "email": "ada@example.org"}
+    manifest, page = {"manifest": things["saved_manifest"]}, {"html_file": things["saved_page"]}
+    return {
+        "CreateUser": {"body": {**account, "password": "Kj3!xm-w92ns"}},
+        "UpdateUser": {"variables": {"id": things["user"]}, "body": {"first_name": "Grace"}},
+        "CreatePasswordReset": {"body": {"email": world.owner.user.email}},
+        "UpdateOrganization": named,
+        "UpdateAffiliation": {"also": {"permission": "Admin"}, "variables": {"id": things["other_affiliation"]}},
+        "CreateAffiliation": {"also": {"user": things["newcomer"]}},
+        "CreateInvitation": {"also": {"email": "new@example.org"}},
+        "UpdateInvitation": {"also": {"permission": "Member"}},
+        "AcceptInvitation": {"body": {"registration_token": things["registration_token"]}, "who": world.stranger},
+        "UpdateGroup": {"also": {"name": "another name", "add_members": [things["user"]]}},
+        "CreateBucket": {"body": {**_BUCKET, "name": "new"}},
+        "DeleteOrganization": {"variables": {"id": things["empty_organization"]}},
+        "UpdateBucket": named,
+        "UpdateJobCluster": named,
+        "CreateHostedTemplate": {"also": {"url": "https://templates.example.org/t.yaml"}},
+        "UpdateHostedTemplate": named,
+        "UpdateProject": named,
+        "CreateMembership": {"also": {"user": things["newcomer"]}},
+        "UpdateMembership": {"also": {"permission": "Full Control", "default_version": things["version"]}},
+        **{f"Update{kind}Type": named for kind in ("Media", "Localization", "State", "Leaf", "File")},
+        "CreateAttributeType": {
+            **localization_type,
+            "body": {"entity_type": "LocalizationType", "addition": {"name": "Depth", "dtype": "int", "default": 1}},
+        },
+        "UpdateAttributeType": {
+            **localization_type,
+            "body": {**attribute, "attribute_type_update": {"name": "Sort", "dtype": "string"}},
+        },
+        "ReplaceAttributeType": {
+            **localization_type,
+            "body": {**attribute, "attribute_type_update": {"name": "Sort", "dtype": "string"}},
+        },
+        "DeleteAttributeType": {**localization_type, "body": {"entity_type": "LocalizationType", "name": "Kind"}},
+        "UpdateVersion": named,
+        "UpdateSection": named,
+        "UpdateSectionList": {"also": {"path_substitution": {"old": "section", "new": "part"}}},
+        "CompleteUpload": {
+            "body": {
+                "key": things["upload"]["key"],
+                "upload_id": things["upload"]["upload_id"],
+                "parts": things["parts"],
+            }
+        },
+        "CreateMediaList": {"body": [media]},
+        "UpdateMediaList": {"body": changed, "query": {"type": things["media_type"], "count": 3}},
+        "DeleteMediaList": {"body": {}, "query": {"type": things["media_type"], "count": 3}},
+        "UpdateMedia": {"body": {"name": "d", **changed}},
+        "CreateVideoFile": {**streaming, "body": _video(folder, "b")},
+        "UpdateVideoFile": {**streaming, "body": _video(folder, "b")},
+        "DeleteVideoFile": streaming,
+        "CreateImageFile": {**thumbnail, "body": _image(folder, "b")},
+        "UpdateImageFile": {**thumbnail, "body": _image(folder, "b")},
+        "DeleteImageFile": thumbnail,
+        "CreateAudioFile": {"body": _audio(folder, "b"), "query": {"index": 0}},
+        "UpdateAudioFile": {"body": _audio(folder, "b"), "query": {"index": 0}},
+        "DeleteAudioFile": {"query": {"index": 0}},
+        "CreateAuxiliaryFile": {"body": _other(folder, "b"), "query": {"index": 0}},
+        "UpdateAuxiliaryFile": {"body": _other(folder, "b"), "query": {"index": 0}},
+        "DeleteAuxiliaryFile": {"query": {"index": 0}},
+        "CloneMediaList": {
+            "also": {"dest_project": things["project"], "dest_type": things["media_type"]},
+            "query": {"media_id": things["media"]},
+        },
+        "Transcode": {"body": transcode},
+        "TranscodeOlder": {"body": transcode},
+        "DeleteTranscodeList": {"query": {}},
+        "DeleteTranscode": {"variables": {"uid": things["transcode"]}},
+        "SaveAlgorithmManifest": {"body": {"name": "n.yaml", "upload_url": things["manifest"]}},
+        "RegisterAlgorithm": {"also": manifest},
+        "UpdateAlgorithm": {"also": {"name": "another name", **manifest}},
+        "SaveGenericFile": {"body": {"name": "q.html", "upload_url": things["page"]}},
+        "RegisterApplet": {"also": page},
+        "UpdateApplet": {"also": {"name": "another name", **page}},
+        "UpdateAnalysis": named,
+        "CreateTemporaryFile": {"also": {"url": things["page"], "name": "t.html", "lookup": "l"}},
+        "UpdateFile": named,
+        "CreateLocalizationList": {"body": [box] * MANY},
+        "UpdateLocalizationList": {**of_all, "body": changed},
+        "DeleteLocalizationList": {**of_all, "body": {}},
+        "UpdateLocalization": {"body": {"frame": 3}},
+        "UpdateLocalizationByElementalId": {"body": {"frame": 3}},
+        "CreateStateList": {"body": [{"media_ids": [things["media"]], "type": things["state_type"]}] * MANY},
+        "UpdateState": {"body": {"frame": 3}},
+        "UpdateStateByElementalId": {"body": {"frame": 3}},
+        "UpdateStateList": {"query": {"type": things["state_type"]}, "body": {"new_version": things["version"]}},
+        "TrimStateEnd": {"variables": {"id": things["track"]}, "body": {"frame": 15, "endpoint": "end"}},
+        "DeleteAnnouncement": {"variables": {"id": things["announcement"]}},
+        "MergeStates": {"body": {"merge_state_id": things["second_state"]}},
+        "CreateLeafList": {"body": [{"name": f"new {n}", "type": things["leaf_type"]} for n in range(MANY)]},
+        "UpdateLeaf": named,
+        "SendEmail": {"also": {"recipients": [world.owner.user.email]}},
+        "UpdateBookmark": named,
+        "UpdateFavorite": named,
+        "CreateRowProtection": {"body": {"permission": 1, "media": things["media"], "user": things["newcomer"]}},
+        "UpdateRowProtection": {"variables": {"id": things["row_protection"]}, "body": {"permission": 3}},
+        "DeleteRowProtection": {"variables": {"id": things["row_protection"]}},
+        "DestroyRowProtectionListApi": {"query": {"project": things["project"]}},
+    }
+
+
+def _more(world):
+    """Other ways through an operation than the shortest."""
+    things, project = world.things, world.things["project"]
+    box = {"media_id": things["media"], "type": things["localization_type"], "frame": 0}
+    image = {"type": things["image_type"], "name": "p.jpg", "md5": "", "url": things["picture"]}
+    return [
+        Workflow("CreateLocalizationList of one", "POST", f"/rest/Localizations/{project}", [box]),
+        Workflow("CreateMediaList by URL", "POST", f"/rest/Medias/{project}", [image]),
+        Workflow(
+            "CreateMediaList of many",
+            "POST",
+            f"/rest/Medias/{project}",
+            [{**image, "type": things["image_type"], "name": f"{n}.jpg"} for n in range(MANY)],
+        ),
+    ]

@@ -1,0 +1,308 @@
+"""Each role of the template allows what its function asks of AWS, and nothing else.
+
+Every test of the suite that goes through the API or `api.drain()` is held against the roles (`tests/conftest.py`); here
+one scenario drives every function through all that it does, so that what nobody asks for shows.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import uuid
+from pathlib import Path
+
+import boto3
+import pytest
+
+from chalicelib.domain.accounts import PROJECT
+from chalicelib.domain.definitions import ResolutionConfig
+from chalicelib.messages import CutClip, PlanTranscode, PurgeProject, SendEmail
+from chalicelib.services import bulk, clips, compaction, mail, purging, transcode_steps
+from chalicelib.settings import settings
+from chalicelib.storage import log, objects, records, snapshots, views
+from functions import compact
+from infra.local import aws
+from infra.local.schedule import Timer, run
+from infra.templates import FUNCTIONS, load, of_type
+from tests import roles
+from tests.conftest import join, new_user
+from tests.domain.test_workflows import FORK
+from tests.operations.media_things import media_type, picture, transcode, uploaded, video
+from tests.operations.test_algorithms import saved, spec
+from tests.queues import deliver
+from tests.roles import RECORDER, Right
+from tests.services import clusters
+
+FUNCTION_NAMES = ("APIHandler", "Clip", "Compact", "Email", "Purge", "Transcode")
+ELSEWHERE = {"Jobs", "Upkeep"}
+"""Functions whose role is held by a test of their own."""
+BUCKET = {"name": "b", "access_key": "A", "secret_key": "S", "endpoint_url": "https://s3.example.org", "region": "eu"}
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """What each function asked for while it did all that it does."""
+    RECORDER.asked.clear()
+    RECORDER.refused.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        Scenario(patch).play()
+    return {name: set(rights) for name, rights in RECORDER.asked.items()}
+
+
+class Scenario:
+    """A project's life, with what goes wrong in it."""
+
+    def __init__(self, patch):
+        self.patch = patch
+        self.api = new_user(is_staff=True)
+        self.organization = self.api.made("Organizations", {"name": f"roles {uuid.uuid4()}"})
+        self.project = self.api.made("Projects", {"name": "roles", "organization": self.organization})
+
+    def play(self):
+        self.api.drain()
+        self.media()
+        self.clones()
+        self.annotations()
+        self.answers()
+        self.people()
+        self.compaction()
+        self.failures()
+        assert self.api.get("HealthCheckFull").status == 200
+        self.bulk()
+        with tempfile.TemporaryDirectory() as place:
+            self.job(cluster := clusters.FakeCluster(Path(place)))
+            self.purge()
+            assert cluster.workflows == {}
+            cluster.close()
+
+    def media(self):
+        api, project = self.api, self.project
+        self.type = media_type(project, streaming_config=[ResolutionConfig(resolution=64)])
+        letter = {"recipients": [api.user.email], "subject": "Done", "text": "It is there."}
+        self.set(piece_seconds="1")
+        self.video = transcode(api, project, self.type, video(60), email_spec=letter).json["media_id"]
+        log._hints.clear()  # as in a container that has just started
+        api.drain()
+        self.set(piece_seconds="60")
+        image = media_type(project, "image")
+        url = uploaded(api, project, picture(), "x.jpg")
+        api.made(f"Medias/{project}", [{"type": image, "name": "a.jpg", "md5": "", "url": url}] * 2)
+        api.drain()
+        assert api.get(f"GetFrame/{self.video}", frames="3").status == 200
+        self.clip()
+        lost = uploaded(api, project, b"x")
+        transcode(api, project, self.type, url=lost, size=1)
+        objects.remove([key_of(lost)])
+        api.drain()
+        assert api.get(f"UploadInfo/{project}", num_parts=2, filename="a.bin").status == 200
+        assert api.get(f"UploadInfo/{project}", media_id=self.video, filename="b.mp4").status == 200
+
+    def clones(self):
+        """A media of this project in another, and one of another in this; one that names no object any more."""
+        there = self.api.made("Projects", {"name": "other", "organization": self.organization})
+        type_ = media_type(there, streaming_config=[ResolutionConfig(resolution=64)])
+        other = transcode(self.api, there, type_, video(10)).json["media_id"]
+        self.api.drain()
+        for source, media, target in ((there, other, self.project), (self.project, self.video, there)):
+            body = {"dest_project": target, "dest_type": -1}
+            assert self.api.post(f"CloneMedia/{source}", body, media_id=media).status == 201
+        assert self.api.delete(f"VideoFile/{other}", role="streaming", index=0).status == 200
+        copy = transcode(self.api, self.project, self.type, video(10)).json["media_id"]
+        self.api.drain()
+        assert self.api.delete(f"VideoFile/{copy}", role="streaming", index=0).status == 200
+
+    def clip(self):
+        # nobody answers it in time: while two functions work at once, none can tell whose calls are whose
+        self.patch.setattr(clips, "PATIENCE", 0.1)
+        assert self.api.get(f"GetClip/{self.video}", frame_ranges="0:9").status == 503
+        self.api.drain()
+        path = self.api.get(f"Media/{self.video}").json["media_files"]["streaming"][0]["path"]
+        kept = objects.read(path)
+        objects.remove([path])
+        self.api.get(f"GetClip/{self.video}", frame_ranges="10:19")
+        self.api.drain()
+        objects.write(path, kept)
+
+    def annotations(self):
+        api, project = self.api, self.project
+        kind = api.made(f"MediaTypes/{project}", {"name": "bare", "dtype": "image"})
+        text = [{"name": "text", "dtype": "string"}]
+        self.box = api.made(
+            f"LocalizationTypes/{project}",
+            {"name": "box", "dtype": "box", "media_types": [kind], "attribute_types": text},
+        )
+        self.image = api.made(f"Medias/{project}", {"type": kind, "name": "a.jpg", "md5": ""})
+        spec = {"media_id": self.image, "type": self.box, "frame": 0}
+        made = []
+        for _ in range(2):
+            # random text does not compress: a commit too large for a row
+            words = ["".join(str(uuid.uuid4()) for _ in range(60)) for _ in range(400)]
+            made += api.made(f"Localizations/{project}", [{**spec, "attributes": {"text": text}} for text in words])
+        views.drop(project)
+        assert api.get(f"LocalizationCount/{project}").json == len(made)
+        assert api.patch(f"Localization/{made[0]}", {"x": 0.5}).status == 200
+        assert api.patch(f"Localizations/{project}", {"attributes": {"text": "b"}}, stop=120).status == 200
+        assert api.delete(f"Localization/{made[1]}").status == 200
+        assert api.delete(f"Localizations/{project}", {}, start=0, stop=200).status == 200
+        made = api.made(f"Localizations/{project}", [spec] * 3)
+        assert api.put(f"Localizations/{project}", {"ids": made}).status == 200
+
+    def answers(self):
+        api = self.api
+        self.set(largest_answer="10000")
+        assert api.get(f"Localizations/{self.project}").status == 303
+        self.set(largest_answer="5500000")
+        number = api.made(f"Buckets/{self.organization}", BUCKET)
+        assert api.patch(f"Bucket/{number}", {"access_key": "NEW"}).status == 200
+
+    def people(self):
+        api, project = self.api, self.project
+        member = new_user()
+        join(member, project, "Can Edit")
+        letter = {"recipients": [member.user.email], "subject": "s", "text": "t"}
+        key = key_of(uploaded(api, project, b"a,b"))
+        path = api.get(f"Media/{self.video}").json["media_files"]["streaming"][0]["path"]
+        attached = {**letter, "attachments": [{"key": key, "name": "a.csv"}, {"key": path, "name": "a.mp4"}]}
+        missing = {**letter, "attachments": [{"key": f"{path}.gone", "name": "a.csv"}]}
+        assert api.post(f"Email/{project}", missing).status == 400
+        assert api.post(f"Email/{project}", attached).status == 201
+        api.drain()
+
+    def compaction(self):
+        self.patch.setattr(compaction, "ENOUGH_CHANGES", 60)
+        self.patch.setattr(snapshots, "KEPT_SECONDS", -60)  # readers are long gone
+        boxes = [{"media_id": self.image, "type": self.box, "frame": 0}] * 400
+        for times in range(3):
+            self.api.made(f"Localizations/{self.project}", boxes)
+            if times == 1:
+                self.grow_meanwhile()
+            with RECORDER.acting("Compact"):
+                run(Timer(name="compact", handler=compact.handler, every=1.0), aws.REGION)
+            self.patch.setattr(log, "growth", self.growth) if times == 1 else None
+            views.drop(self.project)
+            assert self.api.get(f"LocalizationCount/{self.project}").status == 200
+
+    def grow_meanwhile(self):
+        """Commits come in while the project is compacted: what is settled is less than what there is then."""
+        self.growth = log.growth
+        known = {self.project: log.growth()[self.project] - 1}
+        growth = log.growth
+
+        def earlier():
+            growth()
+            return known
+
+        self.patch.setattr(log, "growth", earlier)
+
+    def failures(self):
+        def fail(*_args, **_more):
+            raise RuntimeError("made up")
+
+        place, job = settings(), str(uuid.uuid4())
+        self.patch.setattr(transcode_steps, "plan", fail)
+        self.patch.setattr(clips, "cut", fail)
+        self.patch.setattr(mail, "send_email", fail)
+        email = {"id": job, "sender": "a@example.org", "recipients": ["a@example.org"], "subject": "s", "text": "t"}
+        email["asked_by"] = "b@example.org"
+        with self.patch.context() as patch:
+            patch.setattr(purging, "purge", fail)
+            for count in (1, 5):
+                purge = PurgeProject(id=job, project=0, organization=0)
+                deliver(place.purge_queue_url, purge, count=count)
+                deliver(place.transcode_queue_url, PlanTranscode(job=job), count=count)
+                deliver(place.clip_queue_url, CutClip(file=0), count=count)
+                deliver(place.email_queue_url, SendEmail(**email), count=count)
+
+    def job(self, cluster):
+        """A job that is at work when its project goes."""
+        api, project = self.api, self.project
+        registered = {"name": "c", "host": "127.0.0.1", "port": cluster.port, "token": clusters.TOKEN}
+        number = api.made(f"JobClusters/{self.organization}", {**registered, "cert": cluster.ca})
+        algorithm = spec(api, project, manifest=saved(api, project, FORK), cluster=number)
+        api.made(f"Algorithms/{project}", algorithm)
+        assert (
+            api.post(f"Jobs/{project}", {"algorithm_name": algorithm["name"], "media_ids": [self.video]}).status == 201
+        )
+        assert len(cluster.workflows) == 1
+
+    def bulk(self):
+        """A change of many whose request dies, and which the queue finishes: copies too large for a row of the log."""
+        api, project = self.api, self.project
+        text = [{"name": "text", "dtype": "string"}]
+        kind = api.made(
+            f"LocalizationTypes/{project}",
+            {"name": "bulk", "dtype": "box", "media_types": [self.type], "attribute_types": text},
+        )
+        box = {"type": kind, "media_id": self.video, "frame": 0}
+        large = random.Random(1)
+        boxes = [{**box, "attributes": {"text": large.randbytes(8_000).hex()}} for _ in range(60)]
+        api.made(f"Localizations/{project}", boxes)
+
+        def die(*_args):
+            raise RuntimeError("killed")
+
+        self.patch.setattr(bulk, "SOON_DONE", 10)
+        self.patch.setattr(bulk, "SETTLED", 0)
+        with self.patch.context() as patch:
+            patch.setattr(bulk._Runner, "run", die)
+            assert api.patch(f"Localizations/{project}", {"attributes": {}, "in_place": 0}, type=kind).status == 500
+        log._hints.clear()
+        views.drop(project)
+        api.drain()
+        assert api.get(f"LocalizationCount/{project}", type=kind, show_all_marks=1).json == 120
+
+    def purge(self):
+        number = self.project
+        project = records.get(PROJECT, number)
+        assert self.api.delete(f"Project/{number}").status == 200
+        for turn in (1, purging.ROUNDS):
+            message = PurgeProject(id=str(uuid.uuid4()), project=number, organization=self.organization, round=turn)
+            said = deliver(settings().purge_queue_url, message)
+            assert said == {"batchItemFailures": []}
+        assert project.id == number
+
+    def set(self, **values):
+        for name, value in values.items():
+            self.patch.setenv(f"LIMN_{name.upper()}", value)
+        settings.cache_clear()
+
+
+def key_of(url):
+    """The key of an upload, out of a presigned URL."""
+    return "_uploads/" + url.partition("/_uploads/")[2].partition("?")[0]
+
+
+def test_every_function_was_driven(asked):
+    assert set(asked) == set(FUNCTION_NAMES)
+    functions = set(of_type(load(FUNCTIONS), "AWS::Serverless::Function"))
+    assert functions == set(FUNCTION_NAMES) | (functions & ELSEWHERE)
+
+
+@pytest.mark.parametrize("name", FUNCTION_NAMES)
+def test_a_role_allows_all_that_its_function_asks(asked, name):
+    refused = {right for right in asked[name] if not roles.allows(name, right)}
+    assert not refused, "\n".join(sorted(f"{right.action} {right.resource}" for right in refused))
+
+
+@pytest.mark.parametrize("name", FUNCTION_NAMES)
+def test_a_role_allows_nothing_that_its_function_never_asks(asked, name):
+    used = {reason for right in asked[name] for reason in roles.reasons(name, right)}
+    unused = {right for right in set(roles.role(name)) - used if not roles.is_platforms(right)}
+    assert not unused, "\n".join(sorted(f"{right.action} {right.resource}" for right in unused))
+
+
+def test_what_a_role_does_not_name_is_refused():
+    table = f"arn:aws:dynamodb:{aws.REGION}:{aws.ACCOUNT}:table/limn-local-records"
+    assert roles.allows("APIHandler", Right("dynamodb:PutItem", table))
+    assert not roles.allows("APIHandler", Right("dynamodb:DeleteTable", table))
+    assert not roles.allows("APIHandler", Right("dynamodb:PutItem", table.replace("local", "prod")))
+    assert not roles.allows("Email", Right("dynamodb:GetItem", table))
+
+
+def test_calls_outside_the_functions_are_nobodys(api):
+    before = {name: len(rights) for name, rights in RECORDER.asked.items()}
+    boto3.client("dynamodb").scan(TableName=settings().records_table)
+    assert objects.size("_uploads/none") is None
+    assert {name: len(rights) for name, rights in RECORDER.asked.items()} == before

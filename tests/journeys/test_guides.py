@@ -1,0 +1,84 @@
+"""The guides, as they stand, against the local stack as it is started there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from tests.journeys.stack import ROOT, Stack
+from tests.services import clusters
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    running = Stack(tmp_path_factory.mktemp("home"))
+    running.start()
+    yield running
+    running.kill()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A cluster that answers, and whose workflows succeed by themselves."""
+    server = clusters.FakeCluster(tmp_path)
+    stopping = threading.Event()
+
+    def work():
+        while not stopping.wait(0.1):
+            for item in list(server.workflows.values()):
+                nodes = {name: clusters.node(name, "Succeeded") for name in ("left", "right", "join")}
+                server.move(item["metadata"]["labels"]["limn-uid"], "Succeeded", nodes)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    yield server
+    stopping.set()
+    thread.join()
+    server.close()
+
+
+def run(stack: Stack, guide: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The first script of a guide."""
+    script = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "guides" / guide).read_text(), re.DOTALL)[1]
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=stack.home,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_algorithms_without_an_engine_are_registered_and_say_what_is_missing(stack):
+    ran = run(stack, "algorithms.md")
+    assert ran.returncode == 1, ran.stdout + ran.stderr + stack.log()
+    assert "400 manifest: YAML syntax error at line 7, column 12" in ran.stdout
+    assert "onExit is not supported by AWS Batch" in ran.stdout
+    assert "registered ['Count " in ran.stdout
+    assert "400 This deployment has no AWS Batch queue" in ran.stderr
+
+
+def test_algorithms_run_on_a_cluster(stack, tmp_path, cluster):
+    cert = tmp_path / "ca.pem"
+    cert.write_text(cluster.ca)
+    ran = run(
+        stack,
+        "algorithms.md",
+        CLUSTER_HOST="127.0.0.1",
+        CLUSTER_PORT=str(cluster.port),
+        CLUSTER_TOKEN=clusters.TOKEN,
+        CLUSTER_CERT=str(cert),
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr + stack.log()
+    assert "jobs over [[1, 2, 3], [4, 5, 6], [7, 8, 9], [10]]" in ran.stdout
+    assert ran.stdout.count("Succeeded {'join': 'Succeeded', 'left': 'Succeeded', 'right': 'Succeeded'}") == 4
+    assert "Deleted 4 jobs for project" in ran.stdout
+    assert cluster.workflows == {}
+    assert "Traceback" not in stack.log()
