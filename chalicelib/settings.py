@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 PREFIX = "LIMN_"
+_LISTS = ("allowed_origins", "store_origins")
 _ROLE = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[!-~]{1,576}"
 _ARNS = {
     "job_queue": r"arn:aws[a-z-]*:batch:[a-z0-9-]+:[0-9]{12}:job-queue/[A-Za-z0-9_-]{1,128}",
@@ -64,6 +65,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether row protections add to what memberships and affiliations allow (`domain/permissions.py`)."""
     allowed_origins: list[str] = []
     """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""
+    store_origins: list[str] = []
+    """Origins of object stores inside the operator's network that organizations may register buckets at."""
+    gcs_endpoint: str = "https://storage.googleapis.com"
+    """Where Google Cloud Storage is; another for an emulator, whose origin is then one of `store_origins`."""
     job_queue: str = ""
     """ARN of the AWS Batch queue that runs workflows without a job cluster. Empty where there is none, and then so are
     the two roles: `infra/batch.yaml` makes all three."""
@@ -106,8 +111,7 @@ def settings() -> Settings:
         for field in msgspec.structs.fields(Settings)
         if PREFIX + field.name.upper() in os.environ
     }
-    if isinstance(origins := given.get("allowed_origins"), str):
-        given["allowed_origins"] = [origin for origin in origins.split(",") if origin]  # type: ignore[assignment]
+    listed = {name: [part for part in given.pop(name).split(",") if part] for name in _LISTS if name in given}
     wanting = [
         PREFIX + field.name.upper()
         for field in msgspec.structs.fields(Settings)
@@ -116,7 +120,7 @@ def settings() -> Settings:
     if wanting:
         raise Misconfigured(f"Not set: {', '.join(wanting)}. They are outputs of infra/stateful.yaml.")
     try:
-        made = msgspec.convert(given, Settings, strict=False)
+        made = msgspec.convert({**given, **listed}, Settings, strict=False)
     except msgspec.ValidationError as failure:
         text, _, place = str(failure).partition(" - at `$.")
         raise Misconfigured(f"{PREFIX}{place.rstrip('`').upper()}: {text}.") from failure
@@ -134,12 +138,14 @@ def reached_at(url: str) -> None:
 def _check(made: Settings) -> None:
     """Raise Misconfigured where a value is of its type and yet makes no sense."""
     urls = {"public_url": made.public_url, "s3_endpoint": made.s3_endpoint, "aws_endpoint": made.aws_endpoint}
+    urls["gcs_endpoint"] = made.gcs_endpoint
     for name, url in urls.items():
         if url and (not url.startswith(("https://", "http://")) or url.endswith("/")):
             raise Misconfigured(f"{PREFIX}{name.upper()}: {url!r} must begin with https:// and not end with a slash.")
-    for origin in made.allowed_origins:
-        if not origin.startswith(("https://", "http://")) or origin.count("/") != 2:  # noqa: PLR2004 those of ://
-            raise Misconfigured(f"{PREFIX}ALLOWED_ORIGINS: {origin!r} is not of the form https://host.")
+    for name in _LISTS:
+        for origin in getattr(made, name):
+            if not origin.startswith(("https://", "http://")) or origin.count("/") != 2:  # noqa: PLR2004 those of ://
+                raise Misconfigured(f"{PREFIX}{name.upper()}: {origin!r} is not of the form https://host.")
     if made.email_enabled and "@" not in made.email_sender:
         raise Misconfigured(f"{PREFIX}EMAIL_SENDER: {made.email_sender!r} is no address.")
     for name in ("view_memory", "compact_commits", "log_retention", "largest_answer", "piece_seconds"):

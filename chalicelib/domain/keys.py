@@ -7,6 +7,9 @@ _uploads/chunks/{upload}/{name}                          what a resumable upload
 {organization}/{project}/temporary/{name}                clips and temporary files
 {organization}/{name}                                    what an organization has itself, such as its picture
 _pieces/{project}/{job}/{name}                           what a transcode makes on the way; removed with it
+
+A name that ends with `@` and a number, before its extension, lies in the organization's bucket of that number:
+`1/2/3/720_AbCdEfGhIj@12.mp4`. Every other lies in the buckets of the deployment.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,18}")
 _UPLOAD_PARTS = 6
 _MEDIA_PARTS = 4
 _FILE_PARTS = 5
+_MARK = re.compile(r"@([1-9][0-9]{0,14})(?:\.[^.@/]*)?")
 
 
 def name_for(filename: str | None) -> str:
@@ -41,7 +45,29 @@ def name_for(filename: str | None) -> str:
     base = _UNSAFE.sub("_", re.split(r"[/\\]", filename.partition("?")[0])[-1])
     stem, extension = posixpath.splitext(base)
     salt = "".join(secrets.choice(string.ascii_letters) for _ in range(10))
-    return f"{stem[:_LONGEST_NAME]}_{salt}{extension[:_LONGEST_EXTENSION]}"
+    return f"{stem[:_LONGEST_NAME]}_{salt}{extension[:_LONGEST_EXTENSION].replace('@', '_')}"
+
+
+def in_bucket(name: str, bucket: int | None) -> str:
+    """A name, marked with the registered bucket its object is to lie in, where it is one."""
+    if bucket is None:
+        return name
+    stem, extension = posixpath.splitext(name)
+    return f"{stem}@{bucket}{extension}"
+
+
+def bucket_of(key: str) -> int | None:
+    """The registered bucket that a key is marked with; None for an object in the buckets of the deployment."""
+    name = key.rpartition("/")[2]
+    found = _MARK.fullmatch(name, name.rfind("@")) if "@" in name else None
+    return int(found[1]) if found else None
+
+
+def home_of(key: str) -> int | None:
+    """The organization whose object a key names; None where the key does not begin with one."""
+    parts = key.split("/")
+    place = 2 if parts[0] == UPLOADS else 0
+    return int(parts[place]) if len(parts) > place and _NUMBER.fullmatch(parts[place]) else None
 
 
 def upload_key(organization: int, project: int, user: int, name: str, day: str) -> str:

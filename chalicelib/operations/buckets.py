@@ -12,7 +12,7 @@ from chalicelib.operations.addresses import ORGANIZATION_ADDRESS, record_of_orga
 from chalicelib.operations.operation import Call, NoQuery
 from chalicelib.operations.record_operations import RecordResource, record_operations
 from chalicelib.services import stores
-from chalicelib.storage import ids, records
+from chalicelib.storage import ids, objects, placement, records
 
 
 def make_bucket(call: Call[Organization, NoQuery, BucketSpec]) -> Bucket:
@@ -39,6 +39,10 @@ def remove_bucket(call: Call[Bucket, NoQuery, None]) -> None:
     for project in records.linked(PROJECT, "organization", call.target.organization):
         if not project.deleted and number in (project.bucket, project.upload_bucket, project.backup_bucket):
             raise BadInput(f"Bucket {number} is still used by project {project.id} ({project.name}).")
+        if number in placement.noted(project.id):
+            prefix = f"{call.target.organization}/{project.id}/"
+            if next(iter(objects.under(prefix, bucket=number)), None) is not None:
+                raise BadInput(f"Bucket {number} still holds files of project {project.id} ({project.name}).")
     records.remove(BUCKET, number)
 
 

@@ -9,8 +9,7 @@ from chalicelib.domain.resource import Resource
 from chalicelib.errors import LimnError, Unavailable
 from chalicelib.messages import sending
 from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.services import sealing
-from chalicelib.storage import health
+from chalicelib.storage import health, sealing
 
 TAG = "Service"
 

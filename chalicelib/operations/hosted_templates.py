@@ -20,9 +20,8 @@ from chalicelib.errors import Forbidden
 from chalicelib.operations.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.operations.operation import Call, NoQuery
 from chalicelib.operations.record_operations import RecordResource, record_operations
-from chalicelib.services import sealing
 from chalicelib.settings import settings
-from chalicelib.storage import ids, records
+from chalicelib.storage import ids, records, sealing
 
 PURPOSE = "hosted template"
 

@@ -13,8 +13,7 @@ from chalicelib.errors import BadInput
 from chalicelib.operations.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.operations.operation import Call, NoQuery
 from chalicelib.operations.record_operations import RecordResource, record_operations
-from chalicelib.services import sealing
-from chalicelib.storage import ids, records
+from chalicelib.storage import ids, records, sealing
 
 _PURPOSE = "job cluster"
 

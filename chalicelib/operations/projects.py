@@ -14,7 +14,7 @@ from chalicelib.domain.stores import BUCKET
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.operations.addresses import PROJECT_BY_ID
 from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.services import access, project_counts, projects, thumbs, users, visibility
+from chalicelib.services import access, project_counts, projects, stores, thumbs, users, visibility
 from chalicelib.services.access import Caller
 from chalicelib.storage import records
 
@@ -114,8 +114,10 @@ def _check_buckets(body: ProjectUpdate, caller: Caller, organization: int) -> No
     if wanted and access.organization_level(caller, organization) < Level.FULL:
         raise Forbidden("Setting a bucket on a project needs administrative access in the organization.")
     for number in wanted:
-        if records.get(BUCKET, number).organization != organization:
+        bucket = records.get(BUCKET, number)
+        if bucket.organization != organization:
             raise Forbidden(f"Bucket {number} belongs to another organization.")
+        stores.check_kind(bucket)
 
 
 def _level_name(level: Level) -> str:

@@ -13,7 +13,7 @@ from chalicelib.domain.responses import MessageResponse
 from chalicelib.errors import BadInput
 from chalicelib.operations.addresses import WITHIN_PROJECT
 from chalicelib.operations.operation import Call, Operation
-from chalicelib.services import uploads
+from chalicelib.services import stores, uploads
 from chalicelib.storage import objects
 
 TAG = "Uploads"
@@ -83,9 +83,11 @@ def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
     query = call.query
     if query.bucket_id is not None and query.media_id is None:
         raise BadInput("bucket_id: it may only be given together with media_id.")
-    _check_bucket(query.bucket_id)
+    bucket = None
+    if query.bucket_id is not None:
+        bucket = stores.chosen(call.target, call.caller, query.bucket_id)
     key = uploads.key_for(
-        call.target, call.caller.id, media=query.media_id, file=query.file_id, filename=query.filename
+        call.target, call.caller.id, media=query.media_id, file=query.file_id, filename=query.filename, bucket=bucket
     )
     upload, urls = uploads.begin(key, query.num_parts, query.expiration)
     return UploadInfo(urls=urls, key=key, upload_id=upload)
@@ -95,7 +97,7 @@ def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> Mess
     """Make one object of the parts."""
     body = call.body
     uploads.check_key(body.key, call.target, call.caller)
-    _check_bucket(body.bucket_id)
+    stores.check_key(call.target, body.key, body.bucket_id)
     parts = [{"ETag": part.ETag, "PartNumber": part.PartNumber} for part in body.parts]
     objects.complete(body.key, body.upload_id, sorted(parts, key=lambda part: part["PartNumber"]))
     return MessageResponse(message=f"Upload of {body.key} completed successfully!")
@@ -105,12 +107,6 @@ def get_download_info(call: Call[Project, DownloadInfoQuery, DownloadInfoSpec]) 
     """A URL for each key, in the order asked."""
     urls = uploads.download_urls(call.caller.id, call.project, call.body.keys, call.query.expiration)
     return [DownloadInfo(key=key, url=url) for key, url in zip(call.body.keys, urls, strict=True)]
-
-
-def _check_bucket(number: int | None) -> None:
-    if number is not None:
-        message = f"bucket_id: there is no bucket {number}."
-        raise BadInput(message)
 
 
 OPERATIONS = (

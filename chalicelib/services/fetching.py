@@ -10,7 +10,6 @@ judged, so that a name that answers differently the second time gains nothing. R
 from __future__ import annotations
 
 import re
-import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ from chalicelib.domain.origins import Address
 from chalicelib.errors import BadInput, Forbidden, LimnError, TooLarge
 from chalicelib.services import resumable
 from chalicelib.settings import settings
-from chalicelib.storage import objects
+from chalicelib.storage import objects, outbound, placement
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
@@ -53,7 +52,7 @@ class Fetched(Protocol):
 
 
 class ObjectPlace(Struct, frozen=True):
-    """An object in one of our buckets."""
+    """An object in one of our buckets, or in a registered one, whose name does not matter."""
 
     bucket: str
     key: str
@@ -193,40 +192,26 @@ def opened(url: str, headers: Mapping[str, str] | None = None) -> Iterator[BaseH
 
 def _get(address: Address, headers: Mapping[str, str]) -> BaseHTTPResponse:
     """GET from the one address that the name was resolved to and that was judged."""
-    number = _resolved(address)
-    named = {"Host": f"{address.host}:{address.port}" if address.port not in (80, 443) else address.host}
-    pool: urllib3.HTTPConnectionPool
-    if address.scheme == "https":
-        host = address.host.strip("[]")
-        pool = urllib3.HTTPSConnectionPool(number, address.port, assert_hostname=host, server_hostname=host)
-    else:
-        pool = urllib3.HTTPConnectionPool(number, address.port)
     try:
-        return pool.urlopen(
+        return outbound.send(
+            address,
             "GET",
-            address.target,
-            headers={**named, "Accept-Encoding": "identity", "User-Agent": "limn", **headers},
-            redirect=False,
+            headers={"Accept-Encoding": "identity", "User-Agent": "limn", **headers},
             retries=urllib3.Retry(2, redirect=False, backoff_factor=0.2),
             timeout=_TIMEOUT,
-            preload_content=False,
-            assert_same_host=False,
+            is_inside=_is_inside(address),
         )
+    except outbound.NoAddressError as failure:
+        raise _unfetchable(address.url, "its host has no address") from failure
     except (urllib3.exceptions.HTTPError, OSError) as failure:
         raise _unfetchable(address.url, type(failure).__name__) from failure
 
 
-def _resolved(address: Address) -> str:
-    """One address of the host. Raises Forbidden where any of its addresses is not public."""
-    try:
-        found = socket.getaddrinfo(address.host.strip("[]"), address.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as failure:
-        raise _unfetchable(address.url, "its host has no address") from failure
-    numbers = [str(entry[4][0]) for entry in found]
-    inside = _configured_store() == address.origin
-    if not inside and not all(origins.is_public(number) for number in numbers):
-        raise origins.refusal(address.url)
-    return numbers[0]
+def _is_inside(address: Address) -> bool:
+    """Whether the URL is our own object store's, or that of a registered bucket the operator allowed inside."""
+    if address.origin == _configured_store():
+        return True
+    return outbound.is_inside(address) and placement.key_named(address) is not None
 
 
 def blocks(response: BaseHTTPResponse, most: int | None = None) -> Iterator[bytes]:
@@ -245,6 +230,8 @@ def blocks(response: BaseHTTPResponse, most: int | None = None) -> Iterator[byte
 
 def _place_of(address: Address) -> ObjectPlace | None:
     """The object of ours that a URL names, by the store's own address or Amazon's; None for anything else."""
+    if (registered := placement.key_named(address)) is not None:
+        return ObjectPlace("", registered)
     ours = (settings().media_bucket, settings().upload_bucket)
     path = address.path.lstrip("/")
     named = _AMAZON.fullmatch(address.host) if address.scheme == "https" and not _configured_store() else None

@@ -9,9 +9,9 @@ import msgspec
 from chalicelib.domain.permissions import Level
 from chalicelib.domain.stores import HOSTED_TEMPLATE, HostedTemplate, NamedValue
 from chalicelib.errors import BadInput, Forbidden, NotFound
-from chalicelib.services import access, fetching, rendering, sealing
+from chalicelib.services import access, fetching, rendering
 from chalicelib.services.access import Caller
-from chalicelib.storage import records
+from chalicelib.storage import records, sealing
 
 OWN = "hosted template"
 """What the headers of a template are sealed for."""

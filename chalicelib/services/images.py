@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import msgspec
 
-from chalicelib.domain import keys
 from chalicelib.domain.entities import ImageDefinition, Media, MediaFiles
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.resource import now
 from chalicelib.messages import ImportImage
-from chalicelib.services import fetching, media
+from chalicelib.services import fetching, media, stores
 from chalicelib.services.media_creation import stored_picture
 from chalicelib.storage import entities, objects
 from chalicelib.video import images
@@ -34,7 +33,7 @@ def import_image(message: ImportImage) -> None:
     made = images.import_image(fetching.fetch(message.url, found.project, images.MAX_BYTES))
 
     def key(name: str) -> str:
-        return keys.media_key(project.organization, project.id, found.id, name)
+        return stores.media_key(project, found.id, name)
 
     path = message.url if is_reference else key(f"image.{made.extension}")
     if not is_reference:

@@ -25,12 +25,12 @@ from chalicelib.domain.runs import ACTIVE, FINAL, RUN, Run, RunNode
 from chalicelib.domain.stores import JOB_CLUSTER
 from chalicelib.errors import LimnError, NotFound, Unavailable
 from chalicelib.messages import send_many
-from chalicelib.services import project_mail, sealing
+from chalicelib.services import project_mail
 from chalicelib.services.engines.base import Away, Busy, Engine, Order, Refused, Standing
 from chalicelib.services.engines.batch import Batch
 from chalicelib.services.engines.kubernetes import Cluster
 from chalicelib.settings import settings
-from chalicelib.storage import objects, records
+from chalicelib.storage import objects, records, sealing
 
 PURPOSE = "job"
 """What the token of a launcher is sealed for."""

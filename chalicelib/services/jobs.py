@@ -29,11 +29,11 @@ from chalicelib.domain.workflow_checks import Engine, check
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import filters
 from chalicelib.query.parameters import MediaQuery
-from chalicelib.services import algorithms, asking, job_removal, job_standing, project_mail, sealing, transcodes
+from chalicelib.services import algorithms, asking, job_removal, job_standing, project_mail, transcodes
 from chalicelib.services.access import Caller
 from chalicelib.services.engines import kubernetes
 from chalicelib.services.engines.base import Away, Refused
-from chalicelib.storage import objects, records
+from chalicelib.storage import objects, records, sealing
 from chalicelib.storage.transactions import Transaction
 
 SUBMIT_SECONDS = 12.0

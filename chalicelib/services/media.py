@@ -18,6 +18,7 @@ from chalicelib.domain.entities import Media, MediaFiles
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.media import ROLES, TAG_ATTRIBUTE
 from chalicelib.errors import BadInput
+from chalicelib.services import stores
 from chalicelib.storage import presigned, records
 
 NO_SECTION = -1
@@ -78,6 +79,7 @@ def check_keys(project: Project, media: int, files: MediaFiles) -> None:
             for key in (entry.path, getattr(entry, "segment_info", None)):
                 if key:
                     keys.check_media(key, project.organization, project.id, media)
+                    stores.check_key(project, key, None)
 
 
 def one_presigned(user: int, media: Media, seconds: int, *, fresh: bool) -> Media:

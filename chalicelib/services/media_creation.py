@@ -21,7 +21,7 @@ from chalicelib.domain.media import TAG_ATTRIBUTE, MediaSpec, guess_type, with_j
 from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.messages import ImportImage, send_many
-from chalicelib.services import fetching, media, sections, visibility
+from chalicelib.services import fetching, media, sections, stores, visibility
 from chalicelib.services.annotations import Writer, author, hyphenated
 from chalicelib.settings import settings
 from chalicelib.storage import entities, ids, objects, records
@@ -183,6 +183,6 @@ def stored_picture(project: Project, number: int, url: str) -> ImageDefinition:
         raise
     except Exception as failure:
         raise BadInput("thumbnail_url: the file is not a picture that can be read.", str(failure)) from failure
-    key = keys.media_key(project.organization, project.id, number, keys.name_for(url))
+    key = stores.media_key(project, number, keys.name_for(url))
     objects.write(key, data, mime)
     return ImageDefinition(path=key, resolution=[height, width], size=len(data), mime=mime)

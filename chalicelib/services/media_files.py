@@ -16,7 +16,7 @@ from chalicelib.domain.entities import Media, MediaFiles, VideoDefinition
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.services import ownership
+from chalicelib.services import ownership, stores
 from chalicelib.services.annotations import Writer
 from chalicelib.services.media import project_with
 
@@ -92,16 +92,15 @@ def check(project: int, media: int, role: str, entry: Any) -> None:
         if not is_reference:
             raise BadInput("path: a URL is taken for videos with reference_only alone.")
         return
-    organization = project_with(project).organization
-    keys.check_media(entry.path, organization, project, media)
+    of = project_with(project)
+    keys.check_media(entry.path, of.organization, project, media)
+    entry.bucket_id = stores.check_key(of, entry.path, entry.bucket_id)
     if isinstance(entry, VideoDefinition):
         if entry.segment_info:
-            keys.check_media(entry.segment_info, organization, project, media)
+            keys.check_media(entry.segment_info, of.organization, project, media)
+            stores.check_key(of, entry.segment_info, None)
         elif role == "streaming":
             raise BadInput("segment_info: a streaming file needs one.")
-    if entry.bucket_id is not None:
-        message = f"bucket_id: there is no bucket {entry.bucket_id}."
-        raise BadInput(message)
 
 
 def _edit(writer: Writer, media: int, role: str, how: Callable[[Entries], Entries]) -> None:

@@ -12,6 +12,7 @@ mark keeps everybody out.
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from collections import defaultdict
@@ -40,12 +41,14 @@ from chalicelib.domain.personal import BOOKMARK, FAVORITE
 from chalicelib.domain.records import RecordKind
 from chalicelib.domain.row_protections import ROW_PROTECTION, project_scope
 from chalicelib.domain.runs import RUN
-from chalicelib.errors import NotFound
+from chalicelib.errors import LimnError, NotFound
 from chalicelib.messages import PurgeProject, send
 from chalicelib.services import job_removal, ownership
 from chalicelib.settings import settings
-from chalicelib.storage import archive, due, log, objects, records, snapshot_records
+from chalicelib.storage import archive, due, log, objects, placement, records, snapshot_records
 from chalicelib.storage.transactions import Transaction
+
+logger = logging.getLogger("limn.purging")
 
 PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     MEMBERSHIP,
@@ -121,6 +124,9 @@ def _steps(project: int, organization: int) -> Iterator[None]:
     yield from _purge_log(project, f"{organization}/{project}/")
     for bucket, prefix in _places(project, organization):
         yield from _purge_objects(project, bucket, prefix)
+    for number in placement.noted(project):
+        yield from _purge_registered(project, number, f"{organization}/{project}/")
+    placement.forget(project)
 
 
 def _end_jobs(project: int) -> Iterator[None]:
@@ -180,13 +186,21 @@ def _purge_entities(project: int, commit: Commit, own: str) -> None:
         ownership.purge(project, Kind(word), sorted(numbers), but=own)
 
 
-def _purge_objects(project: int, bucket: str, prefix: str) -> Iterator[None]:
+def _purge_objects(project: int, bucket: str | int, prefix: str) -> Iterator[None]:
     """The objects below a prefix, but for those that clones in other projects need."""
     for part in _parts(objects.under(prefix, bucket=bucket), OBJECTS_AT_ONCE):
         doomed = ownership.unneeded(project, part)
         if doomed:
             objects.remove(doomed, bucket=bucket)
             yield
+
+
+def _purge_registered(project: int, bucket: int, prefix: str) -> Iterator[None]:
+    """The same in a bucket of the organization's, whose owner may have closed it: then there is nothing of ours."""
+    try:
+        yield from _purge_objects(project, bucket, prefix)
+    except LimnError as failure:
+        logger.warning("objects of project %s in bucket %s are left: %s", project, bucket, failure.details)
 
 
 def _parts(things: Iterator[T], size: int) -> Iterator[list[T]]:

@@ -1,16 +1,24 @@
-"""The configuration of an organization's buckets: both generations of it, checked and sealed (`spec/3` §6)."""
+"""Buckets of an organization: their configuration, checked and sealed (`spec/3` §6), and which a file goes to."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
+from botocore.exceptions import BotoCoreError
 
-from chalicelib.domain.stores import Bucket, BucketUpdate
-from chalicelib.errors import BadInput
-from chalicelib.services import sealing
+from chalicelib.domain import keys, origins
+from chalicelib.domain.accounts import Project
+from chalicelib.domain.origins import Address
+from chalicelib.domain.permissions import Level
+from chalicelib.domain.stores import BUCKET, Bucket, BucketUpdate
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.services import access
+from chalicelib.services.access import Caller
+from chalicelib.storage import outbound, placement, records, sealing
+from chalicelib.storage.placement import PURPOSE, configuration
 
-PURPOSE = "bucket"
 _S3_KEYS = ("endpoint_url", "region_name", "aws_access_key_id", "aws_secret_access_key")
 _GCP_KEYS = (
     "type",
@@ -34,6 +42,9 @@ _NEEDED: dict[str, tuple[str, ...]] = {
     "OCI": ("boto3_config", "native_config"),
     "AZURE": ("connection_string",),
 }
+_UNUSABLE = ("AZURE",)
+"""Kinds of stores that can be registered and cannot hold files."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _ARCHIVE_CLASSES = {"AWS": ("DEEP_ARCHIVE", "STANDARD"), "GCP": ("COLDLINE", "STANDARD")}
 """What archived objects may be stored as, the default first; STANDARD alone elsewhere."""
 
@@ -46,7 +57,9 @@ def configured(body: BucketUpdate) -> tuple[dict[str, Any], str]:
     """
     store = body.store_type or ("GCP" if body.gcs_key_info else "AWS")
     config = _config_of(body, store, {})
-    return _shown(body, store, config, None), sealing.seal(msgspec.json.encode(config), PURPOSE)
+    shown = _shown(body, store, config, None)
+    _check_works(body.name or "", shown, config)
+    return shown, sealing.seal(msgspec.json.encode(config), PURPOSE)
 
 
 def reconfigured(bucket: Bucket, body: BucketUpdate) -> tuple[dict[str, Any], str]:
@@ -54,13 +67,10 @@ def reconfigured(bucket: Bucket, body: BucketUpdate) -> tuple[dict[str, Any], st
     store = body.store_type or ("GCP" if body.gcs_key_info else bucket.store_type)
     kept = configuration(bucket) if store == bucket.store_type and body.config is None else {}
     config = _config_of(body, store, kept)
+    shown = _shown(body, store, config, bucket)
+    _check_works(body.name or bucket.name, shown, config)
     sealed = sealing.seal(msgspec.json.encode(config), PURPOSE) if config != kept else bucket.sealed
-    return _shown(body, store, config, bucket), sealed
-
-
-def configuration(bucket: Bucket) -> dict[str, Any]:
-    """The configuration of a bucket, opened: for those who talk to its store, never for an answer."""
-    return msgspec.json.decode(sealing.unseal(bucket.sealed, PURPOSE), type=dict[str, Any])
+    return shown, sealed
 
 
 def _config_of(body: BucketUpdate, store: str, kept: dict[str, Any]) -> dict[str, Any]:
@@ -83,6 +93,36 @@ def _config_of(body: BucketUpdate, store: str, kept: dict[str, Any]) -> dict[str
     if store == "OCI":
         _check_oci(config)
     return config
+
+
+def _check_works(name: str, shown: dict[str, Any], config: dict[str, Any]) -> None:
+    """Refuse an endpoint that we would not connect to (docs/decisions/017), and what no URL can be signed with.
+
+    Whether the endpoint's addresses are public is judged at each request, for they change.
+    """
+    if shown["store_type"] in _UNUSABLE:
+        return
+    if shown["store_type"] != "GCP":
+        address = _address("endpoint_url", str(shown["endpoint_url"]))
+        if address.scheme != "https" and not outbound.is_inside(address):
+            raise BadInput("endpoint_url: it must be https, or one that this deployment's operator allows.")
+    host = shown["external_host"]
+    if host and _address("external_host", f"https://{host}").url != _address("external_host", f"https://{host}/").url:
+        raise BadInput("external_host: it is a host, and a port where it needs one.")
+    if not _NAME.fullmatch(name):
+        raise BadInput("name: the bucket's name is letters, digits, dots, hyphens and underscores.")
+    try:
+        placement.made(name, shown["store_type"], config, shown["external_host"]).presign_put("a", 60)
+    except (ValueError, TypeError, AttributeError, BotoCoreError) as failure:
+        raise BadInput("config: the store cannot be used with it.", type(failure).__name__) from failure
+
+
+def _address(name: str, url: str) -> Address:
+    try:
+        return origins.take_apart(url)
+    except Forbidden as failure:
+        message = f"{name}: it is no http or https URL without credentials."
+        raise BadInput(message) from failure
 
 
 def _parsed(key_info: str) -> dict[str, Any]:
@@ -119,3 +159,64 @@ def _shown(body: BucketUpdate, store: str, config: dict[str, Any], bucket: Bucke
         "live_sc": "STANDARD",
         "external_host": body.external_host or (bucket.external_host if bucket else None),
     }
+
+
+def chosen(project: Project, caller: Caller, number: int) -> int:
+    """A bucket that a caller named for a file of a project.
+
+    Raises:
+        BadInput: there is none of the project's organization, the caller is not of it, or it cannot hold files.
+    """
+    check_usable(project, number)
+    if access.organization_level(caller, project.organization) is Level.NONE:
+        raise _no_bucket(number)
+    return number
+
+
+def check_usable(project: Project, number: int) -> None:
+    """Raise BadInput unless a project may keep files in a bucket: one of its organization, of a kind we talk to."""
+    try:
+        bucket = records.get(BUCKET, number)
+    except NotFound:
+        raise _no_bucket(number) from None
+    if bucket.organization != project.organization:
+        raise _no_bucket(number)
+    check_kind(bucket)
+
+
+def check_kind(bucket: Bucket) -> None:
+    """Raise BadInput for a bucket of a kind that can be registered and not be used."""
+    if bucket.store_type in _UNUSABLE:
+        message = f"Bucket {bucket.id} is of {bucket.store_type}, which cannot hold files here."
+        raise BadInput(message)
+
+
+def check_key(project: Project, key: str, number: int | None) -> int | None:
+    """The registered bucket that a key lies in, its project's to use.
+
+    Raises:
+        BadInput: `number` is given and another, or it is no bucket of the project's organization.
+    """
+    bucket = keys.bucket_of(key)
+    if number is not None and number != bucket:
+        message = f"bucket_id: {key!r} was not made for bucket {number}; ask GetUploadInfo for a key with bucket_id."
+        raise BadInput(message)
+    if bucket is not None:
+        check_usable(project, bucket)
+    return bucket
+
+
+def named(project: Project, name: str, bucket: int | None) -> str:
+    """A name of an object of a project that is to lie in a registered bucket, if in one; noted before it does."""
+    if bucket is not None:
+        placement.note(project.id, bucket)
+    return keys.in_bucket(name, bucket)
+
+
+def media_key(project: Project, media: int, name: str) -> str:
+    """Where a file that the service makes for a media lies: in the project's own bucket, if it has one."""
+    return keys.media_key(project.organization, project.id, media, named(project, name, project.bucket))
+
+
+def _no_bucket(number: int) -> BadInput:
+    return BadInput(f"bucket_id: there is no bucket {number} for files of this project.")

@@ -31,7 +31,8 @@ from chalicelib.domain.resource import now
 from chalicelib.domain.transcode import TranscodePlan
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
 from chalicelib.messages import AssembleTranscode, EncodePiece, send, send_many
-from chalicelib.services import fetching, project_mail
+from chalicelib.services import fetching, project_mail, stores
+from chalicelib.services.media import project_with
 from chalicelib.services.transcode_results import Workshop
 from chalicelib.services.transcodes import clean_up
 from chalicelib.settings import settings
@@ -196,7 +197,10 @@ def _planned(job: StoredJob) -> StoredJob:
         present=[(entry.resolution[0], entry.codec) for entry in files.streaming or []],
         archival_present=bool(files.archival),
     )
+    project = project_with(job.project)
     digest = hashlib.sha256(f"{job.uid} {source.etag} {made.digest}".encode()).hexdigest()[:12]
+    # all that the job makes goes where the project's files go now, wherever they go when it ends
+    digest = stores.named(project, digest, project.bucket)
     key = _prefix(job) + "plan.json"
     objects.write(key, _encode(Prepared(source.etag, made, table)), "application/json")
 

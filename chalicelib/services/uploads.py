@@ -9,13 +9,15 @@ from chalicelib.domain import keys
 from chalicelib.domain.accounts import Project
 from chalicelib.domain.kinds import Kind
 from chalicelib.errors import BadInput, Forbidden, NotFound
-from chalicelib.services import access, ownership, visibility
+from chalicelib.services import access, ownership, stores, visibility
 from chalicelib.services.access import Caller
 from chalicelib.storage import entities, objects, owners, presigned
 
 
-def key_for(project: Project, user: int, *, media: int | None, file: int | None, filename: str | None) -> str:
-    """A fresh key: under a media, under a File, or among the uploads.
+def key_for(
+    project: Project, user: int, *, media: int | None, file: int | None, filename: str | None, bucket: int | None = None
+) -> str:
+    """A fresh key: under a media, under a File, or among the uploads; in the project's bucket for it, or in `bucket`.
 
     Raises:
         BadInput: both are given, or the one given is not of the project.
@@ -23,12 +25,17 @@ def key_for(project: Project, user: int, *, media: int | None, file: int | None,
     """
     if media is not None and file is not None:
         raise BadInput("media_id and file_id: give one of them, not both.")
-    name = keys.name_for(filename)
     if media is not None:
         _check_in(project, Kind.MEDIA, media, "media_id")
+    elif file is not None:
+        _check_in(project, Kind.FILE, file, "file_id")
+    is_upload = media is None and file is None
+    name = stores.named(
+        project, keys.name_for(filename), bucket or (project.upload_bucket if is_upload else project.bucket)
+    )
+    if media is not None:
         return keys.media_key(project.organization, project.id, media, name)
     if file is not None:
-        _check_in(project, Kind.FILE, file, "file_id")
         return keys.file_key(project.organization, project.id, file, name)
     day = datetime.now(UTC).date().isoformat()
     return keys.upload_key(project.organization, project.id, user, name, day)

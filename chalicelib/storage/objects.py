@@ -1,239 +1,188 @@
-"""Objects in S3: keys, ranges, presigned URLs, multipart uploads. S3's errors are translated here and go no further.
+"""Objects: keys, ranges, presigned URLs, multipart uploads, wherever they lie (`placement.py`). Errors are ours.
 
-Three buckets: uploads (keys begin with `_uploads/`), media (`{organization}/{project}/…`), and views, which holds what
-can be made again: bodies of large commits, snapshots, answers too large for the API.
+Three buckets are the deployment's: uploads (keys begin with `_uploads/`), media (`{organization}/{project}/…`), and
+views, which holds what can be made again: bodies of large commits, snapshots, answers too large for the API. Others an
+organization registered; the key says so.
+
+Where a `bucket` may be given it is one of the deployment's by its name, or a registered one by its number.
 """
 
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
-
-from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
+from chalicelib.domain import keys as naming
+from chalicelib.errors import LimnError, NotFound
 from chalicelib.settings import settings
+from chalicelib.storage import placement, s3_store
+from chalicelib.storage.object_store import PART, ObjectStore, Parts
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-UPLOADS = "_uploads/"
-_MISSING = ("404", "NoSuchKey", "NoSuchBucket", "NotFound")
-_CHANGED = ("412", "PreconditionFailed")
-_COLD = "InvalidObjectState"
+UPLOADS = f"{naming.UPLOADS}/"
+SMALLEST_PART = 5 * 1024 * 1024
+"""Bytes that every part of a multipart upload has at least, but the last."""
+_PLAIN = "application/octet-stream"
+Place = str | int | None
 
 
-@lru_cache(maxsize=1)
 def client() -> S3Client:
-    """The client our own reads and writes go through."""
-    config = Config(
-        connect_timeout=2,
-        read_timeout=30,
-        retries={"max_attempts": 5, "mode": "standard"},
-        # checksums of whole bodies cost ten times the upload; S3 checks MD5 of parts anyhow
-        request_checksum_calculation="when_required",
-        response_checksum_validation="when_required",
-        max_pool_connections=32,
-    )
-    return boto3.client("s3", endpoint_url=settings().aws_endpoint or None, config=config)
-
-
-@lru_cache(maxsize=1)
-def _presigner() -> S3Client:
-    path_style = {"addressing_style": "path"} if settings().s3_endpoint else {}
-    config = Config(signature_version="s3v4", s3=path_style, request_checksum_calculation="when_required")  # type: ignore[arg-type]
-    return boto3.client("s3", endpoint_url=settings().s3_endpoint or None, config=config)
+    """The client our own buckets are reached by."""
+    return s3_store.client()
 
 
 def bucket_of(key: str) -> str:
-    """The bucket a key lies in."""
-    return settings().upload_bucket if key.startswith(UPLOADS) else settings().media_bucket
+    """The bucket of the deployment that a key lies in; empty for an object in a registered one."""
+    return placement.own_bucket(key) if naming.bucket_of(key) is None else ""
 
 
-def presign_get(key: str, seconds: int, *, bucket: str | None = None, headers: dict[str, str] | None = None) -> str:
+def presign_get(key: str, seconds: int, *, bucket: Place = None, headers: dict[str, str] | None = None) -> str:
     """A URL that anybody may read an object from for a while; `headers` are those of the answer it gives."""
-    given = {"Bucket": bucket or bucket_of(key), "Key": key, **(headers or {})}
-    return _presigner().generate_presigned_url("get_object", Params=given, ExpiresIn=seconds)
+    return _store(key, bucket).presign_get(key, seconds, headers or {})
 
 
 def presign_put(key: str, seconds: int) -> str:
     """A URL that anybody may write the object to for a while."""
-    given = {"Bucket": bucket_of(key), "Key": key}
-    return _presigner().generate_presigned_url("put_object", Params=given, ExpiresIn=seconds)
+    return _store(key).presign_put(key, seconds)
 
 
 def presign_parts(key: str, parts: int, seconds: int) -> tuple[str, list[str]]:
     """A multipart upload begun, and a URL for each of its parts in order."""
-    place: Any = {"Bucket": bucket_of(key), "Key": key}
-    with _translated(key):
-        upload = client().create_multipart_upload(**place)["UploadId"]
-    sign = _presigner().generate_presigned_url
-    urls = [
-        sign("upload_part", Params={**place, "UploadId": upload, "PartNumber": number}, ExpiresIn=seconds)
-        for number in range(1, parts + 1)
-    ]
-    return upload, urls
+    store = _store(key)
+    upload = store.begin(key, _PLAIN)
+    return upload, [store.presign_part(key, upload, number, seconds) for number in range(1, parts + 1)]
 
 
 def begin(key: str) -> str:
     """Begin a multipart upload whose parts we put ourselves; its id."""
-    with _translated(key):
-        return client().create_multipart_upload(Bucket=bucket_of(key), Key=key)["UploadId"]
+    return _store(key).begin(key, _PLAIN)
 
 
 def put_part(key: str, upload: str, number: int, body: bytes) -> str:
     """Store a part of a multipart upload; its ETag."""
-    with _translated(key):
-        return client().upload_part(Bucket=bucket_of(key), Key=key, UploadId=upload, PartNumber=number, Body=body)[
-            "ETag"
-        ]
+    return _store(key).put_part(key, upload, number, body)
 
 
 def abort(key: str, upload: str) -> None:
     """Give a multipart upload up; one that is over already is no error."""
-    try:
-        client().abort_multipart_upload(Bucket=bucket_of(key), Key=key, UploadId=upload)
-    except ClientError as failure:
-        if failure.response["Error"]["Code"] != "NoSuchUpload":
-            raise Unavailable("The object store does not answer.", str(failure)) from failure
-    except BotoCoreError as failure:
-        raise Unavailable("The object store does not answer.", str(failure)) from failure
+    _store(key).abort(key, upload)
 
 
-def complete(key: str, upload: str, parts: list[dict[str, Any]]) -> None:
-    """Finish a multipart upload. Raises BadInput where S3 refuses its id, parts or ETags.
+def complete(key: str, upload: str, parts: Parts) -> None:
+    """Finish a multipart upload. Raises BadInput where the store refuses its id, parts or ETags.
 
     Completing again what is complete already is not an error: the first answer may have been lost.
     """
-    try:
-        client().complete_multipart_upload(
-            Bucket=bucket_of(key),
-            Key=key,
-            UploadId=upload,
-            MultipartUpload={"Parts": parts},  # type: ignore[typeddict-item]
-        )
-    except ClientError as failure:
-        code = failure.response["Error"]["Code"]
-        if code == "NoSuchUpload" and size(key) is not None:
-            return
-        raise BadInput("The multipart upload could not be completed.", f"{code}: {failure}") from failure
-    except BotoCoreError as failure:
-        raise Unavailable("The object store does not answer.", str(failure)) from failure
+    _store(key).complete(key, upload, parts)
 
 
-def size(key: str, *, bucket: str | None = None) -> int | None:
+def size(key: str, *, bucket: Place = None) -> int | None:
     """The size of an object in bytes; None where there is none."""
     found = head(key, bucket=bucket)
     return found[0] if found else None
 
 
-def head(key: str, *, bucket: str | None = None) -> tuple[int, str] | None:
+def head(key: str, *, bucket: Place = None) -> tuple[int, str] | None:
     """The size in bytes and the ETag of an object; None where there is none."""
-    try:
-        found = client().head_object(Bucket=bucket or bucket_of(key), Key=key)
-    except ClientError as failure:
-        if failure.response["Error"]["Code"] in _MISSING:
-            return None
-        raise Unavailable("The object store does not answer.", str(failure)) from failure
-    except BotoCoreError as failure:
-        raise Unavailable("The object store does not answer.", str(failure)) from failure
-    return found["ContentLength"], found["ETag"].strip('"')
+    return _store(key, bucket).head(key)
 
 
-def read(key: str, *, bucket: str | None = None) -> bytes:
+def read(key: str, *, bucket: Place = None) -> bytes:
     """A whole object. Raises NotFound where there is none."""
-    with _translated(key):
-        return client().get_object(Bucket=bucket or bucket_of(key), Key=key)["Body"].read()
+    return _store(key, bucket).read(key)
 
 
-def download(key: str, path: Path, *, bucket: str | None = None) -> None:
+def download(key: str, path: Path, *, bucket: Place = None) -> None:
     """A whole object into a file, in parallel parts where it is large. Raises NotFound where there is none."""
-    with _translated(key):
-        client().download_file(bucket or bucket_of(key), key, str(path))
+    _store(key, bucket).download(key, path)
 
 
-def read_range(key: str, offset: int, length: int, *, bucket: str | None = None, etag: str | None = None) -> bytes:
+def read_range(key: str, offset: int, length: int, *, bucket: Place = None, etag: str | None = None) -> bytes:
     """`length` bytes from `offset`, fewer at the end of the object.
 
     Raises:
         NotFound: there is none.
         Conflict: an ETag is given and the object has another by now.
     """
-    given: Any = {"IfMatch": f'"{etag}"'} if etag else {}
-    span = f"bytes={offset}-{offset + length - 1}"
-    with _translated(key):
-        return client().get_object(Bucket=bucket or bucket_of(key), Key=key, Range=span, **given)["Body"].read()
+    return _store(key, bucket).read_range(key, offset, length, etag)
 
 
 def copy(source: str, key: str, content_type: str) -> None:
-    """Copy an object inside S3, in parts where it is large. Raises NotFound where there is none."""
-    place: Any = {"Bucket": bucket_of(source), "Key": source}
-    more = {"ContentType": content_type, "MetadataDirective": "REPLACE"}
-    with _translated(source):
-        client().copy(place, bucket_of(key), key, ExtraArgs=more)
+    """Copy an object, inside the store where both lie in one. Raises NotFound where there is none."""
+    home, target = _store(source), _store(key)
+    if not target.copy(home, source, key, content_type):
+        target.upload(key, cast("BinaryIO", _Reader(home, source)), content_type)
 
 
-def write(key: str, body: bytes | BinaryIO, content_type: str = "application/octet-stream", bucket: str = "") -> None:
-    """Store an object, in one piece up to 100 MB and in parts above."""
-    place = bucket or bucket_of(key)
-    with _translated(key):
-        if isinstance(body, bytes):
-            client().put_object(Bucket=place, Key=key, Body=body, ContentType=content_type)
-        else:
-            client().upload_fileobj(body, place, key, ExtraArgs={"ContentType": content_type})
+def write(key: str, body: bytes | BinaryIO, content_type: str = _PLAIN, bucket: Place = None) -> None:
+    """Store an object: bytes in one piece, a file in parts where it is large."""
+    store = _store(key, bucket)
+    if isinstance(body, bytes):
+        store.write(key, body, content_type)
+    else:
+        store.upload(key, body, content_type)
 
 
 def join(key: str, pieces: list[str], content_type: str) -> None:
-    """Make one object of several, in order, by copies inside S3 where its minimum part size allows.
+    """Make one object of several, in order, by copies inside the store where both it and the sizes allow.
 
-    Parts of a multipart copy must have 5 MB except the last: smaller pieces are read and sent together.
+    Parts must have `SMALLEST_PART` bytes except the last: smaller pieces are read and sent together.
     """
     sizes = {piece: size(piece) or 0 for piece in pieces}
-    place: Any = {"Bucket": bucket_of(key), "Key": key}
-    smallest = 5 * 1024 * 1024
-    if sum(sizes.values()) <= smallest:
+    if sum(sizes.values()) <= SMALLEST_PART:
         write(key, b"".join(read(piece) for piece in pieces), content_type)
         return
-    with _translated(key):
-        upload = client().create_multipart_upload(**place, ContentType=content_type)["UploadId"]
-        parts: list[dict[str, Any]] = []
-        held = b""
-        for index, piece in enumerate(pieces):
-            number = len(parts) + 1
-            if not held and sizes[piece] >= smallest:
-                source: Any = {"Bucket": bucket_of(piece), "Key": piece}
-                copied = client().upload_part_copy(**place, UploadId=upload, PartNumber=number, CopySource=source)
-                parts.append({"ETag": copied["CopyPartResult"]["ETag"], "PartNumber": number})
+    store = _store(key)
+    upload = store.begin(key, content_type)
+    parts: Parts = []
+
+    def add(etag: str) -> None:
+        parts.append({"ETag": etag, "PartNumber": len(parts) + 1})
+
+    held = bytearray()
+    for piece in pieces:
+        home = _store(piece)
+        if not held and sizes[piece] >= SMALLEST_PART:
+            copied = store.copy_part(key, upload, len(parts) + 1, home, piece)
+            if copied:
+                add(copied)
                 continue
-            held += read(piece)
-            if len(held) >= smallest or index == len(pieces) - 1:
-                sent = client().upload_part(**place, UploadId=upload, PartNumber=number, Body=held)
-                parts.append({"ETag": sent["ETag"], "PartNumber": number})
-                held = b""
-        client().complete_multipart_upload(**place, UploadId=upload, MultipartUpload={"Parts": parts})  # type: ignore[typeddict-item]
+        for start in range(0, sizes[piece], PART):
+            held += home.read_range(piece, start, min(PART, sizes[piece] - start), None)
+            if len(held) >= SMALLEST_PART:
+                add(store.put_part(key, upload, len(parts) + 1, bytes(held)))
+                held.clear()
+    if held:
+        add(store.put_part(key, upload, len(parts) + 1, bytes(held)))
+    store.complete(key, upload, parts)
 
 
-def remove(keys: Iterable[str], *, bucket: str | None = None) -> None:
-    """Remove objects; those that are not there are no error."""
-    wanted = list(keys)
-    for start in range(0, len(wanted), 1000):
-        part = wanted[start : start + 1000]
-        place = bucket or bucket_of(part[0])
-        with _translated(part[0]):
-            client().delete_objects(Bucket=place, Delete={"Objects": [{"Key": key} for key in part], "Quiet": True})
+def remove(keys: Iterable[str], *, bucket: Place = None) -> None:
+    """Remove objects; those that are not there are no error. One store that is away keeps no other from it."""
+    stores: dict[int, ObjectStore] = {}
+    wanted: defaultdict[int, list[str]] = defaultdict(list)
+    for key in keys:
+        store = _store(key, bucket)
+        stores[id(store)] = store
+        wanted[id(store)].append(key)
+    away: LimnError | None = None
+    for number, store in stores.items():
+        try:
+            store.remove(wanted[number])
+        except LimnError as failure:
+            away = failure
+    if away is not None:
+        raise away
 
 
-def under(prefix: str, *, bucket: str | None = None) -> Iterator[str]:
+def under(prefix: str, *, bucket: Place = None) -> Iterator[str]:
     """The keys that begin with a prefix, in order."""
-    pages = client().get_paginator("list_objects_v2").paginate(Bucket=bucket or bucket_of(prefix), Prefix=prefix)
-    with _translated(prefix):
-        for page in pages:
-            yield from (found["Key"] for found in page.get("Contents", []))
+    return _store(prefix, bucket).under(prefix)
 
 
 def put_view_object(project: int, folder: str, body: bytes) -> str:
@@ -251,28 +200,34 @@ def get_view_object(key: str) -> bytes:
 def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:
     """Store an answer too large for the API; a URL to it that lives for ten minutes."""
     key = f"answers/{uuid.uuid4().hex}"
-    more: Any = {"ContentEncoding": encoding} if encoding else {}
-    place = settings().views_bucket
-    with _translated(key):
-        client().put_object(Bucket=place, Key=key, Body=body, ContentType=content_type, **more)
-    return presign_get(key, 600, bucket=place)
+    store = s3_store.own(settings().views_bucket)
+    store.write(key, body, content_type, encoding or "")
+    return store.presign_get(key, 600, {})
 
 
-class _translated:  # noqa: N801 reads as a word in `with`
-    """S3's errors as ours."""
+def _store(key: str, bucket: Place = None) -> ObjectStore:
+    if isinstance(bucket, str) and bucket:
+        return s3_store.own(bucket)
+    return placement.store(bucket) if isinstance(bucket, int) else placement.store_of(key)
 
-    def __init__(self, key: str) -> None:
-        self.key = key
 
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
+class _Reader:
+    """An object as a file that is read from its beginning to its end, of one version."""
 
-    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
-        if isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _MISSING:
-            raise NotFound.of("object", self.key) from failure
-        if isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _CHANGED:
-            raise Conflict(f"The object {self.key} was replaced meanwhile.") from failure
-        if isinstance(failure, ClientError) and failure.response["Error"]["Code"] == _COLD:
-            raise Conflict(f"The object {self.key} is archived; set archive_state to to_live and wait.") from failure
-        if isinstance(failure, ClientError | BotoCoreError):
-            raise Unavailable("The object store does not answer.", str(failure)) from failure
+    def __init__(self, home: ObjectStore, key: str) -> None:
+        found = home.head(key)
+        if found is None:
+            raise NotFound.of("object", key)
+        self._home, self._key = home, key
+        self._size, self._etag = found
+        self._position = 0
+
+    def read(self, length: int = -1) -> bytes:
+        """The next bytes; empty at the end."""
+        left = self._size - self._position
+        length = left if length < 0 else min(length, left)
+        if length <= 0:
+            return b""
+        data = self._home.read_range(self._key, self._position, length, self._etag)
+        self._position += len(data)
+        return data

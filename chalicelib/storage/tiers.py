@@ -2,7 +2,7 @@
 
 An object with the archive's tag is moved to the archival storage class by the bucket's own lifecycle rule
 (`infra/stateful.yaml`), within a day or two. Back, S3 first brings out a copy, which takes up to two days, and the
-object is then written anew in the ordinary class.
+object is then written anew in the ordinary class. Registered buckets have no rules of ours: their stores do it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib.domain import keys
 from chalicelib.errors import Unavailable
-from chalicelib.storage import objects
+from chalicelib.storage import objects, placement
 
 TAG = {"Key": "limn", "Value": "archived"}
 _COLD = ("GLACIER", "DEEP_ARCHIVE")
@@ -23,11 +24,16 @@ _DAYS = 7
 
 def freeze(key: str) -> None:
     """Have an object moved to the archive. One that is not there is no error."""
+    if keys.bucket_of(key) is not None:
+        placement.store_of(key).freeze(key)
+        return
     _ask("put_object_tagging", key, Tagging={"TagSet": [TAG]})
 
 
 def thaw(key: str) -> bool:
     """Have an object brought back; whether it can be read. Ask again until it can. One that is not there counts so."""
+    if keys.bucket_of(key) is not None:
+        return placement.store_of(key).thaw(key)
     found = _ask("head_object", key)
     if found is None:
         return True

@@ -188,8 +188,10 @@ def _complete(original: Any) -> Callable[..., Any]:
         for number, etag in body:
             part = self.parts.get(number)
             if part is None or part.etag.strip('"') != etag.strip('"'):
+                whole.close()
                 raise InvalidPart
             if last is not None and last.contentsize < S3_UPLOAD_PART_MIN_SIZE:
+                whole.close()
                 raise EntityTooSmall
             digests.extend(bytes.fromhex(part.etag.strip('"')))
             with opened(part) as content:
@@ -197,6 +199,7 @@ def _complete(original: Any) -> Callable[..., Any]:
             whole.size += part.contentsize
             last, count = part, count + 1
         if not count:
+            whole.close()
             raise MalformedXML
         return whole, f"{hashlib.md5(digests, usedforsecurity=False).hexdigest()}-{count}", None
 

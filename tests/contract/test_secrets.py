@@ -21,9 +21,8 @@ import pytest
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.domain.invitations import INVITATION
 from chalicelib.domain.stores import JOB_CLUSTER
-from chalicelib.services import sealing
 from chalicelib.settings import settings
-from chalicelib.storage import records
+from chalicelib.storage import records, sealing
 from infra.local import aws, outbox
 from tests.conftest import Api
 from tests.contract.examples import body_of, query_of

@@ -24,8 +24,8 @@ import urllib3
 from chalicelib.domain.resource import Timestamp, timestamp
 from chalicelib.domain.runs import Run, RunNode
 from chalicelib.domain.stores import JobCluster
-from chalicelib.services import sealing
 from chalicelib.services.engines.base import Away, Order, Refused, Standing
+from chalicelib.storage import sealing
 
 PURPOSE = "job cluster"
 """What the secrets of a cluster are sealed for."""
