@@ -192,6 +192,8 @@ def test_the_environment_fits_into_lambda_at_its_longest():
         parameter = load(FUNCTIONS)["Parameters"].get(value.get("Ref"), {}) if isinstance(value, dict) else {}
         allowed = [str(parameter["MaxValue"])] if "MaxValue" in parameter else parameter.get("AllowedValues")
         length = max(map(len, allowed)) if allowed else len(value) if isinstance(value, str) else 120
+        if "Fn::ImportValue" in value:
+            length = len("https://sqs.ap-southeast-1.amazonaws.com/123456789012/") + len("limn--transcode") + 16
         if name.startswith("LIMN_JOB_") and name.endswith("_ROLE"):
             length = len("arn:aws-us-gov:iam::123456789012:role/") + 64
         size += len(name) + (1000 if name == "LIMN_ALLOWED_ORIGINS" else length)
