@@ -151,6 +151,10 @@ def _check(made: Settings) -> None:
     for name in ("view_memory", "compact_commits", "log_retention", "largest_answer", "piece_seconds"):
         if getattr(made, name) <= 0:
             raise Misconfigured(f"{PREFIX}{name.upper()}: it must be more than 0.")
+    _check_batch(made)
+
+
+def _check_batch(made: Settings) -> None:
     given = {name: getattr(made, name) for name in _ARNS if getattr(made, name)}
     for name, pattern in _ARNS.items() if given else ():
         if not re.fullmatch(pattern, given.get(name, "")):

@@ -138,7 +138,7 @@ def assemble(uid: str) -> None:
         try:
             _show(job, prepared, workshop.make(results))
         except (NotFound, Conflict):
-            if _found(uid) is not None:
+            if records.maybe(JOB, uid) is not None:
                 raise
             # Cancelled meanwhile: what was made since came after the cleaning.
             clean_up(job)
