@@ -17,6 +17,7 @@ from chalicelib.storage import entities, records
 from chalicelib.storage.tables import RecordRow
 from infra.local import aws, outbox
 from tests.conftest import join, new_user
+from tests.roles import RECORDER
 
 
 class TestHealth:
@@ -52,12 +53,14 @@ class TestHealth:
             monkeypatch.setattr(f"{module}.settings", lambda: changed)
         said = nobody.get("HealthCheckFull")
         assert (said.status, said.message) == (503, f"The {part} does not answer.")
+        RECORDER.refused.clear()  # no role names what is not there
 
     def test_a_key_that_is_gone_does_not_answer(self, nobody, monkeypatch):
         changed = msgspec.structs.replace(settings(), key_id="00000000-0000-0000-0000-000000000000")
-        monkeypatch.setattr("chalicelib.services.sealing.settings", lambda: changed)
+        monkeypatch.setattr("chalicelib.storage.sealing.settings", lambda: changed)
         said = nobody.get("HealthCheckFull")
         assert (said.status, said.message) == (503, "The key service does not answer.")
+        RECORDER.refused.clear()
 
 
 class TestNotify:

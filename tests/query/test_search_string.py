@@ -184,7 +184,7 @@ def test_annotations_are_found_by_the_address_of_who_made_them():
         asked.append(address)
         return [7, 3]
 
-    checked = check(query, Definitions(project=1), None, users)
+    checked = check(query, Definitions(project=1), users=users)
     assert tree.Test("created_by", Op.IN, (3, 7)) in getattr(checked.where, "terms", (checked.where,))
     assert asked == ["Ada@example.org"]
     with pytest.raises(BadInput, match="whole address"):

@@ -12,7 +12,7 @@ from chalicelib.domain import origins
 from chalicelib.errors import BadInput, Forbidden, TooLarge
 from chalicelib.services import fetching
 from chalicelib.settings import settings
-from chalicelib.storage import objects
+from chalicelib.storage import objects, outbound
 
 CONTENT = bytes(range(256)) * 40
 
@@ -271,8 +271,10 @@ def test_a_name_that_answers_with_the_inside_when_it_is_asked_again_gains_nothin
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     monkeypatch.setattr(fetching.urllib3, "HTTPSConnectionPool", Pool)
+    outbound._pool.cache_clear()
     with pytest.raises(Forbidden, match="not from an allowed origin"):
         fetching.fetch("https://files.example.org/a", 1, 100)
+    outbound._pool.cache_clear()
     assert connected == ["8.8.8.8"]
 
 
