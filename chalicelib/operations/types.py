@@ -31,7 +31,7 @@ from chalicelib.domain.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.operations.addresses import PROJECT, record_of_project
 from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.services import definitions
+from chalicelib.services import archive_keys, definitions
 from chalicelib.storage import entities, ids, records
 
 TAG = "Types"
@@ -171,6 +171,8 @@ def _checked(project: int, members: dict[str, Any]) -> dict[str, Any]:
         definitions.check_default(project, member, members.get(member))
     if "attribute_types" in members:
         members["attribute_types"] = check_definitions(members["attribute_types"])
+    if "archive_config" in members:
+        members["archive_config"] = archive_keys.sealed(members["archive_config"])
     if "elemental_id" in members:
         members["elemental_id"] = members["elemental_id"].lower()
     return members

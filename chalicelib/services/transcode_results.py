@@ -22,6 +22,7 @@ from chalicelib.domain.frames import FrameTable
 from chalicelib.domain.jobs import StoredJob
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.transcode import Rendition, TranscodePlan
+from chalicelib.services import archive_keys
 from chalicelib.services.fetching import Fetched, ObjectSource
 from chalicelib.services.media import project_with
 from chalicelib.storage import elsewhere, objects, records
@@ -113,7 +114,7 @@ class Workshop:
     def _push(self, entry: int, extension: str, body: Any, size: int) -> None:
         """Store an archival copy elsewhere. Its key is the same for every transcode of the media."""
         key = keys.media_key(self._organization, self.job.project, self.job.media, f"archival_{entry}.{extension}")
-        elsewhere.push(self._elsewhere[entry], key, body, size, _MP4)
+        elsewhere.push(archive_keys.opened(self._elsewhere[entry]), key, body, size, _MP4)
 
     def _encoded(self, entry: int, found: Assembly) -> VideoDefinition | None:
         """An archival copy: the rendition and the sound in one file with its index in front.

@@ -133,8 +133,7 @@ def test_no_operation_tells_or_logs_a_secret(caplog, capfd):
     captured = capfd.readouterr()
     logged = caplog.text + "".join(str(vars(record)) for record in caplog.records) + captured.out + captured.err
     assert found(logged, secrets) == []
-    # that of a user's own archive stands in the media type as it was given: what transcodes has no key to open it with
-    assert found(stored(), secrets) == ["archive"]
+    assert found(stored(), secrets) == []
 
 
 def misplaced(operation, secrets):
