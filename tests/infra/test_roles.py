@@ -20,9 +20,10 @@ from chalicelib.domain.resumable import LARGEST_CHUNK
 from chalicelib.messages import CutClip, PlanTranscode, PurgeProject, SendEmail
 from chalicelib.services import bulk, clips, compaction, mail, purging, transcode_steps
 from chalicelib.settings import settings
-from chalicelib.storage import log, objects, records, snapshots, views
+from chalicelib.storage import log, objects, placement, records, snapshots, views
 from functions import compact
 from infra.local import aws
+from infra.local.s3_front import S3Front
 from infra.local.schedule import Timer, run
 from infra.templates import FUNCTIONS, load, of_type
 from tests import roles
@@ -70,6 +71,7 @@ class Scenario:
         self.annotations()
         self.answers()
         self.people()
+        self.elsewhere()
         self.compaction()
         self.failures()
         assert self.api.get("HealthCheckFull").status == 200
@@ -185,6 +187,33 @@ class Scenario:
         assert api.post(f"Email/{project}", missing).status == 400
         assert api.post(f"Email/{project}", attached).status == 201
         api.drain()
+
+    def elsewhere(self):
+        """A project whose files lie in a bucket that the organization registered."""
+        api, name = self.api, f"roles-{uuid.uuid4()}"
+        boto3.client("s3").create_bucket(Bucket=name)
+        front = S3Front({"AK": "secret"})
+        front.start()
+        self.set(store_origins=front.url)
+        config = {"endpoint_url": front.url, "region_name": "us-east-1"}
+        config |= {"aws_access_key_id": "AK", "aws_secret_access_key": "secret"}
+        bucket = {"name": name, "store_type": "MINIO", "config": config}
+        number = api.made(f"Buckets/{self.organization}", bucket)
+        there = api.made("Projects", {"name": "elsewhere", "organization": self.organization})
+        assert api.patch(f"Project/{there}", {"bucket": number, "upload_bucket": number}).status == 200
+        type_ = media_type(there, streaming_config=[ResolutionConfig(resolution=64)])
+        media = transcode(api, there, type_, video(10)).json["media_id"]
+        placement._opened.cache_clear()
+        api.drain()
+        (path,) = [each["path"] for each in api.get(f"Media/{media}").json["media_files"]["streaming"]]
+        assert api.get(f"GetClip/{media}", frame_ranges="0:5").status == 503
+        placement._opened.cache_clear()  # each function opens the credentials for itself
+        api.drain()
+        letter = {"recipients": [api.user.email], "subject": "s", "text": "t"}
+        assert api.post(f"Email/{there}", {**letter, "attachments": [{"key": path, "name": "a.mp4"}]}).status == 201
+        placement._opened.cache_clear()
+        api.drain()
+        front.stop()
 
     def compaction(self):
         self.patch.setattr(compaction, "ENOUGH_CHANGES", 60)
@@ -314,7 +343,7 @@ def test_what_a_role_does_not_name_is_refused():
     assert roles.allows("APIHandler", Right("dynamodb:PutItem", table))
     assert not roles.allows("APIHandler", Right("dynamodb:DeleteTable", table))
     assert not roles.allows("APIHandler", Right("dynamodb:PutItem", table.replace("local", "prod")))
-    assert not roles.allows("Email", Right("dynamodb:GetItem", table))
+    assert not roles.allows("Email", Right("dynamodb:PutItem", table))
 
 
 def test_calls_outside_the_functions_are_nobodys(api):
