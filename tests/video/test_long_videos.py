@@ -1,0 +1,48 @@
+"""A video cut into many pieces is the video made in one, and no piece grows with the video's length."""
+
+import io
+from fractions import Fraction
+
+import pytest
+
+from chalicelib.domain.frames import Keyframe, build_table
+from chalicelib.domain.transcode import MAX_PIECE_PIXELS, Probe, VideoInfo, plan
+from tests.video.clips import BITS, X264, Kind, make, read_all
+from tests.video.made import source_of, transcode
+
+FPS = 10
+LADDER = [{"resolution": 48, "preset": "ultrafast"}]
+NUMBERS = 1 << len(BITS)
+"""After as many frames the numbers drawn begin again."""
+
+
+@pytest.mark.parametrize(("seconds", "pieces"), [(24, 8), pytest.param(600, 200, marks=pytest.mark.nightly)])
+def test_many_pieces_equal_the_transcode_in_one(seconds, pieces, tmp_path):
+    kind = Kind("long", options=X264 | {"g": "30"}, fps=Fraction(FPS), size=(64, 48), count=seconds * FPS)
+    source = source_of(make(kind, tmp_path))
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "split").mkdir()
+    whole = transcode(source, tmp_path / "whole", seconds, LADDER)
+    split = transcode(source, tmp_path / "split", 3, LADDER)
+    (name,) = whole.files
+    assert (len(whole.plan.pieces), len(split.plan.pieces)) == (1, pieces)
+    expected = [number % NUMBERS for number in range(kind.count)]
+    assert read_all(io.BytesIO(whole.files[name])) == expected
+    assert read_all(io.BytesIO(split.files[name])) == expected
+
+
+@pytest.mark.parametrize("size", [(640, 480), (1920, 1080), (7680, 4320)])
+@pytest.mark.parametrize("keyframes_every", [1, 250, 10**9])
+def test_the_longest_piece_is_bounded_whatever_the_length(size, keyframes_every):
+    longest = set()
+    for minutes in (10, 100, 400):
+        count = minutes * 60 * 30
+        keys = [Keyframe(key, key) for key in range(0, count, keyframes_every)]
+        table = build_table(range(count), keys, Fraction(1, 30), Fraction(30))
+        probe = Probe("mov", 1000, VideoInfo("h264", "yuv420p", *size, *size), (30, 1), count)
+        pieces = plan(probe, table, None, None, 60).pieces
+        assert sum(piece.frame_count for piece in pieces) == count
+        longest.add(max(piece.frame_count for piece in pieces))
+    assert max(longest) <= 60 * 30
+    assert max(longest) * size[0] * size[1] <= MAX_PIECE_PIXELS
+    assert len(longest) == 1
