@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from chalicelib.errors import NotFound
 from chalicelib.messages import AssembleTranscode, EncodePiece, ImportImage, PlanTranscode
 from chalicelib.services import images, transcode_steps
-from functions.worker import Delivery, worker
+from functions.worker import Delivery, Retry, worker
+
+UNTIL_IT_IS_THERE = 35.0
+"""Seconds after which a request that sent a message has stored its media or never will: API Gateway gives it 29."""
 
 
 def _plan(message: PlanTranscode, _: Delivery) -> None:
@@ -19,8 +23,14 @@ def _assemble(message: AssembleTranscode, _: Delivery) -> None:
     transcode_steps.assemble(message.job)
 
 
-def _import(message: ImportImage, _: Delivery) -> None:
-    images.import_image(message)
+def _import(message: ImportImage, delivery: Delivery) -> None:
+    """The message is sent before its media is stored, so one that is not there is waited for once."""
+    try:
+        images.import_image(message)
+    except NotFound as missing:
+        if delivery.count > 1:
+            raise
+        raise Retry(str(missing), after=UNTIL_IT_IS_THERE) from missing
 
 
 def _give_up(message: PlanTranscode | EncodePiece | AssembleTranscode | ImportImage, reason: Exception) -> None:

@@ -74,7 +74,8 @@ def create(
             also(change, created[0])
         return []
 
-    entities.create(Kind.MEDIA, created, user=writer.user, also=with_them)
+    # The message goes first: a media whose request died here would stay without its picture for ever. The queue
+    # function waits for one that is not there yet.
     send_many(
         settings().transcode_queue_url,
         [
@@ -83,6 +84,7 @@ def create(
             if type_.dtype == "image" and spec.url and not job
         ],
     )
+    entities.create(Kind.MEDIA, created, user=writer.user, also=with_them)
     return created
 
 

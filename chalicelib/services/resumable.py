@@ -172,7 +172,8 @@ def _part(upload: Upload) -> Upload:
     begun = upload.multipart or objects.begin(upload.key)
     try:
         upload = rows.save(_set(upload, multipart=begun, number=upload.number + 1))
-    except LimnError:
+    except Conflict:
+        # Only where it is certain: of a database that did not answer the row may name it by now. The bucket ends it then.
         if not upload.multipart:
             objects.abort(upload.key, begun)
         raise

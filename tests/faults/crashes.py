@@ -62,6 +62,17 @@ class Crasher:
         with self._lock:
             self._target, self._dead = 0, False
 
+    @contextmanager
+    def resting(self):
+        """Neither count nor do anything: it is the test that asks."""
+        with self._lock:
+            target, calls = self._target, self.calls
+            self._target, self.calls = 0, []
+        try:
+            yield
+        finally:
+            self._target, self.calls = target, calls
+
     def on_call(self, call, client, name, arguments):
         with self._lock:  # nothing is still under way when a process has died
             if self._dead:
