@@ -25,7 +25,8 @@ check: $(VENV) ## lint, format, types, layers, templates
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/cfn-lint infra/stateful.yaml infra/batch.yaml
+	@$(BIN)/python -m infra.app_template build/check/app.json
+	@$(BIN)/cfn-lint infra/stateful.yaml infra/batch.yaml build/check/app.json
 
 format: $(VENV) ## write code as check wants it
 	@$(BIN)/ruff format .

@@ -194,7 +194,7 @@ def package_api(installed: dict[str, Path], stage: str) -> dict[str, Any]:
     (project / "requirements.txt").write_text("")
     _copy_dependencies(API, installed, project / "vendor")
     # the app reads its configuration when it is imported; the names do not get into the zip
-    environment = {**os.environ, **_placeholders()}
+    environment = {**os.environ, **placeholders()}
     out = BUILD / "work" / "chalice"
     command = [str(Path(sys.executable).with_name("chalice")), "package", "--stage", stage, str(out)]
     subprocess.run(command, check=True, cwd=project, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603
@@ -203,7 +203,8 @@ def package_api(installed: dict[str, Path], stage: str) -> dict[str, Any]:
     return template
 
 
-def _placeholders() -> dict[str, str]:
+def placeholders() -> dict[str, str]:
+    """Variables with which the app can be imported where nothing of it is deployed."""
     from infra.local.deploy import variable
 
     return {**{variable(name): "unknown" for name in load(STATEFUL)["Outputs"]}, "AWS_DEFAULT_REGION": "us-east-1"}

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from infra.app_template import whole
 from infra.templates import STATEFUL, load, of_type
-from tests.infra.test_templates import whole
 
 RESOURCES_OF_AN_API = 300
 RESOURCES_OF_A_TEMPLATE = 500

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -16,6 +15,7 @@ from chalicelib.settings import PREFIX, Settings
 from functions import email as email_function
 from functions import worker
 from infra import package
+from infra.app_template import whole
 from infra.local.deploy import variable
 from infra.templates import ALARMS, BATCH, FUNCTIONS, STATEFUL, load, of_type
 
@@ -25,49 +25,6 @@ WORK = package.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
 QUEUE_FUNCTIONS = ("Transcode", "Clip", "Email", "Purge")
 SCHEDULED_FUNCTIONS = ("Compact", "Jobs", "Upkeep")
-
-
-@lru_cache
-def chalice_template():
-    """What Chalice makes of the app, without the zip: its generator is asked for the template alone."""
-    from chalice.cli.factory import CLIFactory
-    from chalice.deploy.appgraph import ApplicationGraphBuilder, DependencyBuilder
-    from chalice.deploy.deployer import BuildStage
-    from chalice.deploy.swagger import CFNSwaggerGenerator
-    from chalice.package import SAMTemplateGenerator
-
-    config = CLIFactory(project_dir=str(package.ROOT)).create_config_obj("dev")
-    graph = ApplicationGraphBuilder().build(config, "dev")
-    resources = DependencyBuilder().build_dependencies(graph)
-    stage = BuildStage([_Swagger(CFNSwaggerGenerator()), _NoZip()])
-    stage.execute(config, resources)
-    return SAMTemplateGenerator(config, _Endpoints()).generate(resources)
-
-
-class _Swagger:
-    def __init__(self, generator):
-        self.generator = generator
-
-    def handle(self, config, resource):
-        if hasattr(resource, "swagger_doc"):
-            resource.swagger_doc = self.generator.generate_swagger(config.chalice_app, resource)
-
-
-class _NoZip:
-    def handle(self, _config, resource):
-        if hasattr(resource, "deployment_package"):
-            resource.deployment_package.filename = "./deployment.zip"
-
-
-class _Endpoints:
-    def service_principal(self, service):
-        return f"{service}.amazonaws.com"
-
-
-@lru_cache
-def whole():
-    """The stack of API and functions as it is deployed."""
-    return package.merged(chalice_template())
 
 
 def lint(path):
@@ -182,22 +139,6 @@ def test_every_variable_is_one_that_the_settings_read():
     variables = WORK["Globals"]["Function"]["Environment"]["Variables"]
     known = {PREFIX + field.name.upper() for field in msgspec.structs.fields(Settings)}
     assert {name for name in variables if name.startswith(PREFIX)} <= known
-
-
-def test_the_environment_fits_into_lambda_at_its_longest():
-    variables = WORK["Globals"]["Function"]["Environment"]["Variables"]
-    size = 0
-    for name, value in variables.items():
-        # a queue's URL, the longest of all values but the list of origins, numbers, and what has a list to choose from
-        parameter = load(FUNCTIONS)["Parameters"].get(value.get("Ref"), {}) if isinstance(value, dict) else {}
-        allowed = [str(parameter["MaxValue"])] if "MaxValue" in parameter else parameter.get("AllowedValues")
-        length = max(map(len, allowed)) if allowed else len(value) if isinstance(value, str) else 120
-        if "Fn::ImportValue" in value:
-            length = len("https://sqs.ap-southeast-1.amazonaws.com/123456789012/") + len("limn--transcode") + 16
-        if name.startswith("LIMN_JOB_") and name.endswith("_ROLE"):
-            length = len("arn:aws-us-gov:iam::123456789012:role/") + 64
-        size += len(name) + (1000 if name == "LIMN_ALLOWED_ORIGINS" else length)
-    assert size < 4096
 
 
 def queues():

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from infra import package
+from infra.app_template import whole
 from tests import roles
-from tests.infra.test_templates import whole
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,68 @@
+"""The stack of API and functions as it is deployed, made without its zips: for tests and for cfn-lint.
+
+`python -m infra.app_template FILE` writes it. What `make package` makes differs in the names of the zips alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from infra import package
+
+
+@lru_cache
+def whole() -> dict[str, Any]:
+    """Chalice's template of the app with ours in it. Whoever changes it changes it for all."""
+    return package.merged(_chalice_template())
+
+
+def _chalice_template() -> dict[str, Any]:
+    """What Chalice makes of the app: its generator is asked for the template alone."""
+    from chalice.cli.factory import CLIFactory
+    from chalice.deploy.appgraph import ApplicationGraphBuilder, DependencyBuilder
+    from chalice.deploy.deployer import BuildStage
+    from chalice.deploy.swagger import CFNSwaggerGenerator
+    from chalice.package import SAMTemplateGenerator
+
+    config = CLIFactory(project_dir=str(package.ROOT)).create_config_obj("dev")
+    graph = ApplicationGraphBuilder().build(config, "dev")
+    resources = DependencyBuilder().build_dependencies(graph)
+    stage = BuildStage([_Swagger(CFNSwaggerGenerator()), _NoZip()])
+    stage.execute(config, resources)
+    template: dict[str, Any] = SAMTemplateGenerator(config, _Endpoints()).generate(resources)
+    return template
+
+
+class _Swagger:
+    def __init__(self, generator: Any) -> None:
+        self.generator = generator
+
+    def handle(self, config: Any, resource: Any) -> None:
+        if hasattr(resource, "swagger_doc"):
+            resource.swagger_doc = self.generator.generate_swagger(config.chalice_app, resource)
+
+
+class _NoZip:
+    def handle(self, _config: Any, resource: Any) -> None:
+        if hasattr(resource, "deployment_package"):
+            resource.deployment_package.filename = "./deployment.zip"
+
+
+class _Endpoints:
+    def service_principal(self, service: str) -> str:
+        return f"{service}.amazonaws.com"
+
+
+def main(path: str) -> None:
+    """Write the template; the app reads its configuration when it is imported, so it gets names of nothing."""
+    os.environ.update(package.placeholders())
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    package.write_template(Path(path), whole())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
