@@ -26,6 +26,8 @@ from chalicelib.storage.tables import LogRow, Row, connection
 LARGEST = 100
 """Items that DynamoDB takes in one transaction."""
 ATTEMPTS = 40
+PATIENT = 2
+"""So many lost races for a number, and the next commit takes the shortest way: others are writing all the time."""
 _NOT_MET = "ConditionalCheckFailed"
 _ORDER = {"check": 0, "delete": 1, "put": 2, "update": 3}
 """In which order pynamodb sends the steps of a transaction, and so gets the reasons of its failure."""
@@ -102,7 +104,7 @@ class Transaction:
             seq = log.last(self._project) + 1
             for attempt in range(ATTEMPTS):
                 commit = log.commit_of(self._project, seq, self._user, self._changes, self._edits)
-                if self._together(log.row(commit), attempt):
+                if self._together(log.row(commit, hurried=attempt >= PATIENT), attempt):
                     log.seen(self._project, seq)
                     log.note_growth(self._project, seq, len(self._changes))
                     return seq
