@@ -25,11 +25,13 @@ from chalicelib.storage import objects
 from chalicelib.storage.tables import CounterRow, LogRow
 
 LARGEST_BODY = 16_000
-"""Bytes of a body that a row carries as a rule.
+"""Bytes of a body that a row carries where the commit tells of `MANY` changes.
 
 A transaction pays two write units for each KB, so that from 4 KB on a PUT to S3, which costs as much as 8 units, is
-cheaper. It takes some 20 ms more, so bodies as large as a part of a bulk change makes them stay in their rows.
+cheaper. It takes some 20 ms more.
 """
+MANY = 100
+"""More than the parts of a bulk change have, of which each would wait for S3, or a function whose role knows no S3."""
 LARGEST_IN_ROW = 350_000
 """Bytes of a body that still fits into a DynamoDB item of 400 KB."""
 _AHEAD = 16
@@ -85,7 +87,8 @@ def row(commit: Commit, *, hurried: bool = False) -> LogRow:
         hurried: the number will soon be taken by others: leave out the way to S3 if the row can carry the body.
     """
     body = _compressed(_encoder.encode(commit))
-    if len(body) <= (LARGEST_IN_ROW if hurried else LARGEST_BODY):
+    dear = len(commit.changes) >= MANY and not hurried
+    if len(body) <= (LARGEST_BODY if dear else LARGEST_IN_ROW):
         return LogRow(commit.project, commit.seq, body=body)
     key = objects.put_view_object(commit.project, f"commits/{commit.seq:012d}", body)
     return LogRow(commit.project, commit.seq, object_key=key)

@@ -144,7 +144,7 @@ def test_a_writer_with_an_outdated_memory_of_the_log_loses_the_race_and_goes_on(
 
 
 def test_a_commit_too_large_for_a_row_is_read_back_from_s3(project, monkeypatch):
-    monkeypatch.setattr(log, "LARGEST_BODY", 10)
+    monkeypatch.setattr(log, "LARGEST_IN_ROW", 10)
     made = boxes(project, 1)
     entities.create(BOX, made, user=7)
     (commit,) = log.read_after(project, 0)
@@ -154,7 +154,7 @@ def test_a_commit_too_large_for_a_row_is_read_back_from_s3(project, monkeypatch)
 def test_bodies_in_s3_and_in_rows_come_back_in_the_order_of_their_commits(project, monkeypatch):
     made = []
     for n in range(40):
-        monkeypatch.setattr(log, "LARGEST_BODY", 10 if n % 3 else 16_000)
+        monkeypatch.setattr(log, "LARGEST_IN_ROW", 10 if n % 3 else 16_000)
         made += boxes(project, 1)
         entities.create(BOX, made[-1:], user=7)
     told = [(commit.seq, commit.changes[0].id) for commit in log.read_after(project, 0)]
@@ -174,6 +174,7 @@ def test_a_large_creation_costs_hardly_more_than_a_write_unit_for_each(project):
 
 def test_a_large_commit_that_keeps_losing_the_race_goes_into_the_row(project, monkeypatch):
     monkeypatch.setattr(log, "LARGEST_BODY", 10)
+    monkeypatch.setattr(log, "MANY", 1)
     stored = []
     put = objects.put_view_object
 
