@@ -43,7 +43,7 @@ from chalicelib.settings import settings
 from chalicelib.storage import entities, intents, steps
 from chalicelib.storage.intents import Intent, Progress
 from chalicelib.storage.steps import Step
-from chalicelib.storage.transactions import Transaction
+from chalicelib.storage.transactions import TooLarge, Transaction
 
 SOON_DONE = 500
 """Rows of a change that is left to its request: it takes a second, and is repeated as easily as begun."""
@@ -136,6 +136,7 @@ class _Runner:
         self._change = change
         self._writer = Writer(project=change.project, user=change.user, level=Level.EDIT)
         self._progress = Progress(total=len(change.numbers))
+        self._most = max(MOST_MOVED, MOST_COPIED)
         self._moves: Moves | None = None
         self._part: Callable[[Sequence[int]], tuple[int, bool]] = {
             "edit": self._rewrite,
@@ -180,7 +181,12 @@ class _Runner:
             if end is not None and time.monotonic() > end:
                 return False
             try:
-                count, committed = self._part(self._left())
+                part = self._left()
+                count, committed = self._part(part)
+            except TooLarge:
+                if len(part) == 1:
+                    raise
+                self._most = len(part) // 2
             except Conflict:
                 lost += 1
                 if lost >= steps.ATTEMPTS:
@@ -194,7 +200,7 @@ class _Runner:
         return True
 
     def _left(self) -> list[int]:
-        return self._change.numbers[self._progress.done :][: max(MOST_MOVED, MOST_COPIED)]
+        return self._change.numbers[self._progress.done :][: self._most]
 
     def _note(self, transaction: Transaction, count: int) -> None:
         self._progress.add(transaction, count)

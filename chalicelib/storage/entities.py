@@ -31,7 +31,7 @@ from chalicelib.domain.revisions import Revision, up_to_date
 from chalicelib.errors import Conflict, NotFound, Unavailable
 from chalicelib.storage import records
 from chalicelib.storage.tables import CounterRow, EntityRow, write_batch
-from chalicelib.storage.transactions import Transaction
+from chalicelib.storage.transactions import TooLarge, Transaction
 
 E = TypeVar("E", bound=Entity)
 
@@ -279,17 +279,24 @@ def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:
 
 
 def _chunked(kind: Kind, numbers: Sequence[int], do: Callable[[Sequence[int]], int]) -> int:
-    done = 0
-    for start in range(0, len(numbers), ROWS_A_TRANSACTION):
-        part = numbers[start : start + ROWS_A_TRANSACTION]
-        for _ in range(EDIT_ATTEMPTS):
-            try:
-                done += do(part)
-            except Conflict:
-                continue
-            break
+    done = start = lost = 0
+    most = ROWS_A_TRANSACTION  # fewer where they are large
+    while start < len(numbers):
+        part = numbers[start : start + most]
+        try:
+            done += do(part)
+        except TooLarge:
+            if len(part) == 1:
+                raise
+            most = len(part) // 2
+        except Conflict:
+            lost += 1
+            if lost >= EDIT_ATTEMPTS:
+                message = f"{kind.capitalize()} {part[0]} and others are being changed by too many at once."
+                raise Conflict(message) from None
         else:
-            raise Conflict(f"{kind.capitalize()} {part[0]} and others are being changed by too many at once.")
+            start += len(part)
+            lost = 0
     return done
 
 

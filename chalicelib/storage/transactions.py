@@ -19,16 +19,24 @@ from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.commits import Change, Edit
-from chalicelib.errors import Conflict, LimnError, Unavailable
+from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage import log
 from chalicelib.storage.tables import LogRow, Row, connection
 
 LARGEST = 100
 """Items that DynamoDB takes in one transaction."""
+LARGEST_BYTES = 3_500_000
+"""Bytes of the documents of one transaction; DynamoDB takes 4 MB, keys and the commit's body of 350 KB with them."""
 ATTEMPTS = 40
+PATIENT = 2
+"""So many lost races for a number, and the next commit takes the shortest way: others are writing all the time."""
 _NOT_MET = "ConditionalCheckFailed"
 _ORDER = {"check": 0, "delete": 1, "put": 2, "update": 3}
 """In which order pynamodb sends the steps of a transaction, and so gets the reasons of its failure."""
+
+
+class TooLarge(BadInput):
+    """What should change together is more than DynamoDB takes at once; nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +97,11 @@ class Transaction:
 
         Raises:
             LimnError: the `otherwise` of the first condition that did not hold, Conflict where it has none.
+            TooLarge: the documents are more than `LARGEST_BYTES`.
             Unavailable: DynamoDB kept refusing; nothing was written.
         """
+        if sum(len(getattr(step.row, "doc", None) or b"") for step in self._steps) > LARGEST_BYTES:
+            raise TooLarge("These are too large to be changed together; change fewer at once.")
         self._steps.sort(key=lambda step: _ORDER[step.verb])
         if not self._changes:
             if len(self._steps) == 1 and self._steps[0].verb in ("put", "delete"):
@@ -102,7 +113,7 @@ class Transaction:
             seq = log.last(self._project) + 1
             for attempt in range(ATTEMPTS):
                 commit = log.commit_of(self._project, seq, self._user, self._changes, self._edits)
-                if self._together(log.row(commit), attempt):
+                if self._together(log.row(commit, hurried=attempt >= PATIENT), attempt):
                     log.seen(self._project, seq)
                     log.note_growth(self._project, seq, len(self._changes))
                     return seq

@@ -109,3 +109,28 @@ class TestManyAtOnce:
         names, row = here.api.get(here.many, format="csv").body.decode().splitlines()
         assert names.endswith("flag,count,size,kind,text,place,vector")
         assert row.endswith(",,,a,t,,")
+
+
+class TestLargeDocuments:
+    """DynamoDB takes 4 MB in one transaction, which 97 rows of 60 KB exceed."""
+
+    TEXT = "long " * 12_000
+
+    @pytest.fixture
+    def numbers(self, here) -> list[int]:
+        made: list[int] = []
+        for start in range(0, 120, 40):
+            more = [here.spec(frame=start + n, attributes={"text": self.TEXT}) for n in range(40)]
+            made += here.api.made(here.many, more)
+        return made
+
+    def test_they_are_changed_together(self, here, numbers):
+        assert here.api.patch(here.many, {"attributes": {"count": 7}}, count=120).status == 200
+        assert here.count(attribute="count::7") == 120
+        assert here.one(numbers[-1])["attributes"]["text"] == self.TEXT
+
+    @pytest.mark.parametrize("prune", [0, 1])
+    def test_they_are_deleted_together(self, here, numbers, prune):
+        assert here.api.delete(here.many, {"prune": prune}, count=120).status == 200
+        assert here.count() == 0
+        assert len(numbers) == 120

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -10,8 +11,9 @@ import pytest
 from chalicelib.domain.entities import Localization
 from chalicelib.domain.kinds import Kind
 from chalicelib.errors import Conflict, NotFound
-from chalicelib.storage import entities, ids, log
+from chalicelib.storage import entities, ids, log, objects, transactions
 from chalicelib.storage.tables import CounterRow
+from infra.local.metering import metering
 
 BOX = Kind.LOCALIZATION
 
@@ -142,8 +144,50 @@ def test_a_writer_with_an_outdated_memory_of_the_log_loses_the_race_and_goes_on(
 
 
 def test_a_commit_too_large_for_a_row_is_read_back_from_s3(project, monkeypatch):
-    monkeypatch.setattr(log, "LARGEST_BODY", 10)
+    monkeypatch.setattr(log, "LARGEST_IN_ROW", 10)
     made = boxes(project, 1)
     entities.create(BOX, made, user=7)
     (commit,) = log.read_after(project, 0)
     assert commit.changes[0].id == made[0].id
+
+
+def test_bodies_in_s3_and_in_rows_come_back_in_the_order_of_their_commits(project, monkeypatch):
+    made = []
+    for n in range(40):
+        monkeypatch.setattr(log, "LARGEST_IN_ROW", 10 if n % 3 else 16_000)
+        made += boxes(project, 1)
+        entities.create(BOX, made[-1:], user=7)
+    told = [(commit.seq, commit.changes[0].id) for commit in log.read_after(project, 0)]
+    assert told == [(n, box.id) for n, box in enumerate(made, 1)]
+
+
+def test_a_large_creation_costs_hardly_more_than_a_write_unit_for_each(project):
+    chance = random.Random(1)
+    made = [
+        msgspec.structs.replace(box, attributes={letter: chance.random() for letter in "abcdefgh"})
+        for box in boxes(project, 500)
+    ]
+    with metering() as meter:
+        entities.create(BOX, made, user=7)
+    assert meter.total.write / len(made) <= 1.1
+
+
+def test_a_large_commit_that_keeps_losing_the_race_goes_into_the_row(project, monkeypatch):
+    monkeypatch.setattr(log, "LARGEST_BODY", 10)
+    monkeypatch.setattr(log, "MANY", 1)
+    stored = []
+    put = objects.put_view_object
+
+    def overtaken(number: int, folder: str, body: bytes) -> str:
+        stored.append(folder)
+        with monkeypatch.context() as small:
+            small.setattr(log, "LARGEST_BODY", 16_000)
+            commit = log.commit_of(project, int(folder.partition("/")[2]), 8, [], [])
+            log.row(commit).save()
+        return put(number, folder, body)
+
+    monkeypatch.setattr(objects, "put_view_object", overtaken)
+    (box,) = boxes(project, 1)
+    entities.create(BOX, [box], user=7)
+    assert len(stored) == transactions.PATIENT
+    assert [len(commit.changes) for commit in log.read_after(project, 0)] == [0, 0, 1]

@@ -250,7 +250,7 @@ class TestCompaction:
         assert pointer(project) == won
 
     def test_what_nobody_refers_to_is_swept_after_a_day(self, project, monkeypatch):
-        monkeypatch.setattr(log, "LARGEST_BODY", 10)
+        monkeypatch.setattr(log, "LARGEST_IN_ROW", 10)
         grow(project)
         compaction.compact(project, force=True)
         first = current(project)
