@@ -8,7 +8,6 @@ until together they are large enough for a part.
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import re
 import zlib
@@ -112,7 +111,7 @@ def metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
         name, _, value = pair.strip().partition(" ")
         try:
             decoded = base64.b64decode(value.strip(), validate=True).decode()
-        except (binascii.Error, UnicodeDecodeError):
+        except ValueError:
             message = f"Upload-Metadata: the value of {name!r} is to be UTF-8 in base64."
             raise BadInput(message) from None
         if not name or name in found:
@@ -153,7 +152,7 @@ def check_chunk(headers: Mapping[str, str], body: bytes) -> None:
         raise BadInput(message)
     try:
         wanted = base64.b64decode(value.strip(), validate=True)
-    except binascii.Error:
+    except ValueError:
         raise BadInput("Upload-Checksum: the checksum is to be in base64.") from None
     if _DIGESTS[name](body) != wanted:
         message = f"The body's {name} is not the one of Upload-Checksum; nothing of it was kept. Send it again."

@@ -173,7 +173,7 @@ def _part(upload: Upload) -> Upload:
     try:
         upload = rows.save(_set(upload, multipart=begun, number=upload.number + 1))
     except Conflict:
-        # Only where it is certain: of a database that did not answer the row may name it by now. The bucket ends it then.
+        # Only where that is certain: where the database did not answer, the row may name it by now.
         if not upload.multipart:
             objects.abort(upload.key, begun)
         raise

@@ -11,11 +11,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as bounds
 from hypothesis import strategies as st
 
-from chalicelib.domain import addresses
+from chalicelib.domain import addresses, resumable
 from chalicelib.domain.kinds import Kind
 from chalicelib.errors import LimnError
 from chalicelib.query import filters, object_search, search_string
 from chalicelib.query.parameters import LocalizationQuery, MediaQuery
+from chalicelib.storage import gcs_store
 from chalicelib.video import boxes, clip, segments
 
 MANY = pytest.mark.nightly
@@ -82,6 +83,32 @@ mp4 = st.lists(_box | st.binary(max_size=16), max_size=5).map(b"".join) | st.rec
     _box, lambda inner: inner.map(lambda data: (len(data) + 8).to_bytes(4, "big") + b"moof" + data), max_leaves=4
 )
 texts = st.text(max_size=60)
+_header = st.lists(
+    st.sampled_from(["project", "MQ==", " ", ",", "sha256", "crc32", "1.0.0", "0", "-1", "9" * 16, "\u0661", "\x00"])
+    | st.text(max_size=6),
+    max_size=6,
+).map("".join)  # fmt: skip
+tus_headers = st.dictionaries(
+    st.sampled_from(
+        [
+            "tus-resumable",
+            "upload-length",
+            "upload-offset",
+            "upload-metadata",
+            "upload-checksum",
+            "upload-defer-length",
+        ]
+    ),
+    _header,
+    max_size=5,
+)
+store_answers = st.lists(
+    st.sampled_from(
+        [b"<a>", b"</a>", b"<UploadId>", b"x", b"</UploadId>", b"<?xml version='1.0'?>", b"<!DOCTYPE a>", b"&b;"]
+    )
+    | st.binary(max_size=8),
+    max_size=8,
+).map(b"".join)
 
 
 def _filters(text):
@@ -115,7 +142,21 @@ def _segments(document):
     _only_our_errors(lambda: segments.ranges_for(document, 0, 5))
 
 
+def _tus(headers):
+    for read in (
+        resumable.check_version,
+        resumable.length_of,
+        resumable.offset_of,
+        lambda given: resumable.project_of(resumable.metadata_of(given)),
+        lambda given: resumable.check_chunk({**given, "content-type": resumable.CONTENT_TYPE}, b"x"),
+    ):
+        _only_our_errors(lambda read=read: read(headers))
+
+
 PARSERS = {
+    "tus headers": (tus_headers, _tus),
+    "answers of a store": (store_answers, lambda body: gcs_store._text(body, "UploadId")),
+    "private keys": (texts, gcs_store.private_key),
     "filters": (filter_texts, _filters),
     "search strings": (search_words, lambda text: search_string.parse(text, "search")),
     "object search": (json_values, lambda value: object_search.parse(Kind.MEDIA, value)),

@@ -108,7 +108,7 @@ class Rig:
         return wrong if self.hook.fired or not number else None
 
     def _kept(self):
-        """The objects that are there, but for what rules of the bucket end: chunks, and multipart uploads unfinished."""
+        """The objects that are there, but for chunks and multiparts, which rules of the bucket end."""
         return {key for _, key in self.undo.new_objects() if "/chunks/" not in key and not key.startswith("upload of ")}
 
 

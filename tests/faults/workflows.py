@@ -46,8 +46,8 @@ IN_PARTS = {
 }
 """Workflows that a crash leaves half done, for all to see, until they are asked for again; and why."""
 LEAVES = ("_uploads/", "_temporary/")
-"""Beginnings of keys whose objects nobody need name: a rule of the bucket removes uploads after days; that of a
-temporary file whose request was killed before its record was written stays (known, not mended).
+"""Beginnings of keys whose objects nobody need name: rules of the bucket remove uploads and temporary files
+after days.
 """
 ANSWERED = {"SaveAlgorithmManifest", "SaveGenericFile"}
 """Workflows whose object is named by their answer alone: a client that was not answered leaves a small file."""
