@@ -83,15 +83,17 @@ def main() -> None:
     parser.add_argument("--stage", default="dev")
     parser.add_argument("--architecture", default="x86_64", choices=sorted(MACHINES))
     parser.add_argument("--python", default=PYTHON, help="the version of Lambda's runtime")
+    parser.add_argument("--into", default=BUILD, type=Path, help="the folder, which is emptied first")
     given = parser.parse_args()
-    shutil.rmtree(BUILD, ignore_errors=True)
-    BUILD.mkdir()
+    build: Path = given.into
+    shutil.rmtree(build, ignore_errors=True)
+    build.mkdir(parents=True)
     # All that a zip may need is installed once and copied from there.
-    installed = install(pins(given.python, given.architecture), given.python, given.architecture)
-    chalice_template = package_api(installed, given.stage)
+    installed = install(pins(given.python, given.architecture), given.python, given.architecture, build)
+    chalice_template = package_api(installed, given.stage, build)
     made: dict[frozenset[str], Path] = {}
     for artifact in QUEUE_FUNCTIONS:
-        target = BUILD / f"{artifact.name}.zip"
+        target = build / f"{artifact.name}.zip"
         if artifact.without in made:
             shutil.copy(made[artifact.without], target)
         else:
@@ -104,13 +106,13 @@ def main() -> None:
         ("Stage", given.stage),
     ):
         template["Parameters"][name]["Default"] = value
-    write_template(BUILD / "app.json", template)
+    write_template(build / "app.json", template)
     for path in (STATEFUL, BATCH):
         beside = load(path)
         beside["Parameters"]["Stage"]["Default"] = given.stage
-        write_template(BUILD / f"{path.stem}.json", beside)
-    shutil.rmtree(BUILD / "work")
-    report()
+        write_template(build / f"{path.stem}.json", beside)
+    shutil.rmtree(build / "work")
+    report(build)
 
 
 def pins(python: str, architecture: str) -> dict[str, str]:
@@ -138,14 +140,14 @@ def pins(python: str, architecture: str) -> dict[str, str]:
     return found
 
 
-def install(wanted: dict[str, str], python: str, architecture: str) -> dict[str, Path]:
+def install(wanted: dict[str, str], python: str, architecture: str, build: Path) -> dict[str, Path]:
     """Unpack the wheels for Lambda, each into a folder of its own.
 
     Returns:
         The folder of each distribution, without what is only for tools: entry points, caches, tests of its own.
     """
     _say(f"taking wheels for Python {python} on {architecture}")
-    wheels = BUILD / "work" / "wheels"
+    wheels = build / "work" / "wheels"
     # Amazon Linux 2023 has glibc 2.34
     platforms = [f"manylinux_2_{minor}_{MACHINES[architecture]}" for minor in range(34, 16, -1)]
     platforms.append(f"manylinux2014_{MACHINES[architecture]}")
@@ -157,7 +159,7 @@ def install(wanted: dict[str, str], python: str, architecture: str) -> dict[str,
     folders: dict[str, Path] = {}
     for wheel in sorted(wheels.glob("*.whl")):
         name = canonicalize_name(wheel.name.partition("-")[0])
-        folders[name] = BUILD / "work" / "installed" / name
+        folders[name] = build / "work" / "installed" / name
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(folders[name])
         _unfold(folders[name])
@@ -167,7 +169,7 @@ def install(wanted: dict[str, str], python: str, architecture: str) -> dict[str,
 
 def _prune(folder: Path) -> None:
     """Take away what a function never reads."""
-    unread = ["tests/", "__pycache__/", "*.data/", "*.pyi", "*.pxd", "*.map"]
+    unread = ["tests/", "__pycache__/", "*.data/", "*.pyi", "*.pxd", "*.pyx", "*.h", "*.map", "*.dist-info/RECORD"]
     for path in [path for pattern in unread for path in folder.rglob(pattern)]:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -186,19 +188,19 @@ def _unfold(folder: Path) -> None:
         shutil.copytree(path, folder, dirs_exist_ok=True)
 
 
-def package_api(installed: dict[str, Path], stage: str) -> dict[str, Any]:
+def package_api(installed: dict[str, Path], stage: str, build: Path) -> dict[str, Any]:
     """Have Chalice pack the API; its template."""
     _say("packing the API")
-    project = BUILD / "work" / "api"
+    project = build / "work" / "api"
     _copy_code(project, ("app.py", "chalicelib", ".chalice/config.json"))
     (project / "requirements.txt").write_text("")
     _copy_dependencies(API, installed, project / "vendor")
     # the app reads its configuration when it is imported; the names do not get into the zip
     environment = {**os.environ, **placeholders()}
-    out = BUILD / "work" / "chalice"
+    out = build / "work" / "chalice"
     command = [str(Path(sys.executable).with_name("chalice")), "package", "--stage", stage, str(out)]
     subprocess.run(command, check=True, cwd=project, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603
-    shutil.move(out / "deployment.zip", BUILD / "deployment.zip")
+    shutil.move(out / "deployment.zip", build / "deployment.zip")
     template: dict[str, Any] = json.loads((out / "sam.json").read_text())
     return template
 
@@ -213,7 +215,7 @@ def placeholders() -> dict[str, str]:
 def package_function(artifact: Artifact, installed: dict[str, Path], target: Path) -> None:
     """Pack a queue function; those that need the same are the same."""
     _say(f"packing {artifact.name}")
-    folder = BUILD / "work" / artifact.name
+    folder = target.parent / "work" / artifact.name
     _copy_code(folder, ("chalicelib", "functions"))
     _copy_dependencies(artifact, installed, folder)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
@@ -288,7 +290,7 @@ def write_template(path: Path, template: dict[str, Any]) -> None:
     path.write_text(text)
 
 
-def report() -> None:
+def report(build: Path) -> None:
     """Print the sizes.
 
     Raises:
@@ -296,14 +298,14 @@ def report() -> None:
     """
     print(f"\n{'':18}{'zipped':>10}{'unpacked':>12}{'of limit':>10}")
     too_large = []
-    for path in sorted(BUILD.glob("*.zip")):
+    for path in sorted(build.glob("*.zip")):
         with zipfile.ZipFile(path) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
         share = unpacked / LARGEST_UNPACKED
         print(f"{path.name:18}{path.stat().st_size / 1e6:>7.1f} MB{unpacked / 1e6:>9.1f} MB{share:>9.0%}")
         if share > 1:
             too_large.append(path.name)
-    for path in sorted(BUILD.glob("*.json")):
+    for path in sorted(build.glob("*.json")):
         print(
             f"{path.name:18}{path.stat().st_size / 1e3:>7.1f} kB{'':12}{path.stat().st_size / LARGEST_TEMPLATE:>9.0%}"
         )

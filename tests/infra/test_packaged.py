@@ -62,9 +62,11 @@ def zips(tmp_path_factory):
     """Where each zip is unpacked, by its name."""
     if bare_python() is None:
         pytest.skip(f"there is no Python {package.PYTHON} here, for which the zips are built")
-    subprocess.run([sys.executable, "-m", "infra.package"], cwd=package.ROOT, check=True, capture_output=True)
+    build = tmp_path_factory.mktemp("package") / "build"
+    command = [sys.executable, "-m", "infra.package", "--into", build]
+    subprocess.run(command, cwd=package.ROOT, check=True, capture_output=True)
     folders = {}
-    for path in package.BUILD.glob("*.zip"):
+    for path in build.glob("*.zip"):
         folders[path.stem] = tmp_path_factory.mktemp(path.stem)
         with zipfile.ZipFile(path) as archive:
             archive.extractall(folders[path.stem])
@@ -183,5 +185,15 @@ def test_the_compaction_runs_on_its_schedule(call):
     assert "projects" in said
 
 
+def test_jobs_are_swept_on_their_schedule(call):
+    assert call("jobs", "functions.jobs.handler", {"detail-type": "Scheduled Event"})["result"] is None
+
+
+def test_the_upkeep_runs_on_its_schedule(call):
+    said = call("upkeep", "functions.upkeep.handler", {"detail-type": "Scheduled Event"})["result"]
+    assert "projects" in said
+
+
 def test_every_zip_is_tried(zips):
-    assert set(zips) - {"jobs"} == {"deployment", "transcode", "email", "clip", "purge", "compact"}
+    tried = {"deployment", "transcode", "email", "clip", "purge", "compact", "jobs", "upkeep"}
+    assert set(zips) == tried
