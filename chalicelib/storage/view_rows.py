@@ -53,8 +53,8 @@ class Rows:
         ]
         self._nothing = [None] * len(stored)
         places = {column: len(COLUMNS[kind]) + place for place, column in enumerate(stored)}
-        self._plans: dict[int, list[tuple[str, int, Callable[[Any], Any]]]] = {
-            number: [step for name, slot in slots.items() for step in _steps(name, slot, places)]
+        self._plans: dict[int, list[tuple[str, int | slice, Callable[[Any], Any]]]] = {
+            number: [(name, *_step(slot, places)) for name, slot in slots.items()]
             for number, slots in layout.slots[kind].items()
         }
         self._revisions = {number: of.revisions for number, of in definitions.types(kind).items() if of.revisions}
@@ -74,16 +74,18 @@ class Rows:
         return row, _encode(answer(entity))
 
 
-def _steps(name: str, slot: Slot, places: dict[str, int]) -> list[tuple[str, int, Callable[[Any], Any]]]:
-    """What an attribute puts where into a row."""
-    convert = STORED[slot.dtype]
+def _step(slot: Slot, places: dict[str, int]) -> tuple[int | slice, Callable[[Any], Any]]:
+    """Where an attribute goes in a row, and what of its value goes there: for a place, all its columns at once."""
+    convert, first = STORED[slot.dtype], places[slot.column]
     if SQL_TYPE[slot.dtype] != PLACE:
-        return [(name, places[slot.column], convert)]
+        return first, convert
+    columns = len(place_columns(slot.column))
 
-    def part(which: int) -> Callable[[Any], Any]:
-        return lambda value: None if (place := convert(value)) is None else (*place, *unit(*place))[which]
+    def whole(value: Any) -> Sequence[float | None]:
+        place = convert(value)
+        return [None] * columns if place is None else (*place, *unit(*place))
 
-    return [(name, places[column], part(which)) for which, column in enumerate(place_columns(slot.column))]
+    return slice(first, first + columns), whole
 
 
 def revise(document: bytes, unseen: Callable[[int], Sequence[Revision]]) -> bytes:
