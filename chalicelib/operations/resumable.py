@@ -150,104 +150,52 @@ _OVERRIDES: dict[str, Callable[[Call[Upload, NoQuery, Any]], Answer]] = {
     "DELETE": end,
 }
 
+
+def _page(name: str, method: str, handler: Callable[..., Answer], summary: str, **more: Any) -> Operation:
+    """What is done with one upload; `more` says what differs."""
+    asked: dict[str, Any] = {"path": FILES + "/{id}", "needs": Permission.TRANSFER, "addresses": ONE, **more}
+    return Operation(
+        id=name, method=method, handler=handler, summary=summary, returns="*/*", always=ALWAYS, tag=TAG, **asked
+    )
+
+
+_ANYBODY: dict[str, Any] = {"needs": Permission.ANYONE, "addresses": None}
+_BYTES: dict[str, Any] = {"body": bytes, "body_required": False}
+_SPOKEN = "What of tus is spoken here."
+
 PAGES = (
-    Operation(
-        id="GetTusOptions",
-        method="OPTIONS",
+    _page("GetTusOptions", "OPTIONS", capabilities, _SPOKEN, path=FILES, **_ANYBODY),
+    _page(
+        "CreateTusUpload",
+        "POST",
+        create,
+        "Begin a resumable upload; Upload-Metadata names the `project`, and the `filename` if there is one.",
         path=FILES,
-        summary="What of tus is spoken here.",
-        needs=Permission.ANYONE,
-        handler=capabilities,
-        returns="*/*",
-        always=ALWAYS,
-        tag=TAG,
-    ),
-    Operation(
-        id="CreateTusUpload",
-        method="POST",
-        path=FILES,
-        summary="Begin a resumable upload; Upload-Metadata names the `project`, and the `filename` if there is one.",
         needs=Permission.SIGNED_IN,
-        body=bytes,
-        body_required=False,
-        handler=create,
-        returns="*/*",
-        always=ALWAYS,
-        tag=TAG,
+        addresses=None,
+        **_BYTES,
     ),
-    Operation(
-        id="GetTusUploadOptions",
-        method="OPTIONS",
-        path=FILES + "/{id}",
-        summary="What of tus is spoken here.",
-        needs=Permission.ANYONE,
-        handler=capabilities,
-        returns="*/*",
-        always=ALWAYS,
-        tag=TAG,
+    _page("GetTusUploadOptions", "OPTIONS", capabilities, _SPOKEN, **_ANYBODY),
+    _page("GetTusUpload", "HEAD", progress, "How far a resumable upload is."),
+    _page(
+        "AppendToTusUpload",
+        "PATCH",
+        append,
+        "Go on with a resumable upload: at most 4 MiB in one request.",
+        **_BYTES,
     ),
-    Operation(
-        id="GetTusUpload",
-        method="HEAD",
-        path=FILES + "/{id}",
-        summary="How far a resumable upload is.",
-        needs=Permission.TRANSFER,
-        addresses=ONE,
-        handler=progress,
-        returns="*/*",
-        always=ALWAYS,
-        tag=TAG,
+    _page("EndTusUpload", "DELETE", end, "Give a resumable upload up, or remove a finished one."),
+    _page(
+        "OverrideTusMethod",
+        "POST",
+        overridden,
+        "PATCH, HEAD or DELETE of a resumable upload, as X-HTTP-Method-Override says.",
+        **_BYTES,
     ),
-    Operation(
-        id="AppendToTusUpload",
-        method="PATCH",
-        path=FILES + "/{id}",
-        summary="Go on with a resumable upload: at most 4 MiB in one request.",
-        needs=Permission.TRANSFER,
-        addresses=ONE,
-        body=bytes,
-        body_required=False,
-        handler=append,
-        returns="*/*",
-        always=ALWAYS,
-        tag=TAG,
-    ),
-    Operation(
-        id="EndTusUpload",
-        method="DELETE",
-        path=FILES + "/{id}",
-        summary="Give a resumable upload up, or remove a finished one.",
-        needs=Permission.TRANSFER,
-        addresses=ONE,
-        handler=end,
-        returns="*/*",
-        always=ALWAYS,
-        tag=TAG,
-    ),
-    Operation(
-        id="OverrideTusMethod",
-        method="POST",
-        path=FILES + "/{id}",
-        summary="PATCH, HEAD or DELETE of a resumable upload, as X-HTTP-Method-Override says.",
-        needs=Permission.TRANSFER,
-        addresses=ONE,
-        body=bytes,
-        body_required=False,
-        handler=overridden,
-        returns="*/*",
-        always=ALWAYS,
-        tag=TAG,
-    ),
-    Operation(
-        id="DownloadTusUpload",
-        method="GET",
-        path=FILES + "/{id}",
-        summary="A finished upload itself: leads to where it may be read for an hour.",
-        needs=Permission.TRANSFER,
-        addresses=ONE,
-        handler=download,
-        returns="*/*",
-        always=ALWAYS,
-        tag=TAG,
+    _page(
+        "DownloadTusUpload",
+        "GET",
+        download,
+        "A finished upload itself: leads to where it may be read for an hour.",
     ),
 )
