@@ -213,8 +213,7 @@ class _Runner:
         done = []
         for row in entities.many(kind, part).values():
             after = self._how(row.entity)
-            # Python's == would take 0 for false and 5 for 5.0
-            if after is not None and _encoder.encode(after) != _encoder.encode(row.entity):
+            if after is not None and entities.differs(row.entity, after):
                 done.append(Step(kind, row, after))
         numbers = [step.after.id for step in done]
         bury = self._change.verb == "bury"

@@ -211,6 +211,11 @@ def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity,
     return moved
 
 
+def differs(before: Entity, after: Entity) -> bool:
+    """Whether a changed entity is to be written. Python's == alone would take 0 for false and 5 for 5.0."""
+    return before != after or _encoder.encode(before) != _encoder.encode(after)
+
+
 def insert(change: Transaction, kind: Kind, created: Entity, doc: bytes | None = None) -> None:
     """Make a new row part of a transaction, visible with it; its id must be a fresh one from `ids.reserve`."""
     document = _encoder.encode(created) if doc is None else doc
@@ -312,11 +317,9 @@ def _edit_chunk(
     project = 0
     for number, before in many(kind, part).items():
         after = how(before.entity)
-        if after is None:
+        if after is None or not differs(before.entity, after):
             continue
         doc = _encoder.encode(after)
-        if doc == _encoder.encode(before.entity):  # Python's == would take 0 for false and 5 for 5.0
-            continue
         project = after.project
         rewrite(change, kind, before, after, doc)
         changes.append(Change(kind, number, msgspec.Raw(doc)))
