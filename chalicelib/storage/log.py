@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-import zlib
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
+from isal import isal_zlib
 from pynamodb.exceptions import DeleteError, PynamoDBException, UpdateError
 
 from chalicelib.domain.commits import Change, Commit, Edit
@@ -49,7 +49,7 @@ GROWN_BY = 50
 """The growth that is noted: by commits as large as this, and by every so many smaller ones."""
 _CONDITION = "ConditionalCheckFailedException"
 
-_DEFLATE_LEVEL = 5
+_DEFLATE_LEVEL = 1  # ISA-L's: a twelfth of the time of zlib's 5, and a sixth larger
 
 _pool = ThreadPoolExecutor(8, thread_name_prefix="bodies")
 _encoder = msgspec.json.Encoder()
@@ -86,18 +86,12 @@ def row(commit: Commit, *, hurried: bool = False) -> LogRow:
         commit: the commit.
         hurried: the number will soon be taken by others: leave out the way to S3 if the row can carry the body.
     """
-    body = _compressed(_encoder.encode(commit))
+    body = isal_zlib.compress(_encoder.encode(commit), _DEFLATE_LEVEL)
     dear = len(commit.changes) >= MANY and not hurried
     if len(body) <= (LARGEST_BODY if dear else LARGEST_IN_ROW):
         return LogRow(commit.project, commit.seq, body=body)
     key = objects.put_view_object(commit.project, f"commits/{commit.seq:012d}", body)
     return LogRow(commit.project, commit.seq, object_key=key)
-
-
-def _compressed(text: bytes) -> bytes:
-    """Deflated as suits many documents of numbers: a fifth smaller than the usual strategy makes it, in 4 ms."""
-    deflate = zlib.compressobj(_DEFLATE_LEVEL, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1, zlib.Z_FILTERED)
-    return deflate.compress(text) + deflate.flush()
 
 
 def commit_of(project: int, seq: int, user: int | None, changes: list[Change], edits: list[Edit]) -> Commit:
@@ -108,7 +102,7 @@ def commit_of(project: int, seq: int, user: int | None, changes: list[Change], e
 def read_after(project: int, seq: int) -> Iterator[Commit]:
     """The commits after `seq`, in order; one consistent query, usually of nothing."""
     for body in _bodies(LogRow.query(project, LogRow.seq > seq, consistent_read=True)):
-        commit = _decoder.decode(zlib.decompress(body))
+        commit = _decoder.decode(isal_zlib.decompress(body))
         seen(project, commit.seq)
         yield commit
 
@@ -197,7 +191,7 @@ def oldest(project: int, count: int) -> list[Commit]:
         except NotFound:
             found.append(Commit(project=project, seq=int(commit.seq), at="", user=None, changes=[]))
         else:
-            found.append(_decoder.decode(zlib.decompress(body)))
+            found.append(_decoder.decode(isal_zlib.decompress(body)))
     return found
 
 
