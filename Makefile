@@ -48,8 +48,9 @@ audit: $(VENV) ## known vulnerabilities of what is locked; needs a network and p
 nightly: $(VENV) ## tests too slow for every commit
 	@$(BIN)/python -m pytest -n auto -m nightly $(TESTS) || test $$? -eq 5
 
-docs: $(VENV) ## docs/reference.md from the declarations
+docs: $(VENV) ## docs/reference.md from the declarations, docs/rules.md from the tests
 	@$(BIN)/python -m infra.write_docs
+	@$(BIN)/python -m tests.rules.rulebook
 
 package: $(VENV) ## zips and template of a deployment into build/; STAGE=dev, ARCHITECTURE=x86_64 or arm64
 	@$(BIN)/python -m infra.package --stage $(STAGE) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))

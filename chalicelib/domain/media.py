@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -24,6 +24,8 @@ from chalicelib.errors import BadInput
 
 TAG_ATTRIBUTE = "tator_user_sections"
 """The attribute of a media that carries the tag of its folder, empty where it lies in none."""
+TAG_NAMES = {"svc_user_sections": TAG_ATTRIBUTE}
+"""Its other name, by which it may be given as well."""
 JOBS_ATTRIBUTE = "_tator_import_workflow"
 """The attribute of a media that names the jobs that made its files."""
 ROLES = ("streaming", "archival", "audio", "image", "thumbnail", "thumbnail_gif", "attachment")
@@ -179,3 +181,20 @@ def _refuse(media: Media, files: MediaFiles, what: str, others: tuple[str, ...])
     if present:
         message = f"{what}: media {media.id} has {' and '.join(present)} already; it cannot be {what} as well."
         raise BadInput(message)
+
+
+def tagged(attributes: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Attributes as they were given, the tag by the name it is kept under."""
+    return None if attributes is None else {TAG_NAMES.get(name, name): value for name, value in attributes.items()}
+
+
+def tagged_names(names: Iterable[str] | None) -> list[str] | None:
+    """Names of attributes as they were given, that of the tag as it is kept."""
+    return None if names is None else [TAG_NAMES.get(name, name) for name in names]
+
+
+def tag_text(value: object) -> str:
+    """The tag that a caller gives; null is none. Raises BadInput."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise BadInput(f"attributes: {TAG_ATTRIBUTE} is to be a string.")

@@ -96,7 +96,15 @@ def _turned(operator: Operator, compared: Compare, test: Tree) -> Tree:
     """The test itself; of a filter for nulls, its opposite where nulls are wanted."""
     if operator.shape != "flag":
         return test
-    return negated(test) if wanted("bool", compared.value, compared.word) else test
+    return negated(test) if _flag(compared.value, compared.word) else test
+
+
+def _flag(value: Any, place: str) -> bool:
+    """Whether nulls are wanted. Nothing else counts as true here: who misspells it would be told the opposite."""
+    flag = value if isinstance(value, bool) else {"true": True, "false": False}.get(str(value).lower())
+    if flag is None:
+        raise BadInput(f"{place}: {shown(value)} is not true or false.")
+    return flag
 
 
 def _column_test(column: Column, operator: Operator, compared: Compare) -> Test:
@@ -206,7 +214,7 @@ _SHAPES: dict[Shape, Callable[[str, Any, str], Any]] = {
     "list": _listed,
     "pair": _pair,
     "text": lambda _, value, place: fold(wanted("string", value, place)),
-    "flag": lambda _, value, place: wanted("bool", value, place) and None,
+    "flag": lambda _, value, place: _flag(value, place) and None,
     "circle": _circle,
     "bound": wanted,
     "pattern": lambda _, value, __: value,

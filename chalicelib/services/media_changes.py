@@ -15,7 +15,17 @@ from chalicelib.domain.commits import Edit
 from chalicelib.domain.definitions import Definitions
 from chalicelib.domain.entities import Media, MediaFiles
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.media import TAG_ATTRIBUTE, MediaUpdate, next_state, with_concat, with_live, with_multi
+from chalicelib.domain.media import (
+    TAG_ATTRIBUTE,
+    MediaUpdate,
+    next_state,
+    tag_text,
+    tagged,
+    tagged_names,
+    with_concat,
+    with_live,
+    with_multi,
+)
 from chalicelib.domain.resource import now, timestamp
 from chalicelib.domain.revisions import up_to_date
 from chalicelib.errors import BadInput
@@ -113,7 +123,8 @@ def check_count(numbers: list[int], count: int | None) -> None:
 
 def _attributes(definitions: Definitions, current: Media, body: MediaUpdate | MediaBulkUpdate) -> dict[str, Any]:
     """Attributes and primary section after the change, each following the other."""
-    asked = (body.attributes, body.reset_attributes, body.null_attributes)
+    names = (tagged_names(body.reset_attributes), tagged_names(body.null_attributes))
+    asked = (tagged(body.attributes), *names)
     if body.primary_section is None and all(part is None for part in asked):
         return {}
     type_ = media.type_of(definitions, current.type)
@@ -123,11 +134,8 @@ def _attributes(definitions: Definitions, current: Media, body: MediaUpdate | Me
     if body.primary_section is not None:
         attributes, section = media.in_folder(definitions, attributes, body.primary_section)
         return change | {"attributes": attributes, "primary_section": section}
-    if TAG_ATTRIBUTE in (body.attributes or {}):
-        tag = attributes[TAG_ATTRIBUTE]
-        if not isinstance(tag, str):
-            message = f"attributes: {TAG_ATTRIBUTE} is to be a string."
-            raise BadInput(message)
+    if any(TAG_ATTRIBUTE in (part or ()) for part in asked):
+        attributes[TAG_ATTRIBUTE] = tag = tag_text(attributes[TAG_ATTRIBUTE])
         return change | {"primary_section": media.section_of_tag(definitions, tag)}
     return change
 

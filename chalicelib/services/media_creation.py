@@ -17,7 +17,7 @@ from chalicelib.domain.commits import Change
 from chalicelib.domain.definitions import MEDIA_TYPE, Definitions, MediaType, Section
 from chalicelib.domain.entities import ImageDefinition, Media, MediaFiles
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.media import TAG_ATTRIBUTE, MediaSpec, guess_type, with_job
+from chalicelib.domain.media import TAG_ATTRIBUTE, MediaSpec, guess_type, tag_text, tagged, with_job
 from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.messages import ImportImage, send_many
@@ -114,11 +114,12 @@ def _media(
     folders: dict[str, Section],
 ) -> Media:
     moment = now()
-    given = {name: value for name, value in (spec.attributes or {}).items() if name != TAG_ATTRIBUTE}
+    given = tagged(spec.attributes) or {}
+    given_tag = tag_text(given.pop(TAG_ATTRIBUTE, None))
     attributes: dict[str, Any] = fill(type_.attribute_types, given, moment)
     user = author(writer, spec.user_elemental_id) or writer.user
     section = _section(writer, definitions, spec, folders)
-    tag = (section.tator_user_sections or "") if section else (spec.attributes or {}).get(TAG_ATTRIBUTE) or ""
+    tag = (section.tator_user_sections or "") if section else given_tag
     is_image = type_.dtype == "image"
     files = MediaFiles() if is_image else None
     if not is_image:
