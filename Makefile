@@ -9,7 +9,7 @@ TESTS ?=
 .DEFAULT_GOAL := help
 PIP_AUDIT ?= pip-audit
 MINUTES ?= 10
-.PHONY: help run test check format bench soak nightly reliability audit docs package deploy destroy lock clean
+.PHONY: help run test check format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ soak: $(VENV) ## mixed load on the local stack for MINUTES, then a burst of five
 
 reliability: $(VENV) ## the faults of the night, and docs/reliability.md with their figures
 	@$(BIN)/python -m tests.faults
+
+exactness: $(VENV) ## every kind of clip by every path that hands frames out, and docs/frame-exactness.md
+	@$(BIN)/python -m tests.exactness
 
 audit: $(VENV) ## known vulnerabilities of what is locked; needs a network and pip-audit, check works without
 	@$(PIP_AUDIT) --disable-pip --no-deps -r requirements.txt -r requirements-dev.txt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from typing import Annotated
@@ -45,9 +46,6 @@ class FrameQuery(Resource, kw_only=True):
 def get_frame(call: Call[Media, FrameQuery, None]) -> Answer:
     """Frames of a media as one picture."""
     media, query = call.target, call.query
-    fresh = {**validators(media.id, media.modified_datetime), "Cache-Control": "private, no-cache", "Vary": "Accept"}
-    if is_fresh(call.headers, fresh):
-        return Answer(status=304, content_type="image/png", headers=fresh)
     request = FrameRequest(
         frames=tuple(query.frames or [0]),
         form=call.accept or "png",
@@ -57,18 +55,33 @@ def get_frame(call: Call[Media, FrameQuery, None]) -> Answer:
         animate=query.animate or 0,
         quality=query.quality,
     )
-    body, mime = frames.render(media, request)
+    return picture(call.headers, media.id, media.modified_datetime, lambda: frames.render(media, request))
+
+
+def picture(headers: dict[str, str], number: int, modified: str, draw: Callable[[], tuple[bytes, str]]) -> Answer:
+    """The picture of something that was last changed at a time, or that the client has it already.
+
+    Args:
+        headers: of the request.
+        number: the thing's id.
+        modified: when what the picture shows was changed last.
+        draw: makes the picture and says its media type; called only where the client needs it.
+    """
+    fresh = {**_validators(number, modified), "Cache-Control": "private, no-cache", "Vary": "Accept"}
+    if _is_fresh(headers, fresh):
+        return Answer(status=304, content_type="image/png", headers=fresh)
+    body, mime = draw()
     return Answer(content_type=mime, body=body, headers=fresh)
 
 
-def validators(number: int, modified: str) -> dict[str, str]:
+def _validators(number: int, modified: str) -> dict[str, str]:
     """The headers by which a client finds out later whether a picture is still the same."""
     moment = datetime.fromisoformat(modified).astimezone(UTC)
     tag = f'"{number}-{int(moment.timestamp() * 1000)}"'
     return {"Last-Modified": format_datetime(moment.replace(microsecond=0), usegmt=True), "ETag": tag}
 
 
-def is_fresh(headers: dict[str, str], now: dict[str, str]) -> bool:
+def _is_fresh(headers: dict[str, str], now: dict[str, str]) -> bool:
     """Whether what the client has is what it would get: by its ETag if it sends one, else by the time."""
     if tags := headers.get("if-none-match"):
         return now["ETag"] in tags or tags.strip() == "*"

@@ -12,7 +12,7 @@ from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Resource
 from chalicelib.errors import BadInput
 from chalicelib.operations.addresses import entity
-from chalicelib.operations.frames import FORMATS, is_fresh, validators
+from chalicelib.operations.frames import FORMATS, picture
 from chalicelib.operations.operation import Answer, Call, Operation
 from chalicelib.services import graphics
 from chalicelib.services.graphics import Look, TrackLook
@@ -64,30 +64,20 @@ def localization_graphic(call: Call[Localization, LocalizationGraphicQuery, None
             raise BadInput("margin_x and margin_y: both are needed where use_default_margins is false.")
         margins = query.margin_x, query.margin_y
     media = graphics.media_of(found)
-    fresh = _fresh(found.id, max(found.modified_datetime, media.modified_datetime))
-    if is_fresh(call.headers, fresh):
-        return Answer(status=304, content_type="image/png", headers=fresh)
     look = Look(form=call.accept or "png", force_scale=query.force_scale, margins=margins, max_height=query.max_height)
-    body, mime = graphics.draw(found, media, look)
-    return Answer(content_type=mime, body=body, headers=fresh)
+    modified = max(found.modified_datetime, media.modified_datetime)
+    return picture(call.headers, found.id, modified, lambda: graphics.draw(found, media, look))
 
 
 def state_graphic(call: Call[State, StateGraphicQuery, None]) -> Answer:
     """What the boxes of a track mark."""
     state, query = call.target, call.query
     found = graphics.track(state, query.offset, query.length)
-    fresh = _fresh(state.id, max(state.modified_datetime, found.modified))
-    if is_fresh(call.headers, fresh):
-        return Answer(status=304, content_type="image/png", headers=fresh)
     look = TrackLook(
         form=call.accept or "png", force_scale=query.force_scale, is_tiled=query.mode == "tile", fps=query.fps
     )
-    body, mime = graphics.draw_track(found, look)
-    return Answer(content_type=mime, body=body, headers=fresh)
-
-
-def _fresh(number: int, modified: str) -> dict[str, str]:
-    return {**validators(number, modified), "Cache-Control": "private, no-cache", "Vary": "Accept"}
+    modified = max(state.modified_datetime, found.modified)
+    return picture(call.headers, state.id, modified, lambda: graphics.draw_track(found, look))
 
 
 OPERATIONS = (

@@ -146,12 +146,6 @@ def sample_count(moof: bytes) -> int:
     return len(sample_durations(moof))
 
 
-def base_time(moof: bytes) -> int:
-    """Decoding time of a fragment's first sample (`tfdt`), in units of the track's timescale."""
-    tfdt = need(moof, "moof", "traf", "tfdt")
-    return _integer(moof, tfdt.body + 4, 8 if _integer(moof, tfdt.body, 1) else 4)
-
-
 def renumber(moof: bytes, sequence: int, time: int) -> bytes:
     """The same fragment header as number `sequence` (from 1) starting at `time` units of the track's timescale."""
     patched = bytearray(moof)

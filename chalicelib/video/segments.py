@@ -13,8 +13,6 @@ from msgspec import UNSET, Struct, UnsetType, convert, to_builtins
 from msgspec import ValidationError as Mismatch
 
 from chalicelib.errors import BadInput
-from chalicelib.video import boxes
-from chalicelib.video.source import Source
 
 _VERSION = 2
 _HEADER_BOXES = 2
@@ -66,17 +64,6 @@ class Span(Struct, frozen=True):
         return self.first_frame + self.frame_count - 1
 
 
-class Ranges(Struct, frozen=True):
-    """What to fetch: bytes 0 … `header` - 1, then each of `ranges` as (first byte, last byte) inclusive.
-
-    `first_frame` is the frame the first range starts with, never after the one asked for.
-    """
-
-    header: int
-    ranges: tuple[tuple[int, int], ...]
-    first_frame: int
-
-
 def segment_info(init_boxes: Sequence[int], fragments: Iterable[Fragment], *, start: float = 0.0) -> dict[str, Any]:
     """The segment file of a video from the sizes of its `ftyp` and `moov` boxes and its fragments in order."""
     segments = [Segment("ftyp", 0, init_boxes[0]), Segment("moov", init_boxes[0], init_boxes[1])]
@@ -105,23 +92,6 @@ def parse_segment_info(document: Any) -> SegmentInfo:
     if "moof" not in names[_HEADER_BOXES:] or "moof" in names[:_HEADER_BOXES]:
         raise BadInput("The segment file lists no fragment behind two header boxes.")
     return info
-
-
-def read_segments(source: Source) -> dict[str, Any]:
-    """The segment file of a fragmented MP4, by reading its box headers only."""
-    segments: list[Segment] = []
-    frame = 0
-    for box in boxes.top_level(source.read, source.size):
-        if box.end > source.size:
-            raise BadInput("The MP4 file ends inside a fragment.")
-        if box.name == "moof":
-            samples = boxes.sample_count(source.read(box.offset, box.size))
-            segments.append(Segment(box.name, box.offset, box.size, frame, samples))
-            frame += samples
-        else:
-            segments.append(Segment(box.name, box.offset, box.size))
-    document: dict[str, Any] = to_builtins(parse_segment_info(SegmentInfo(FileInfo(), tuple(segments))))
-    return document
 
 
 def header_size(info: SegmentInfo) -> int:
@@ -154,16 +124,3 @@ def spans_of(info: SegmentInfo, first_frame: int, last_frame: int) -> list[Span]
         message = f"Frames {first_frame} to {last_frame} are not all in the video, which has frames 0 to {end}."
         raise BadInput(message)
     return [span for span in every if span.last_frame >= first_frame and span.first_frame <= last_frame]
-
-
-def ranges_for(document: Any, first_frame: int, last_frame: int) -> Ranges:
-    """The byte ranges that hold the frames `first_frame` … `last_frame`, adjacent ones merged."""
-    info = parse_segment_info(document)
-    chosen = spans_of(info, first_frame, last_frame)
-    merged: list[tuple[int, int]] = []
-    for span in chosen:
-        if merged and merged[-1][1] + 1 == span.start:
-            merged[-1] = (merged[-1][0], span.stop - 1)
-        else:
-            merged.append((span.start, span.stop - 1))
-    return Ranges(header_size(info), tuple(merged), chosen[0].first_frame)

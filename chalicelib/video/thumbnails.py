@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from chalicelib.domain.frames import FrameTable
-from chalicelib.domain.transcode import Probe, Rendition
+from chalicelib.domain.transcode import Probe
 from chalicelib.video.frame import decode_frames, decode_original
 from chalicelib.video.render import encode_gif, encode_still
 from chalicelib.video.source import Source, SourceFile
@@ -35,12 +34,6 @@ def thumbnail(source: Source | SourceFile, probe: Probe, table: FrameTable) -> T
     """The first frame as a JPEG 256 pixels wide."""
     image = _scaled(decode_original(source, table, probe.video, [0])[0])
     return Thumbnail(encode_still(image, "jpg"), image.width, image.height, "image/jpeg")
-
-
-def gif_rendition(renditions: Sequence[Rendition]) -> Rendition:
-    """The rendition to make the animation from: the smallest higher than 256 pixels, else the smallest."""
-    larger = [rendition for rendition in renditions if rendition.height > WIDTH]
-    return min(larger or renditions, key=lambda rendition: rendition.height)
 
 
 def animated_thumbnail(source: Source, segment_info: Any, fps: Fraction, num_frames: int) -> Thumbnail:

@@ -1,7 +1,7 @@
-"""What the tests of this package have done, in figures: kept in a file for `docs/reliability.md`.
+"""What tests have done, in figures: kept in a file for `docs/reliability.md` and `docs/frame-exactness.md`.
 
 Set LIMN_FIGURES to a directory and each test process adds lines of `kind <tab> name <tab> number` to a file of its own
-in it. `python -m tests.faults` runs them so and writes the document.
+in it. `python -m tests.faults` and `python -m tests.exactness` run them so and write the documents.
 """
 
 from __future__ import annotations

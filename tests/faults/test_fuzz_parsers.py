@@ -129,7 +129,6 @@ def _boxes(data):
         boxes.default_duration,
         boxes.sample_durations,
         boxes.sample_count,
-        boxes.base_time,
         lambda given: boxes.renumber(given, 1, 2),
         lambda given: boxes.with_duration(given, 5),
         lambda given: list(boxes.top_level(lambda at, size: given[at : at + size], len(given))),
@@ -139,7 +138,7 @@ def _boxes(data):
 
 def _segments(document):
     _only_our_errors(lambda: segments.spans(segments.parse_segment_info(document)))
-    _only_our_errors(lambda: segments.ranges_for(document, 0, 5))
+    _only_our_errors(lambda: segments.spans_of(segments.parse_segment_info(document), 0, 5))
 
 
 def _tus(headers):

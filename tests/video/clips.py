@@ -89,6 +89,8 @@ X265 = {
     "crf": "20",
     "x265-params": "keyint=12:min-keyint=12:scenecut=0:bframes=3:log-level=none:info=0",
 }
+# packets of 192 bytes, as camcorders write
+M2TS = {"mpegts_m2ts_mode": "1"}
 JITTER = tuple(n * 40 + (n * 7919 % 23) + (400 if n > 30 else 0) for n in range(COUNT))
 
 KINDS = (
@@ -96,6 +98,8 @@ KINDS = (
     Kind("one keyframe", options=X264 | {"g": "600"}),
     Kind("open groups mp4", options=OPEN),
     Kind("open groups ts", suffix="ts", options=OPEN),
+    Kind("mts", suffix="mts", options=X264, container=M2TS, audio=1),
+    Kind("open groups mts", suffix="mts", options=OPEN, container=M2TS),
     Kind("open groups hevc", codec="libx265", options=X265 | {"x265-params": X265["x265-params"] + ":open-gop=1"}),
     Kind("late start mp4", options=X264, start=70),
     Kind("late start mkv", suffix="mkv", options=X264, start=130),

@@ -12,10 +12,9 @@ from chalicelib.video.clip import copy_clip, encode_clip
 from chalicelib.video.encode import clock
 from chalicelib.video.frame import decode_frames, decode_original
 from chalicelib.video.probe import probe
-from chalicelib.video.segments import read_segments
 from chalicelib.video.source import BytesSource, FileSource
 from tests.video.clips import COUNT, KINDS, make, read, read_all
-from tests.video.made import Made, transcode
+from tests.video.made import Made, decoding_time, read_segments, transcode
 
 LADDER = [{"resolution": 144, "preset": "ultrafast"}, {"resolution": 480, "preset": "ultrafast"}]
 
@@ -96,7 +95,7 @@ def test_fragments_are_numbered_and_timed_without_a_break(case):
                 moof = file[segment["offset"] : segment["offset"] + segment["size"]]
                 mfhd = boxes.need(moof, "moof", "mfhd")
                 numbers.append(int.from_bytes(moof[mfhd.body + 4 : mfhd.end], "big"))
-                assert boxes.base_time(moof) == segment["frame_start"] * ticks
+                assert decoding_time(moof) == segment["frame_start"] * ticks
                 assert boxes.sample_durations(moof, ticks) == [ticks] * segment["frame_samples"]
                 assert segment["frame_samples"] <= 25
         assert numbers == list(range(1, len(numbers) + 1))
