@@ -9,7 +9,8 @@ TESTS ?=
 .DEFAULT_GOAL := help
 PIP_AUDIT ?= pip-audit
 MINUTES ?= 10
-.PHONY: help run test check format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
+CHECKOV := .venv-checkov/bin/checkov
+.PHONY: help run test check rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,13 +21,17 @@ run: $(VENV) ## the whole service on this machine; PORT=8000, FRESH=1 starts emp
 test: $(VENV) ## the tests; TESTS=tests/query for some of them
 	@$(BIN)/python -m pytest -n auto -m "not nightly" $(TESTS)
 
-check: $(VENV) ## lint, format, types, layers, templates
+check: $(VENV) ## lint, format, types, layers, templates and their security rules
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m infra.app_template build/check/app.json
 	@$(BIN)/cfn-lint infra/stateful.yaml infra/batch.yaml build/check/app.json
+	@$(BIN)/python -m infra.security cfripper
+
+rules: $(VENV) $(CHECKOV) ## the security rules of checkov too, in an environment of its own; the first time needs a network
+	@$(BIN)/python -m infra.security checkov $(CHECKOV)
 
 format: $(VENV) ## write code as check wants it
 	@$(BIN)/ruff format .
@@ -70,6 +75,11 @@ lock: $(VENV) ## compile requirements*.txt from pyproject.toml; UPGRADE=1 takes 
 	@$(BIN)/python -m pip install --quiet uv
 	@$(LOCK) pyproject.toml -o requirements.txt
 	@$(LOCK) --extra dev pyproject.toml -c requirements.txt -o requirements-dev.txt
+
+# it wants versions of its own of what the lock has too
+$(CHECKOV):
+	@$(PYTHON) -m venv .venv-checkov
+	@.venv-checkov/bin/pip install --quiet --disable-pip-version-check checkov==3.3.30
 
 clean: ## remove what was built; .venv and .limn, the local data, stay
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .chalice/deployments

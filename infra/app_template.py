@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 from functools import lru_cache
@@ -35,6 +36,30 @@ def _chalice_template() -> dict[str, Any]:
     stage.execute(config, resources)
     template: dict[str, Any] = SAMTemplateGenerator(config, _Endpoints()).generate(resources)
     return template
+
+
+def expanded(template: dict[str, Any], given: dict[str, str] | None = None) -> dict[str, Any]:
+    """What CloudFormation makes of a template with SAM's short forms: those written out, as SAM itself does it.
+
+    Args:
+        template: stays as it is. Its code need not have been sent anywhere.
+        given: values of parameters; SAM needs some to name what it makes.
+    """
+    from samtranslator.translator.transform import transform
+
+    made = copy.deepcopy(template)
+    for resource in made["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Function" and not resource["Properties"]["CodeUri"].startswith("s3:"):
+            resource["Properties"]["CodeUri"] = "s3://code/code.zip"
+    result: dict[str, Any] = transform(made, given or {}, _NoPolicies())
+    return result
+
+
+class _NoPolicies:
+    """What SAM asks for the managed policies of AWS: nothing of ours names one."""
+
+    def load(self) -> dict[str, str]:
+        return {}
 
 
 class _Swagger:

@@ -18,8 +18,8 @@ from infra.local import aws
 AWS = aws.start()
 
 import boto3  # noqa: E402
-from samtranslator.translator.transform import transform  # noqa: E402
 
+from infra.app_template import expanded  # noqa: E402
 from infra.local.deploy import _known  # noqa: E402
 from infra.templates import STATEFUL, load  # noqa: E402
 
@@ -27,13 +27,6 @@ STAGE = "prod"
 CODE = "limn-code"
 BY_API = frozenset({"AWS::ApiGateway::Deployment", "AWS::ApiGateway::Stage"})
 """What moto cannot make of an API without methods; it reads no Swagger 2, in which Chalice writes them."""
-
-
-class NoPolicies:
-    """What SAM asks for the managed policies of AWS: nothing of ours names one."""
-
-    def load(self) -> dict[str, str]:
-        return {}
 
 
 def deploy(path: Path) -> dict[str, Any]:
@@ -49,7 +42,7 @@ def deploy(path: Path) -> dict[str, Any]:
     for resource in work["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
             resource["Properties"]["CodeUri"] = f"s3://{CODE}/code.zip"
-    made = transform(work, {"Stage": STAGE}, NoPolicies())
+    made = expanded(work, {"Stage": STAGE})
     made["Resources"] = {name: each for name, each in made["Resources"].items() if each["Type"] not in BY_API}
     made["Resources"]["RestAPI"]["Properties"] = {"Name": f"limn-{STAGE}"}
     # moto would call the function in Docker for each message
