@@ -1,9 +1,9 @@
-"""The purge queue's function: removes what is left of deleted projects, and finishes bulk changes that were left."""
+"""The purge queue's function: removes what is left of deleted things, and finishes bulk changes that were left."""
 
 from __future__ import annotations
 
-from chalicelib.messages import FinishBulkChange, PurgeProject
-from chalicelib.services import bulk, purging
+from chalicelib.messages import BuryRetired, FinishBulkChange, PurgeProject
+from chalicelib.services import bulk, purging, retirement
 from functions.worker import Delivery, worker
 
 SPARE = 60.0
@@ -18,4 +18,8 @@ def _finish(message: FinishBulkChange, delivery: Delivery) -> None:
     bulk.finish(message, delivery.seconds_left() - SPARE)
 
 
-handler = worker({PurgeProject: _purge, FinishBulkChange: _finish})
+def _bury(message: BuryRetired, delivery: Delivery) -> None:
+    retirement.bury(message, delivery.seconds_left() - SPARE)
+
+
+handler = worker({PurgeProject: _purge, FinishBulkChange: _finish, BuryRetired: _bury})

@@ -13,6 +13,7 @@ from chalicelib.messages.sending import client, send, send_many
 from chalicelib.messages.work import (
     AssembleTranscode,
     Attachment,
+    BuryRetired,
     CutClip,
     EncodePiece,
     FinishBulkChange,
@@ -27,6 +28,7 @@ __all__ = [
     "LARGEST",
     "AssembleTranscode",
     "Attachment",
+    "BuryRetired",
     "CutClip",
     "EncodePiece",
     "FinishBulkChange",

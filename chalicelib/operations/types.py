@@ -31,12 +31,11 @@ from chalicelib.domain.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.operations.addresses import PROJECT, record_of_project
 from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.services import archive_keys, definitions
+from chalicelib.services import archive_keys, definitions, retirement
 from chalicelib.storage import entities, ids, records
 
 TAG = "Types"
 RESERVED = "filename"
-_DEFAULTS = ("default_box", "default_line", "default_dot", "default_localization")
 
 
 class TypeQuery(Resource, kw_only=True):
@@ -102,7 +101,7 @@ class TypeResource:
     def delete(self, call: Call[AnyType, NoQuery, None]) -> MessageResponse:
         """Delete the type with everything of it."""
         number = call.target.id
-        gone = definitions.delete_type(self.kind, call.project, number, call.caller.id)
+        gone = retirement.delete_type(self.kind, call.project, number, call.caller.id)
         title = f"{self.kind.capitalize()} type"
         return MessageResponse(message=f"{title} {number} (and {gone} instances) deleted successfully!")
 
@@ -167,7 +166,7 @@ def _checked(project: int, members: dict[str, Any]) -> dict[str, Any]:
         raise BadInput(f"name: a type may not be called {RESERVED}.")
     if "media_types" in members:
         members["media"] = definitions.check_media_types(project, members.pop("media_types"))
-    for member in _DEFAULTS:
+    for member in retirement.DEFAULTS:
         definitions.check_default(project, member, members.get(member))
     if "attribute_types" in members:
         members["attribute_types"] = check_definitions(members["attribute_types"])

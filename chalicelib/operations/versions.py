@@ -5,8 +5,6 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-import msgspec
-
 from chalicelib.domain.accounts import Project
 from chalicelib.domain.definition_specs import VersionSpec, VersionUpdate
 from chalicelib.domain.definitions import VERSION, Version
@@ -16,7 +14,7 @@ from chalicelib.errors import Conflict, NotFound
 from chalicelib.operations.addresses import PROJECT, record_of_project
 from chalicelib.operations.operation import Call, NoQuery
 from chalicelib.operations.record_operations import RecordResource, record_operations
-from chalicelib.services import definitions
+from chalicelib.services import retirement
 from chalicelib.storage import ids, records
 
 _ATTEMPTS = 20
@@ -73,21 +71,7 @@ def change_version(call: Call[Version, NoQuery, VersionUpdate], change: dict[str
 
 def remove_version(call: Call[Version, NoQuery, None]) -> None:
     """Delete the version with its localizations and states (`spec/1` Version)."""
-    definitions.delete_annotations_of(call.target.id, call.project, call.caller.id)
-    definitions.forget_default_version(call.target.id, call.project)
-    _forget_base(call.target.id, call.project, call.caller.id)
-    records.remove(VERSION, call.target.id, user=call.caller.id)
-
-
-def _forget_base(base: int, project: int, user: int) -> None:
-    """Versions that were based on one that goes no longer are."""
-
-    def without(current: Version) -> Version:
-        return msgspec.structs.replace(current, bases=[each for each in current.bases if each != base])
-
-    for version in records.definitions(project).versions.values():
-        if base in version.bases:
-            records.edit(VERSION, version.id, without, user=user)
+    retirement.delete_version(call.project, call.target.id, call.caller.id)
 
 
 def _check_bases(known: dict[int, Version], bases: list[int] | None) -> None:

@@ -45,7 +45,7 @@ from chalicelib.errors import LimnError, NotFound
 from chalicelib.messages import PurgeProject, send
 from chalicelib.services import job_removal, ownership
 from chalicelib.settings import settings
-from chalicelib.storage import archive, due, log, objects, placement, records, snapshot_records
+from chalicelib.storage import archive, due, log, objects, placement, records, retired, snapshot_records
 from chalicelib.storage.transactions import Transaction
 
 logger = logging.getLogger("limn.purging")
@@ -160,6 +160,7 @@ def _purge_archive(project: int, own: str) -> Iterator[None]:
         yield
     snapshot_records.forget(project)
     due.forget(project)
+    retired.forget(project)
 
 
 def _purge_log(project: int, own: str) -> Iterator[None]:

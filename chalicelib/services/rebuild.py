@@ -13,11 +13,12 @@ import msgspec
 
 from chalicelib.domain.commits import Change, Commit
 from chalicelib.domain.definitions import Definitions
-from chalicelib.domain.kinds import TYPE_OF, Kind
+from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.errors import Conflict, NotFound
-from chalicelib.storage import archive, entities, log, records, snapshots, view_files
+from chalicelib.storage import archive, entities, log, records, retired, snapshots, view_files
 from chalicelib.storage.snapshot_records import Segment, current, pointer
 from chalicelib.storage.view import View
+from chalicelib.storage.view_lost import Lost
 
 AT_ONCE = 10_000
 
@@ -37,6 +38,7 @@ def rebuild(project: int) -> View:
     first = _beginning(project)
     definitions = records.definitions(project)
     view = view_files.built(definitions, first, _things(project, definitions))
+    view.lost = _lost(project)
     last = log.last(project, fresh=True)
     for _ in snapshots.follow(view, last):
         pass
@@ -66,6 +68,17 @@ def _things(project: int, definitions: Definitions) -> Iterator[list[Change]]:
         if len(waiting[kind]) >= AT_ONCE:
             yield waiting.pop(kind)
     yield from waiting.values()
+
+
+def _lost(project: int) -> Lost:
+    """What went with a definition and is still being buried: commits to come do not bring it back."""
+    lost = Lost()
+    for entry in retired.of(project).entries:
+        lost.note(entry.what, entry.id, gone=True)
+    if DefinitionKind.MEDIA_TYPE in lost.definitions:
+        hidden = entities.of_project(project, retired=True)
+        lost.media.update(number for kind, number, _ in hidden if kind is Kind.MEDIA)
+    return lost
 
 
 def _archive(project: int, upto: int) -> list[Segment]:

@@ -1,7 +1,5 @@
 """Entities: media, localizations, states, leaves and files, one row each, many millions.
 
-What is read comes with its attributes as its type has them now (`domain/revisions.py`).
-
 A creation of many writes its rows first, each naming the batch it belongs to, and then one commit: until then nobody
 sees any of them, afterwards everybody sees all. A change rewrites the row and commits in one transaction, so a row
 without a batch is visible by itself.
@@ -12,48 +10,34 @@ without a batch is visible by itself.
 
 from __future__ import annotations
 
-import random
-import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import msgspec
 
 from chalicelib.domain.commits import GONE, Change, Edit
-from chalicelib.domain.definitions import TYPE_RECORD
-from chalicelib.domain.entities import STRUCT_OF, Entity
+from chalicelib.domain.entities import Entity
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.records import padded
 from chalicelib.domain.resource import now
-from chalicelib.domain.revisions import Revision, up_to_date
-from chalicelib.errors import Conflict, NotFound, Unavailable
-from chalicelib.storage import records
-from chalicelib.storage.tables import CounterRow, EntityRow, Unmoved, write_batch
+from chalicelib.errors import Conflict, NotFound
+from chalicelib.storage import entity_rows
+from chalicelib.storage.entity_rows import ROWS_A_READ, Reading, Stored
+from chalicelib.storage.entity_rows import key as _key
+from chalicelib.storage.tables import CounterRow, EntityRow, Unmoved
 from chalicelib.storage.transactions import TooLarge, Transaction
 
-E = TypeVar("E", bound=Entity)
+__all__ = ["ROWS_A_READ", "Stored"]
 
 SMALL = 8
 """Up to so many new entities go into one transaction: fewer calls, though each write unit counts twice."""
 ROWS_A_TRANSACTION = 99
-ROWS_A_WRITE = 25
-ROWS_A_READ = 100
+ROWS_A_SCAN = 1000
 EDIT_ATTEMPTS = 12
 _KNOWN_BATCHES = 100_000
 _encoder = msgspec.json.Encoder()
 _visible: set[tuple[Kind, int]] = set()
 """Batches known to be committed: once so, they stay so."""
-_pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
-
-
-@dataclass(frozen=True)
-class Stored(Generic[E]):
-    """An entity as it is now, with its optimistic lock."""
-
-    entity: E
-    n: int
 
 
 def get(kind: Kind, number: int) -> Any:
@@ -73,31 +57,58 @@ def stored(kind: Kind, number: int) -> Stored[Any]:
         raise NotFound.of(kind.capitalize(), number) from None
     if row.deleted or not _committed(kind, {row.batch}):
         raise NotFound.of(kind.capitalize(), number)
-    return _Reader(kind).stored(row)
+    found = Reading(kind, [row]).seen().get(number)
+    if found is None:
+        raise NotFound.of(kind.capitalize(), number)
+    return found
 
 
 def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
     """Those of the entities that readers may see, by id, in the order they were asked for."""
     wanted = list(dict.fromkeys(numbers))
-    keys = [_key(kind, number) for number in wanted]
-    parts = [keys[start : start + ROWS_A_READ] for start in range(0, len(keys), ROWS_A_READ)]
-    rows = [row for part in _in_parallel(_read_rows, parts) for row in part if row.deleted is None]
-    batches = {row.batch for row in rows}
-    unseen = {batch for batch in batches if not _committed(kind, {batch})}
-    found = {row.pk: row for row in rows if row.batch not in unseen}
-    reader = _Reader(kind)
-    return {number: reader.stored(found[key]) for number, key in zip(wanted, keys, strict=True) if key in found}
+    found = Reading(kind, _there(kind, wanted)).seen()
+    return {number: found[number] for number in wanted if number in found}
 
 
-def of_project(project: int) -> Iterator[tuple[Kind, int, bytes]]:
+def retired(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
+    """Those that readers do not see because they went with a definition, and that nobody has buried yet."""
+    return Reading(kind, _there(kind, numbers)).hidden()
+
+
+def _there(kind: Kind, numbers: Iterable[int]) -> list[EntityRow]:
+    """The rows that were neither deleted nor left behind by a creation that failed."""
+    rows = [row for row in entity_rows.read(kind, numbers) if row.deleted is None]
+    unseen = {batch for batch in {row.batch for row in rows} if not _committed(kind, {batch})}
+    return [row for row in rows if row.batch not in unseen]
+
+
+def of_project(project: int, *, retired: bool = False) -> Iterator[tuple[Kind, int, bytes]]:
     """The kind, id and document of everything of a project that readers may see, in no order.
 
     Reads the whole table, for a repair only. What is committed while it runs may be in it or not.
+
+    Args:
+        project: the project.
+        retired: give instead what they do not see because it went with a definition.
     """
+    waiting: defaultdict[Kind, list[EntityRow]] = defaultdict(list)
+
+    def found(kind: Kind) -> Iterator[tuple[Kind, int, bytes]]:
+        reading = Reading(kind, waiting[kind])
+        wanted = reading.hidden() if retired else reading.seen()
+        for row in waiting.pop(kind):
+            number = entity_rows.number_of(row)
+            if number in wanted:
+                yield kind, number, row.doc
+
     for row in EntityRow.scan(EntityRow.project == project, consistent_read=True):
-        word, _, number = row.pk.partition("#")
-        if not row.deleted and _committed(Kind(word), {row.batch}):
-            yield Kind(word), int(number), row.doc
+        kind = Kind(row.pk.partition("#")[0])
+        if not row.deleted and _committed(kind, {row.batch}):
+            waiting[kind].append(row)
+            if len(waiting[kind]) >= ROWS_A_SCAN:
+                yield from found(kind)
+    for kind in list(waiting):
+        yield from found(kind)
 
 
 def create(
@@ -133,7 +144,7 @@ def create(
     else:
         pending = CounterRow("pending", _key(kind, first), n=len(created), detail=now())
         pending.save()
-        _write_rows(
+        entity_rows.write(
             [
                 EntityRow(_key(kind, entity.id), project=project, doc=doc, n=1, batch=first)
                 for entity, doc in zip(created, docs, strict=True)
@@ -263,7 +274,18 @@ def delete_many(kind: Kind, numbers: Sequence[int], *, user: int | None, edits: 
     Returns:
         how many were there to delete.
     """
-    return _chunked(kind, numbers, lambda part: _delete_chunk(kind, part, user, edits))
+    return _chunked(kind, numbers, lambda part: _delete_chunk(many(kind, part), kind, user, lambda _: edits))
+
+
+def bury_retired(
+    kind: Kind, numbers: Sequence[int], *, user: int | None, describe: Callable[[list[int]], list[Edit]]
+) -> int:
+    """Delete those that went with a definition, as `delete_many` deletes those that readers still see.
+
+    Returns:
+        how many there were; none where all were buried before.
+    """
+    return _chunked(kind, numbers, lambda part: _delete_chunk(retired(kind, part), kind, user, describe))
 
 
 def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:
@@ -329,41 +351,23 @@ def _edit_chunk(
     return len(changes)
 
 
-def _delete_chunk(kind: Kind, part: Sequence[int], user: int | None, edits: list[Edit] | None) -> int:
+def _delete_chunk(
+    found: dict[int, Stored[Any]],
+    kind: Kind,
+    user: int | None,
+    describe: Callable[[list[int]], list[Edit] | None],
+) -> int:
     change = Transaction()
     changes: list[Change] = []
     project = 0
-    for number, before in many(kind, part).items():
+    for number, before in found.items():
         project = before.entity.project
         bury(change, kind, before)
         changes.append(Change(kind, number, GONE))
     if changes:
-        change.log(project, user, changes, edits)
+        change.log(project, user, changes, describe(list(found)))
         change.run()
     return len(changes)
-
-
-def _key(kind: Kind, number: int) -> str:
-    return f"{kind}#{number}"
-
-
-class _Reader:
-    """Makes entities of rows, for one call: it reads each type once, after the rows, so none of them is ahead of it."""
-
-    def __init__(self, kind: Kind) -> None:
-        self._kind = kind
-        self._struct = STRUCT_OF[kind]
-        self._revisions: dict[tuple[int, int], list[Revision]] = {}
-
-    def stored(self, row: EntityRow) -> Stored[Any]:
-        entity: Any = msgspec.json.decode(row.doc, type=self._struct)
-        place = entity.project, entity.type
-        if place not in self._revisions:
-            found = records.find(TYPE_RECORD[self._kind], entity.project, padded(entity.type))
-            # Of a type that is gone nobody asks for attributes any more.
-            self._revisions[place] = found.revisions if found else []
-        revisions = self._revisions[place]
-        return Stored(up_to_date(entity, revisions) if revisions else entity, int(row.n))
 
 
 def _committed(kind: Kind, batches: set[Any]) -> bool:
@@ -382,30 +386,3 @@ def _remember(kind: Kind, batch: int) -> None:
     if len(_visible) >= _KNOWN_BATCHES:
         _visible.clear()
     _visible.add((kind, batch))
-
-
-def _read_rows(keys: list[str]) -> list[EntityRow]:
-    return list(EntityRow.batch_get(keys, consistent_read=True))
-
-
-def _write_rows(rows: Sequence[EntityRow]) -> None:
-    parts = [rows[start : start + ROWS_A_WRITE] for start in range(0, len(rows), ROWS_A_WRITE)]
-    _in_parallel(_write_part, parts)
-
-
-def _write_part(rows: Sequence[EntityRow]) -> None:
-    table = EntityRow.Meta.table_name
-    wanted: dict[str, Any] = {table: [{"PutRequest": {"Item": row.serialize()}} for row in rows]}
-    for attempt in range(10):
-        wanted = write_batch(wanted)
-        if not wanted:
-            return
-        time.sleep(min(2.0, 0.05 * 2**attempt) * random.random())  # noqa: S311
-    raise Unavailable("The database is too busy; nothing was created. Try again.")
-
-
-def _in_parallel(do: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
-    """Each part done, side by side where there are several: on AWS each call waits 5 ms for the network."""
-    if len(parts) <= 1:
-        return [do(part) for part in parts]
-    return list(_pool.map(do, parts))

@@ -84,6 +84,17 @@ def put(project: int, body: bytes) -> Intent:
     return Intent(uuid.uuid4().hex, objects.put_view_object(project, FOLDER, zlib.compress(body, 1)))
 
 
+def named(project: int) -> Intent:
+    """A new one whose object is yet to be written, for who orders the continuation before that."""
+    name = uuid.uuid4().hex
+    return Intent(name, f"projects/{project}/{FOLDER}/{name}")
+
+
+def fill(intent: Intent, body: bytes) -> None:
+    """Write the object of a new one."""
+    objects.write(intent.key, zlib.compress(body, 1), bucket=settings().views_bucket)
+
+
 def begin(intent: Intent, total: int) -> Progress:
     """From now on it is done to the end."""
     CounterRow(f"intent#{intent.name}", "@", n=0).save()

@@ -10,7 +10,7 @@ All rows of a record are written in one transaction, with the commit where the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -51,9 +51,7 @@ def maybe(kind: RecordKind[R], number: int | str) -> R | None:
 
 def find(kind: RecordKind[R], parent: int, key: str) -> R | None:
     """The record with a sort key under its parent, in one call."""
-    if kind.parent is None:
-        raise AssertionError(f"{kind.name} has no parent")
-    row = _row((f"{kind.parent[1]}#{parent}", _home_key(kind, key)))
+    row = _row(home(kind, parent, key))
     return _decode(kind, row) if row else None
 
 
@@ -64,6 +62,20 @@ def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
     begins = RecordRow.sk.startswith(_home_key(kind, prefix))
     rows = RecordRow.query(f"{kind.parent[1]}#{parent}", begins, consistent_read=True, limit=1)
     return next((_decode(kind, row) for row in rows), None)
+
+
+def home(kind: RecordKind[Any], parent: int, key: str) -> Key:
+    """Where the record with a sort key under its parent is."""
+    if kind.parent is None:
+        raise AssertionError(f"{kind.name} has no parent")
+    return f"{kind.parent[1]}#{parent}", _home_key(kind, key)
+
+
+def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
+    """Those of the rows that there are, a hundred by one call, in no order; for what must be read together."""
+    wanted = list(keys)
+    for start in range(0, len(wanted), BATCH):
+        yield from RecordRow.batch_get(wanted[start : start + BATCH], consistent_read=True)
 
 
 def claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
@@ -163,6 +175,21 @@ def edit(
         else:
             return after
     raise Conflict(f"The {kind.title.lower()} {number} is being changed by too many at once; nothing was changed.")
+
+
+def change(
+    transaction: Transaction, kind: RecordKind[R], number: int | str, how: Callable[[R], R], *, user: int | None = None
+) -> None:
+    """Make an edit part of a transaction, which fails with Conflict where the record was changed meanwhile.
+
+    Raises:
+        NotFound: there is no such record.
+    """
+    before, row = _read(kind, number)
+    after = how(before)
+    moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
+    _rewrite(transaction, kind, before, after, row, moved=moved, taken=None)
+    _commit(transaction, kind, after, _encode(kind, after), user)
 
 
 def _rewrite(

@@ -22,6 +22,7 @@ from chalicelib.storage import objects
 from chalicelib.storage.tables import RecordRow
 from chalicelib.storage.transactions import Transaction
 from chalicelib.storage.view_files import Part
+from chalicelib.storage.view_lost import Lost
 
 _SORT_KEY = "snapshot"
 _encoder = msgspec.json.Encoder()
@@ -51,6 +52,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     definitions: str
     parts: list[Part]
     archive: list[Segment]
+    lost: Lost = msgspec.field(default_factory=Lost)
+    """What commits after it do not bring back."""
 
 
 class Pointer(msgspec.Struct, frozen=True, kw_only=True):

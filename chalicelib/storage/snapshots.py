@@ -23,7 +23,7 @@ from chalicelib.domain.commits import Commit
 from chalicelib.domain.resource import now
 from chalicelib.errors import NotFound
 from chalicelib.settings import settings
-from chalicelib.storage import log, objects, view_files
+from chalicelib.storage import log, objects, retired, view_files
 from chalicelib.storage.snapshot_records import (
     Manifest,
     Pointer,
@@ -37,6 +37,7 @@ from chalicelib.storage.snapshot_records import (
 )
 from chalicelib.storage.view import View
 from chalicelib.storage.view_files import Part
+from chalicelib.storage.view_lost import Lost
 
 KEPT_SECONDS = 24 * 3600
 """For how long files stay that the current snapshot does not refer to: somebody may be reading or writing them."""
@@ -74,7 +75,9 @@ def read(project: int, manifest: Manifest) -> View:
     definitions = view_files.definitions_of(project, objects.get_view_object(folder(project) + manifest.definitions))
     make = view_files.load if manifest.shape == view_files.SHAPE else view_files.replay
     with tempfile.TemporaryDirectory(prefix="limn-") as place:
-        return make(definitions, manifest.seq, _fetched(project, manifest.parts, Path(place)))
+        view = make(definitions, manifest.seq, _fetched(project, manifest.parts, Path(place)))
+    view.lost = manifest.lost
+    return view
 
 
 def _fetched(project: int, parts: list[Part], place: Path) -> Iterator[tuple[Part, Path]]:
@@ -129,6 +132,7 @@ def save(view: View, segments: list[Segment], *, replace: bool = False) -> Point
         definitions=definitions,
         parts=parts,
         archive=segments,
+        lost=view.lost if retired.of(project).entries else Lost(),
     )
     objects.write(f"{folder(project)}{where}/manifest.json", _encode(manifest), "application/json", bucket)
     return advance(manifest, where, replace=replace)

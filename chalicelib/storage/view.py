@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 from chalicelib.domain.commits import Commit
 from chalicelib.domain.definitions import Definitions
-from chalicelib.domain.kinds import Kind
+from chalicelib.domain.kinds import DefinitionKind, Kind
 from chalicelib.query import sql
 from chalicelib.query.layout import Layout
 from chalicelib.query.tree import Query
 from chalicelib.storage.view_following import Following, Gap
 from chalicelib.storage.view_gate import Gate
+from chalicelib.storage.view_lost import Lost, going
 from chalicelib.storage.view_rows import Rows, create_table, revise, with_incident
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class View:
         self.project = project
         self.seq = 0
         self.definitions = Definitions(project=project)
+        self.lost = Lost()
         self._layout = Layout()
         self._documents: dict[Kind, dict[int, bytes]] = {kind: {} for kind in Kind}
         self._behind: dict[Kind, dict[int, int]] = {kind: {} for kind in Kind}
@@ -99,6 +101,12 @@ class View:
     def exists(self, kind: Kind, numbers: Iterable[int]) -> set[int]:
         """Those of the ids that there are things of."""
         return self._documents[kind].keys() & set(numbers)
+
+    def going(self, kind: DefinitionKind, number: int) -> tuple[int, dict[Kind, list[int]]]:
+        """As of which commit, and the ids of all that would go with a definition: what lies on other things first."""
+        with self._gate.reading():
+            found = {each: [row[0] for row in self._run(question)] for each, question in going(kind, number).items()}
+            return self.seq, {each: found[each] for each in reversed(Kind) if each in found}
 
     def _revise(self, kind: Kind, numbers: Iterable[int]) -> None:
         """Take those of the documents that are behind through what they have not seen."""
@@ -173,6 +181,7 @@ class View:
                 self._database.execute("COMMIT")
             self._adopt_documents(following)
             self.definitions = following.definitions
+            self.lost = following.lost
             if self._layout is not following.layout:
                 self._rows.clear()
             self._layout = following.layout

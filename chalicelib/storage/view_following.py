@@ -9,17 +9,17 @@ import msgspec
 
 from chalicelib.domain.commits import Change, Commit
 from chalicelib.domain.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
-from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.domain.kinds import DefinitionKind, Kind
 from chalicelib.query import sql
 from chalicelib.query.geodesy import unit, unit_sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, Slot, place_columns, stored_columns
 from chalicelib.query.values import stored
+from chalicelib.storage.view_lost import KIND_OF_TYPE, WITH_ROWS, going
 from chalicelib.storage.view_rows import Rows, attribute_of
 
 if TYPE_CHECKING:
     from chalicelib.storage.view import View
 
-_KIND_OF_TYPE = {definition: kind for kind, definition in TYPE_OF.items()}
 _MOST_SINGLE = 2
 """Up to so many rows go in by INSERT … VALUES, which is faster than an appender then."""
 _encode = msgspec.json.Encoder().encode
@@ -40,6 +40,7 @@ class Following:
         self.documents: dict[Kind, dict[int, bytes | None]] = {kind: {} for kind in Kind}
         self.behind: dict[Kind, dict[int, int | None]] = {kind: {} for kind in Kind}
         """What becomes of the view's own; None for a document that is made anew or gone."""
+        self.lost = view.lost
         self.changes = 0
         self.begun = False
         self._database = view._database  # noqa: SLF001
@@ -94,14 +95,17 @@ class Following:
         self._delete(kind, replaced)
         if self.behind[kind] or self.view._behind[kind]:  # noqa: SLF001
             self.behind[kind] |= dict.fromkeys(replaced)
+        hides = self.lost.hides(kind, self._is_media) if self.lost else None
         rows = []
         for number, change in waiting.items():
-            if change.is_gone:
-                documents[number] = None
-                continue
-            row, documents[number] = made.make(change)
-            rows.append(row)
+            row, documents[number] = (None, None) if change.is_gone else made.make(change, hides)
+            if row is not None:
+                rows.append(row)
         self._insert(kind, rows)
+
+    def _is_media(self, number: int) -> bool:
+        changed = self.documents[Kind.MEDIA]
+        return (changed[number] if number in changed else self._stored[Kind.MEDIA].get(number)) is not None
 
     def _delete(self, kind: Kind, numbers: Sequence[int]) -> None:
         if not numbers:
@@ -135,17 +139,38 @@ class Following:
             self.definitions = Definitions(project=self.view.project, by_kind=by_kind)
         definition: Definition | None = None
         seen = 0
-        if kind in _KIND_OF_TYPE:
+        if kind in WITH_ROWS:
             self._flush()
             before: Any = self.definitions.by_kind[kind].get(change.id)
-            seen = len(before.revisions) if before else 0
+            seen = len(before.revisions) if before and kind in KIND_OF_TYPE else 0
+            self._lose(kind, change)
         if change.is_gone:
             self.definitions.drop(kind, change.id)
         else:
             definition = msgspec.json.decode(change.doc, type=DEFINITION_STRUCT[kind])
             self.definitions.put(kind, definition)
-        if kind in _KIND_OF_TYPE:
-            self._fit(_KIND_OF_TYPE[kind], change.id, definition, seen)  # type: ignore[arg-type]
+        if kind in KIND_OF_TYPE:
+            self._fit(KIND_OF_TYPE[kind], change.id, definition, seen)  # type: ignore[arg-type]
+
+    def _lose(self, kind: DefinitionKind, change: Change) -> None:
+        """Let everything go that goes with a definition; one that comes again was never gone."""
+        if not change.is_gone and change.id not in self.lost.definitions.get(kind, ()):
+            return
+        self.lost = self.lost.copy()
+        self.lost.note(kind, change.id, gone=change.is_gone)
+        if not change.is_gone:
+            return
+        self._begin()
+        found = {
+            each: [row[0] for row in self._database.execute(question.text, question.parameters).fetchall()]
+            for each, question in going(kind, change.id).items()
+        }
+        for each, numbers in found.items():
+            self._delete(each, numbers)
+            self.documents[each] |= dict.fromkeys(numbers)
+            self.behind[each] |= dict.fromkeys(numbers)
+        if kind is DefinitionKind.MEDIA_TYPE:
+            self.lost.media.update(found[Kind.MEDIA])
 
     def _fit(self, kind: Kind, number: int, definition: AnyType | None, seen: int) -> None:
         """Make the table fit a type as it now is, of which it knows the first revisions."""
@@ -161,10 +186,6 @@ class Following:
             for column, declared in stored_columns(slot, sql_types[slot]):
                 self._database.execute(f"ALTER TABLE {name} ADD COLUMN {column} {declared}")
         if definition is None:
-            gone = self._of_type(kind, number)
-            self._database.execute(f"DELETE FROM {name} WHERE type = ?", [number])  # noqa: S608
-            self.documents[kind] |= dict.fromkeys(gone)
-            self.behind[kind] |= dict.fromkeys(gone)
             return
         recast = {old.column for old in fitted.recast.values()}
         self._empty(kind, number, [slot for slot in fitted.emptied if slot not in recast])

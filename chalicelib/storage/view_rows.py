@@ -18,6 +18,7 @@ from chalicelib.query.columns import COLUMNS
 from chalicelib.query.geodesy import unit
 from chalicelib.query.layout import PLACE, SQL_TYPE, Layout, Slot, place_columns, stored_columns
 from chalicelib.query.values import STORED
+from chalicelib.storage.view_lost import Hides
 
 _decoders = {kind: msgspec.json.Decoder(struct) for kind, struct in STRUCT_OF.items()}
 _encode = msgspec.json.Encoder().encode
@@ -59,9 +60,11 @@ class Rows:
         }
         self._revisions = {number: of.revisions for number, of in definitions.types(kind).items() if of.revisions}
 
-    def make(self, change: Change) -> tuple[list[Any], bytes]:
-        """The row and the document of a change of this kind that is not gone."""
+    def make(self, change: Change, hides: Hides | None = None) -> tuple[list[Any], bytes] | tuple[None, None]:
+        """The row and the document of a change of this kind that is not gone; nothing of one that is hidden."""
         entity = self._decode(change.doc)
+        if hides is not None and hides(entity):
+            return None, None
         revisions = self._revisions.get(entity.type)
         if revisions and entity.revision < len(revisions):
             entity = up_to_date(entity, revisions)

@@ -13,7 +13,7 @@ from moto.s3.models import FakeKey
 
 from chalicelib.services import project_counts, streams
 from chalicelib.settings import settings
-from chalicelib.storage import entities, log, views
+from chalicelib.storage import entities, entity_rows, log, views
 from infra.local import aws, dynamo_rows
 from infra.local.aws import ses_backends, sqs_backends
 from infra.local.sqs import shelf_of
@@ -143,8 +143,8 @@ class Rewind:
 
 def restart():
     """Forget what a process keeps in memory."""
-    entities._pool.shutdown(wait=True, cancel_futures=True)
-    entities._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
+    entity_rows._pool.shutdown(wait=True, cancel_futures=True)
+    entity_rows._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
     entities._visible.clear()
     log._hints.clear()
     project_counts._known.clear()

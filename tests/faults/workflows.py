@@ -37,10 +37,8 @@ _CASCADE = "what depends on it goes first, a commit for each hundred; asked agai
 IN_PARTS = {
     "DeleteOrganization": "it is marked as closing, then emptied; asked again it goes on",
     "DeleteProject": "members lose it at once, the purge that was ordered before takes the rest",
-    **{f"Delete{kind}Type": _CASCADE for kind in ("Media", "Localization", "State", "Leaf", "File")},
     "CreateAttributeType": "the type first, then its things, a commit for each hundred; asked again it goes on",
     "DeleteTranscodeList": "one after the other; asked again it goes on",
-    "DeleteVersion": _CASCADE,
     "DeleteMedia": _CASCADE,
     "DeleteMediaList": _CASCADE,
 }

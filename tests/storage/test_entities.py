@@ -11,7 +11,7 @@ import pytest
 from chalicelib.domain.entities import Localization
 from chalicelib.domain.kinds import Kind
 from chalicelib.errors import Conflict, NotFound
-from chalicelib.storage import entities, ids, log, objects, transactions
+from chalicelib.storage import entities, entity_rows, ids, log, objects, transactions
 from chalicelib.storage.tables import CounterRow
 from infra.local.metering import metering
 
@@ -71,13 +71,13 @@ def test_a_creation_whose_commit_failed_shows_nothing(project, monkeypatch):
 
 def test_a_creation_that_a_sweeper_gave_up_on_never_becomes_visible(project, monkeypatch):
     made = boxes(project, 50)
-    write = entities._write_rows
+    write = entity_rows.write
 
     def sweep_meanwhile(rows):
         write(rows)
         CounterRow("pending", f"{BOX}#{made[0].id}").delete()
 
-    monkeypatch.setattr(entities, "_write_rows", sweep_meanwhile)
+    monkeypatch.setattr(entity_rows, "write", sweep_meanwhile)
     with pytest.raises(Conflict, match="nothing was created"):
         entities.create(BOX, made, user=7)
     assert entities.many(BOX, [box.id for box in made]) == {}
