@@ -14,7 +14,7 @@ from chalicelib.domain.records import RecordKind, padded
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test, Tree
-from chalicelib.services import asking, media_deletion
+from chalicelib.services import asking, media_clearing, media_deletion
 from chalicelib.services.annotations import all_rows
 from chalicelib.storage import records
 
@@ -97,7 +97,7 @@ def _delete(kind: Kind, project: int, user: int, where: Tree) -> int:
     if kind is Kind.MEDIA:
         media_deletion.delete(project, user, numbers)
     else:
-        media_deletion.delete_rows(kind, numbers, user)
+        media_clearing.delete_rows(kind, project, user, numbers)
     return live
 
 
