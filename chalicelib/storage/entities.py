@@ -30,7 +30,7 @@ from chalicelib.domain.resource import now
 from chalicelib.domain.revisions import Revision, up_to_date
 from chalicelib.errors import Conflict, NotFound, Unavailable
 from chalicelib.storage import records
-from chalicelib.storage.tables import CounterRow, EntityRow, write_batch
+from chalicelib.storage.tables import CounterRow, EntityRow, Unmoved, write_batch
 from chalicelib.storage.transactions import Transaction
 
 E = TypeVar("E", bound=Entity)
@@ -206,7 +206,7 @@ def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity,
     moved = Conflict(f"The {kind} {after.id} was changed by somebody else at the same time.")
     document = _encoder.encode(after) if doc is None else doc
     row = EntityRow(_key(kind, after.id), project=after.project, doc=document, n=before.n + 1)
-    change.put(row, EntityRow.n == before.n, moved)
+    change.put(row, Unmoved(before.n), moved)
     return moved
 
 
@@ -228,7 +228,7 @@ def bury(change: Transaction, kind: Kind, before: Stored[Any]) -> None:
     moved = Conflict(f"The {kind} {entity.id} was changed by somebody else at the same time.")
     doc = _encoder.encode(entity)
     row = EntityRow(_key(kind, entity.id), project=entity.project, doc=doc, n=before.n + 1, deleted=now())
-    change.put(row, EntityRow.n == before.n, moved)
+    change.put(row, Unmoved(before.n), moved)
 
 
 def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:

@@ -76,6 +76,8 @@ def measured(value: Any) -> int:  # noqa: C901 -- a case for each type
 
 
 def _measured_number(text: Any) -> int:
+    if type(text) is str and text.isascii() and text.isdigit() and len(text) <= NUMBER_DIGITS:
+        return metering.number_size(text)
     if type(text) is not str or not NUMBER.fullmatch(text):
         raise Unusual
     if len(text) > NUMBER_DIGITS or "e" in text or "E" in text:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
+import marshal
 import time
 from typing import NamedTuple
 
@@ -34,6 +35,8 @@ from infra.local.dynamo_rows import Key, Rows, pack, transaction
 TRANSACTION_ITEMS = 100
 TRANSACTION_BYTES = 4 * 1024 * 1024
 TOKEN_SECONDS = 600.0
+_WITHOUT_REFERENCES = 2
+"""marshal's version that writes equal things alike, whether or not they are the same object."""
 
 
 def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  # noqa: C901 -- one list of checks
@@ -81,11 +84,11 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
     return charge("TransactWriteItems", params, {}, write=units)
 
 
-recent: dict[tuple[str, str], tuple[str, float]] = {}
+recent: dict[tuple[str, str], tuple[bytes, float]] = {}
 """(region, ClientRequestToken) → what was asked and when; DynamoDB remembers a token for ten minutes."""
 
 
-def remembered(backend: DynamoDBBackend, params: Params) -> tuple[tuple[str, str] | None, str]:
+def remembered(backend: DynamoDBBackend, params: Params) -> tuple[tuple[str, str] | None, bytes]:
     """A transaction's token and what it stands for.
 
     Raises:
@@ -93,12 +96,12 @@ def remembered(backend: DynamoDBBackend, params: Params) -> tuple[tuple[str, str
     """
     given = params.get("ClientRequestToken")
     if given is None:
-        return None, ""
+        return None, b""
     now = time.monotonic()
     while recent and (eldest := next(iter(recent))) and now - recent[eldest][1] > TOKEN_SECONDS:
         del recent[eldest]
     token = (f"{backend.account_id}/{backend.region_name}", given)
-    print_ = json.dumps(params["TransactItems"], sort_keys=True, default=repr)
+    print_ = hashlib.sha256(marshal.dumps(params["TransactItems"], _WITHOUT_REFERENCES)).digest()
     if token in recent and recent[token][0] != print_:
         message = "A client request token was used with other parameters"
         raise Refused("IdempotentParameterMismatchException", message, Message=message)

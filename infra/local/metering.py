@@ -40,6 +40,8 @@ def value_size(value: dict[str, Any]) -> int:  # noqa: PLR0911 -- one for each t
 
 def number_size(text: str) -> int:
     """A number takes a byte for every two significant digits, one more, and one for a minus sign."""
+    if text.isdigit() and not text.startswith("0"):
+        return (len(text.rstrip("0")) + 1) // 2 + 1
     digits = text.lower().partition("e")[0].lstrip("+-").replace(".", "").strip("0")
     return (len(digits) + 1) // 2 + 1 + text.startswith("-")
 
