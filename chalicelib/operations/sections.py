@@ -18,7 +18,7 @@ from chalicelib.errors import BadInput
 from chalicelib.operations.addresses import PROJECT, WITHIN_PROJECT, record_of_project
 from chalicelib.operations.operation import Call, NoQuery, Operation
 from chalicelib.operations.record_operations import RecordResource, record_operations
-from chalicelib.services import section_search, sections, visibility
+from chalicelib.services import section_changes, section_search, sections, visibility
 from chalicelib.storage import records
 
 TAG = "Sections"
@@ -77,7 +77,7 @@ class SectionResource(RecordResource):
                 more["attributes"] = merge(types, current.attributes, attributes, None, None)
             return msgspec.structs.replace(current, **change, **more)
 
-        records.edit(SECTION, call.target.id, how, user=call.caller.id, taken=sections.path_taken())
+        records.edit(SECTION, call.target.id, how, user=call.caller.id, taken=section_changes.path_taken())
         return MessageResponse(message=f"Section {call.target.id} updated successfully!")
 
 

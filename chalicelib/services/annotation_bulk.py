@@ -25,7 +25,7 @@ from chalicelib.query.parameters import ListQuery
 from chalicelib.query.tree import Query, Test, negated
 from chalicelib.services import asking, bulk, visibility
 from chalicelib.services.annotations import Writer, all_rows, author, hyphenated, type_of
-from chalicelib.services.bulk import BulkChange
+from chalicelib.services.bulk_changes import BulkChange, changing
 from chalicelib.storage import entities
 
 BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
@@ -89,7 +89,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
         nulls=body.null_attributes,
         fixed=_fixed(writer, body, name),
     )
-    changed = bulk.changing(change, type_of(kind, writer.project, change.type))
+    changed = changing(change, type_of(kind, writer.project, change.type))
     change.told = differences(first.entity, changed(first.entity))
     if body.new_version is not None and visibility.current():
         visibility.check(kind, [changed(row.entity) for row in entities.many(kind, numbers).values()])

@@ -91,24 +91,25 @@ class Moves:
         """Whether `next` has to know all rows that are left, not just the first."""
         return self._guard is None
 
-    def next(self, numbers: Sequence[int]) -> tuple[int, bool]:
-        """Do the first of the rows that are left.
+    def next(self, numbers: Sequence[int], most: int = MOST_MOVED) -> tuple[int, bool]:
+        """Do the first of the rows that are left, at most so many.
 
         Returns:
             how many were done, and whether there was anything to commit.
 
         Raises:
             Conflict: somebody else was faster; nothing was done.
+            TooLarge: fewer must be done at once.
         """
         if self._guard is None:
             self._look(numbers)
-        alone = self._leading(numbers, MOST_MOVED if self.staying else MOST_COPIED, alone=True)
+        alone = self._leading(numbers, min(most, MOST_MOVED if self.staying else MOST_COPIED), alone=True)
         try:
             if alone:
                 (self._move_alone if self.staying else self._copy_alone)(alone, cast("Guard", self._guard))
                 self._guard = Guard(cast("Guard", self._guard).project, cast("Guard", self._guard).n + 1)
                 return len(alone), True
-            others = self._leading(numbers, MOST_MOVED // 3 if self.staying else MOST_COPIED, alone=False)
+            others = self._leading(numbers, min(most, MOST_MOVED // 3 if self.staying else MOST_COPIED), alone=False)
             return len(others), (self._move_some if self.staying else self._copy_some)(others)
         except Conflict:
             self._guard = None

@@ -1,8 +1,9 @@
-"""Carrying out a change of many localizations or states, to the end even if whoever began it dies.
+"""Carrying out a change of many things, to the end even if whoever began it dies.
 
-`services/annotation_bulk.py` checks what is asked for and says by a `BulkChange` what it comes to; `run` does it in
-commits of up to 97 rows, each of them whole. One of more than `SOON_DONE` rows is kept as an intent first, and its
-continuation ordered for when the request must be over (`storage/intents.py`):
+Others check what is asked for (`annotation_bulk`, `media_changes`, `media_deletion`, `leaves`, `sections`) and say by
+`BulkChange`s what it comes to; `run` does it in commits of up to 97 rows, each of them whole. One of more than
+`SOON_DONE` rows is kept as an intent first, and its continuation ordered for when the request must be over
+(`storage/intents.py`):
 
     1. the ids and the change      an object
     2. the continuation            a message, received after a minute
@@ -12,7 +13,9 @@ continuation ordered for when the request must be over (`storage/intents.py`):
     6. when the message comes      what is left is done, and the object goes
 
 Who dies before 3 has done nothing and acknowledged nothing. From then on the continuation does what is left, and
-nothing twice: a part that somebody else did first fails, and the next is looked for.
+nothing twice: a part that somebody else did first fails, and the next is looked for. Where one thing takes many commits
+(a media with all that lies on it, a leaf with all below), only the last of them moves the intent's row: the others are
+such that what is left to do can be seen from what there is.
 """
 
 from __future__ import annotations
@@ -20,27 +23,26 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import msgspec
 
-from chalicelib.domain.attribute_values import converter
 from chalicelib.domain.changes import deleted, tombstoned, unseen
 from chalicelib.domain.commits import Edit
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.marks import identity
 from chalicelib.domain.permissions import Level
-from chalicelib.domain.revisions import up_to_date
 from chalicelib.errors import Conflict
 from chalicelib.messages import FinishBulkChange, send
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
-from chalicelib.services import asking, tracks
+from chalicelib.services import asking, leaf_trees, media_clearing, section_changes, tracks
 from chalicelib.services.annotation_moves import MOST_COPIED, MOST_MOVED, Moves
 from chalicelib.services.annotations import Writer, all_rows, rows_of, settling, type_of
+from chalicelib.services.bulk_changes import BulkChange, How, archiving, changing, changing_media, transitions
 from chalicelib.settings import settings
-from chalicelib.storage import entities, intents, steps
+from chalicelib.storage import entities, intents, records, steps
 from chalicelib.storage.intents import Intent, Progress
 from chalicelib.storage.steps import Step
 from chalicelib.storage.transactions import TooLarge, Transaction
@@ -49,70 +51,36 @@ SOON_DONE = 500
 """Rows of a change that is left to its request: it takes a second, and is repeated as easily as begun."""
 SETTLED = 60
 """Seconds after which a request is over; API Gateway gives it 29."""
+_AT_ONCE = {"clear": 1_000} | dict.fromkeys(("hang", "settle", "fell", "dissolve", "repath"), 1)
+"""Things of a part, where that is not told by what a transaction holds."""
 _encoder = msgspec.json.Encoder()
 
 
-class BulkChange(msgspec.Struct, kw_only=True):
-    """What is to become of many annotations of one kind.
+def run(*changes: BulkChange, rows: int = 0) -> None:
+    """Do all of some changes of a project, one after the other.
 
-    Attributes:
-        kind, project: what and where.
-        user: who does it.
-        verb: change the rows themselves; move them to other elements; copy them; make tombstones of them; let them go.
-        numbers: their ids, in the order they are done in.
-        type: whose attributes change.
-        attributes, reset, nulls: how.
-        fixed: members with their new values.
-        told: what the change log says: fields before and after, of the first of them.
-        children: whether what only these states contain goes first, and how.
-    """
-
-    kind: Kind
-    project: int
-    user: int
-    verb: Literal["edit", "move", "copy", "bury", "prune"]
-    numbers: list[int]
-    type: int = 0
-    attributes: dict[str, Any] | None = None
-    reset: list[str] | None = None
-    nulls: list[str] | None = None
-    fixed: dict[str, Any] = {}
-    told: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-    children: Literal["bury", "prune"] | None = None
-
-
-def changing(change: BulkChange, of: Any) -> Callable[[Any], Any]:
-    """What becomes of each row, given its type."""
-    merge = converter(of.attribute_types).merge
-    attributes, reset, nulls = change.attributes, change.reset, change.nulls
-
-    def changed(row: Any) -> Any:
-        if not (attributes or reset or nulls):
-            return msgspec.structs.replace(row, **change.fixed)
-        row = up_to_date(row, of.revisions)
-        return msgspec.structs.replace(row, attributes=merge(row.attributes, attributes, reset, nulls), **change.fixed)
-
-    return changed
-
-
-def run(change: BulkChange) -> None:
-    """Do it all.
+    Args:
+        changes: what is to be done.
+        rows: how many rows that comes to, where it is more than the changes name.
 
     Raises:
         Conflict, Unavailable: it came to a stop; a change of many rows is finished all the same, a while later.
     """
-    if not change.numbers:
+    changes = tuple(change for change in changes if change.numbers)
+    if not changes:
         return
-    runner = _Runner(change)
-    runner.order()
-    total = len(change.numbers)
-    if total <= SOON_DONE:
-        runner.run(Progress(total=total))
+    runners = [_Runner(change) for change in changes]
+    for runner in runners:
+        runner.order()
+    total = sum(len(change.numbers) for change in changes)
+    if max(rows, total) <= SOON_DONE:
+        _carry_out(runners, Progress(total=total))
         return
-    intent = intents.put(change.project, _encoder.encode(change))
-    message = FinishBulkChange(id=uuid.uuid4().hex, project=change.project, name=intent.name, key=intent.key)
+    project = changes[0].project
+    intent = intents.put(project, _encoder.encode(changes))
+    message = FinishBulkChange(id=uuid.uuid4().hex, project=project, name=intent.name, key=intent.key)
     send(settings().purge_queue_url, message, delay=SETTLED)
-    runner.run(intents.begin(intent, total))
+    _carry_out(runners, intents.begin(intent, total))
 
 
 def finish(message: FinishBulkChange, seconds: float) -> None:
@@ -121,12 +89,29 @@ def finish(message: FinishBulkChange, seconds: float) -> None:
     body = intents.read(intent)
     if body is None:
         return
-    change = msgspec.json.decode(body, type=BulkChange)
-    progress = intents.resume(intent, len(change.numbers))
-    if _Runner(change).run(progress, time.monotonic() + seconds):
+    changes = msgspec.json.decode(body, type=list[BulkChange])
+    progress = intents.resume(intent, sum(len(change.numbers) for change in changes))
+    if _carry_out((_Runner(change) for change in changes), progress, time.monotonic() + seconds):
         intents.drop(intent)
     else:
         send(settings().purge_queue_url, msgspec.structs.replace(message, id=uuid.uuid4().hex))
+
+
+def _carry_out(runners: Iterable[_Runner], progress: Progress, end: float | None = None) -> bool:
+    """Do what is left until the end of the time, if it has one; whether all is done. Raises as `_Runner.run`."""
+    first = 0
+    for runner in runners:
+        if not runner.run(progress, first, end):
+            return False
+        first += runner.size
+    progress.close()
+    return True
+
+
+def _changing(change: BulkChange) -> How:
+    if change.kind is Kind.MEDIA:
+        return changing_media(change, records.definitions(change.project))
+    return changing(change, type_of(change.kind, change.project, change.type))
 
 
 class _Runner:
@@ -136,18 +121,24 @@ class _Runner:
         self._change = change
         self._writer = Writer(project=change.project, user=change.user, level=Level.EDIT)
         self._progress = Progress(total=len(change.numbers))
-        self._most = max(MOST_MOVED, MOST_COPIED)
+        self._first = 0
+        self._most = _AT_ONCE.get(change.verb, max(MOST_MOVED, MOST_COPIED))
         self._moves: Moves | None = None
         self._part: Callable[[Sequence[int]], tuple[int, bool]] = {
             "edit": self._rewrite,
+            "archive": self._rewrite,
             "bury": self._rewrite,
             "move": self._move,
             "copy": self._move,
             "prune": self._prune,
-        }[change.verb]
+            "delete": self._delete,
+            "clear": self._clear,
+        }.get(change.verb, self._one)
         self._how: Callable[[Any], Any] = self._buried
-        if change.verb in ("edit", "move", "copy"):
-            self._how = changing(change, type_of(change.kind, change.project, change.type))
+        if change.verb == "archive":
+            self._how = archiving(change)
+        elif change.verb in ("edit", "move", "copy", "hang"):
+            self._how = _changing(change)
         if change.verb in ("move", "copy"):
             self._moves = Moves(
                 kind=change.kind,
@@ -160,6 +151,11 @@ class _Runner:
                 also=self._note,
             )
 
+    @property
+    def size(self) -> int:
+        """How many things it does."""
+        return len(self._change.numbers)
+
     def order(self) -> None:
         """Bring the rows into the order in which they are done; once, for progress is counted along it."""
         if self._moves:
@@ -167,17 +163,22 @@ class _Runner:
         elif self._change.verb == "prune":
             self._change.numbers.sort()
 
-    def run(self, progress: Progress, end: float | None = None) -> bool:
+    def run(self, progress: Progress, first: int, end: float | None) -> bool:
         """Do what is left until the end of the time, if it has one; whether all is done.
+
+        Args:
+            progress: of all changes that are carried out together.
+            first: how many things those before this one do.
+            end: of the time, as of `time.monotonic`.
 
         Raises:
             Conflict: somebody was faster with the same rows, every time.
         """
-        self._progress = progress
-        if not progress.done and self._change.children:
+        self._progress, self._first = progress, first
+        if progress.done == first and self._change.children:
             self._delete_children()
         lost = 0
-        while progress.done < progress.total:
+        while progress.done < first + self.size:
             if end is not None and time.monotonic() > end:
                 return False
             try:
@@ -196,11 +197,10 @@ class _Runner:
             else:
                 lost = 0
                 progress.advance(count, committed=committed)
-        progress.close()
         return True
 
     def _left(self) -> list[int]:
-        return self._change.numbers[self._progress.done :][: self._most]
+        return self._change.numbers[self._progress.done - self._first :][: self._most]
 
     def _note(self, transaction: Transaction, count: int) -> None:
         self._progress.add(transaction, count)
@@ -218,6 +218,8 @@ class _Runner:
         numbers = [step.after.id for step in done]
         bury = self._change.verb == "bury"
         edits = [tombstoned(kind, numbers) if bury else Edit(kind, numbers, *self._change.told)]
+        if self._change.verb == "archive":
+            edits = transitions(done)
         self._apply(done, edits, len(part))
         return len(part), bool(done)
 
@@ -229,8 +231,8 @@ class _Runner:
         if self._moves is None:
             raise AssertionError(self._change.verb)
         if self._moves.looks:
-            part = self._change.numbers[self._progress.done :]
-        return self._moves.next(part)
+            part = self._change.numbers[self._progress.done - self._first :]
+        return self._moves.next(part, self._most)
 
     def _prune(self, part: Sequence[int]) -> tuple[int, bool]:
         """Let rows go, lower ids first, and make the marks before them visible again that stay."""
@@ -250,6 +252,43 @@ class _Runner:
         done = [*(Step(kind, row, None) for row in rows), *flips]
         self._apply(done, edits, len(part))
         return len(part), bool(done)
+
+    def _delete(self, part: Sequence[int]) -> tuple[int, bool]:
+        """Let rows go that nothing else depends on, and before media what lies on them."""
+        kind = self._change.kind
+        if kind is Kind.MEDIA and not media_clearing.clear(self._change.project, self._change.user, part):
+            return 0, False
+        done = [Step(kind, row, None) for row in entities.many(kind, part).values()]
+        gone = [step.before.entity.id for step in done if step.before]
+        self._apply(done, [deleted(kind, gone)], len(part))
+        return len(part), bool(done)
+
+    def _clear(self, part: Sequence[int]) -> tuple[int, bool]:
+        """Delete what came onto media while they went."""
+        everything = media_clearing.clear(self._change.project, self._change.user, part)
+        return (len(part) if everything else 0), False
+
+    def _one(self, part: Sequence[int]) -> tuple[int, bool]:
+        """Do one leaf or section, or some of what that takes."""
+        (number,) = part
+
+        def also(transaction: Transaction) -> None:
+            self._note(transaction, 1)
+
+        change = self._change
+        match change.verb:
+            case "hang":
+                return leaf_trees.hang(change, self._how, also)
+            case "settle":
+                return leaf_trees.settle(change, also)
+            case "fell":
+                return leaf_trees.fell(change, also)
+            case "dissolve":
+                return section_changes.dissolve(change)
+            case "repath":
+                return section_changes.repath(change, number, also)
+            case _:
+                raise AssertionError(change.verb)
 
     def _apply(self, done: list[Step], edits: list[Edit], count: int) -> None:
         steps.apply(

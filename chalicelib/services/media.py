@@ -1,7 +1,7 @@
 """What everything done to media needs: sections in both directions, the keys of roles, presigned answers.
 
 `media_creation` makes media, whose images `images` imports later by a queue function; `media_changes` changes one or
-many; `media_deletion` deletes with what lies on them.
+many; `media_deletion` deletes, with what lies on them (`media_clearing`).
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ import msgspec
 
 from chalicelib.domain import keys
 from chalicelib.domain.accounts import PROJECT, Project
+from chalicelib.domain.attribute_values import merge
 from chalicelib.domain.definitions import Definitions, MediaType, Section
 from chalicelib.domain.entities import Media, MediaFiles
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.media import ROLES, TAG_ATTRIBUTE
+from chalicelib.domain.media import ROLES, TAG_ATTRIBUTE, tag_text, tagged, tagged_names
+from chalicelib.domain.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.services import stores
 from chalicelib.storage import presigned, records
 
 NO_SECTION = -1
+_ALLOWED = (TAG_ATTRIBUTE,)
 
 
 def type_of(definitions: Definitions, number: int) -> MediaType:
@@ -52,6 +55,43 @@ def in_folder(definitions: Definitions, attributes: dict[str, Any], number: int)
         return {**attributes, TAG_ATTRIBUTE: ""}, None
     section = folder(definitions, number, "primary_section")
     return {**attributes, TAG_ATTRIBUTE: section.tator_user_sections or ""}, section.id
+
+
+def values_after(
+    definitions: Definitions,
+    current: Media,
+    attributes: Mapping[str, Any] | None,
+    reset: Collection[str] | None,
+    nulls: Collection[str] | None,
+    section: int | None,
+) -> dict[str, Any]:
+    """The members of a media that a change of its attributes or its folder touches, each following the other.
+
+    Args:
+        definitions: of its project.
+        current: the media.
+        attributes: values by name.
+        reset: names of attributes that go back to their default.
+        nulls: names of attributes that become null.
+        section: the folder it goes to.
+
+    Raises:
+        BadInput: an attribute breaks its definition, or there is no such folder.
+    """
+    asked = (tagged(attributes), tagged_names(reset), tagged_names(nulls))
+    if section is None and all(part is None for part in asked):
+        return {}
+    of = type_of(definitions, current.type)
+    before = up_to_date(current, of.revisions).attributes
+    after = merge(of.attribute_types, before, *asked, always_allowed=_ALLOWED)
+    change: dict[str, Any] = {"attributes": after, "revision": len(of.revisions)}
+    if section is not None:
+        after, folder_after = in_folder(definitions, after, section)
+        return change | {"attributes": after, "primary_section": folder_after}
+    if any(TAG_ATTRIBUTE in (part or ()) for part in asked):
+        after[TAG_ATTRIBUTE] = tag = tag_text(after[TAG_ATTRIBUTE])
+        return change | {"primary_section": section_of_tag(definitions, tag)}
+    return change
 
 
 def section_of_tag(definitions: Definitions, tag: object) -> int | None:

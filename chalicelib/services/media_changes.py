@@ -9,35 +9,22 @@ from typing import Any
 import msgspec
 
 from chalicelib.domain.accounts import Project
-from chalicelib.domain.attribute_values import merge
 from chalicelib.domain.changes import changed, differences
-from chalicelib.domain.commits import Edit
-from chalicelib.domain.definitions import Definitions
 from chalicelib.domain.entities import Media, MediaFiles
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.media import (
-    TAG_ATTRIBUTE,
-    MediaUpdate,
-    next_state,
-    tag_text,
-    tagged,
-    tagged_names,
-    with_concat,
-    with_live,
-    with_multi,
-)
+from chalicelib.domain.media import MediaUpdate, next_state, with_concat, with_live, with_multi
 from chalicelib.domain.resource import now, timestamp
-from chalicelib.domain.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.query import filters
 from chalicelib.query.media_bodies import MediaBulkUpdate
 from chalicelib.query.parameters import MediaQuery
-from chalicelib.services import asking, media, ownership, visibility
+from chalicelib.services import asking, bulk, media, ownership, visibility
+from chalicelib.services.annotation_bulk import refuse_mixed
 from chalicelib.services.annotations import Writer, author, existing, hyphenated
+from chalicelib.services.bulk_changes import BulkChange, How, changing_media
 from chalicelib.storage import entities, records
 
 _PLAIN = ("name", "num_frames", "fps", "codec", "width", "height", "summary_level")
-_ALLOWED = (TAG_ATTRIBUTE,)
 
 
 def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> Media:
@@ -61,7 +48,14 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         change["created_by"] = user
         change["elemental_id"] = hyphenated(body.elemental_id) if body.elemental_id else None
         change = {name: value for name, value in change.items() if value is not None}
-        change |= _attributes(definitions, current, body)
+        change |= media.values_after(
+            definitions,
+            current,
+            body.attributes,
+            body.reset_attributes,
+            body.null_attributes,
+            body.primary_section,
+        )
         change |= _files(current, body)
         if body.archive_state and (state := next_state(current.archive_state, body.archive_state)):
             change |= {"archive_state": state, "archive_status_date": now()}
@@ -73,7 +67,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         Kind.MEDIA, number, how, user=writer.user, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
     )
     if body.archive_state:
-        _archive(writer, _members([after]), body.archive_state)
+        bulk.run(_archiving(writer, _members([after]), body.archive_state))
     return after
 
 
@@ -89,29 +83,58 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
         raise BadInput(f"Nothing to change: give one of {', '.join(wishes)}, archive_state.")
     user = author(writer, body.user_elemental_id)
     view = asking.current(writer.project)
-    numbers = asking.ids(view, filters.parse(Kind.MEDIA, parameters, body))
+    query = filters.parse(Kind.MEDIA, parameters, body)
+    numbers = asking.ids(view, query)
     check_count(numbers, count)
-    found: list[Media] = [row.entity for row in entities.many(Kind.MEDIA, numbers).values()]
-    if len({one.type for one in found}) > 1:
-        raise BadInput("type: the matches are of several types; all that are changed together must be of one.")
-    definitions = view.definitions
-    plain: dict[str, Any] = {"created_by": user} if user is not None else {}
-
-    def how(current: Media) -> Media | None:
-        return _marked(current, plain | _attributes(definitions, current, body), writer.user)
-
-    if visibility.current():
-        visibility.check(Kind.MEDIA, [how(one) or one for one in found])
-    if found and (first := how(found[0])) is not None:
-        told = differences(found[0], first)
-        entities.edit_many(
-            Kind.MEDIA, numbers, how, user=writer.user, describe=lambda done: [Edit(Kind.MEDIA, done, *told)]
-        )
-    elif found:
-        entities.edit_many(Kind.MEDIA, numbers, how, user=writer.user)
+    first = next(iter(entities.many(Kind.MEDIA, numbers[:5]).values()), None)
+    if first is None:
+        return 0
+    refuse_mixed(Kind.MEDIA, view, query, numbers, first.entity.type)
+    signed = {"modified_by": writer.user, "modified_datetime": now()}
+    edited = BulkChange(
+        kind=Kind.MEDIA,
+        project=writer.project,
+        user=writer.user,
+        verb="edit",
+        numbers=numbers if any(getattr(body, name) is not None for name in wishes) else [],
+        attributes=body.attributes,
+        reset=body.reset_attributes,
+        nulls=body.null_attributes,
+        section=body.primary_section,
+        fixed=signed if user is None else {**signed, "created_by": user},
+    )
+    how = changing_media(edited, view.definitions)
+    members = _looked_through(edited, how, numbers)
+    changes = [edited]
     if body.archive_state:
-        _archive(writer, [*numbers, *_members(found)], body.archive_state)
+        changes.append(_archiving(writer, [*numbers, *members], body.archive_state))
+    bulk.run(*changes)
     return len(numbers)
+
+
+def _looked_through(edited: BulkChange, how: How, numbers: list[int]) -> list[int]:
+    """Look at all media that are to be changed, a few at a time, before any is.
+
+    What the change log is to say is noted, of the first of them that changes.
+
+    Returns:
+        the ids of media that some of them show.
+
+    Raises:
+        BadInput, Forbidden: one of them cannot be changed so.
+    """
+    members: list[int] = []
+    for start in range(0, len(numbers), entities.ROWS_A_READ):
+        rows = entities.many(Kind.MEDIA, numbers[start : start + entities.ROWS_A_READ]).values()
+        found: list[Media] = [row.entity for row in rows]
+        members += _members(found)
+        after = [how(one) for one in found] if edited.numbers else [None] * len(found)
+        changed_pairs = ((old, new) for old, new in zip(found, after, strict=True) if new is not None)
+        if edited.told == ({}, {}):
+            edited.told = next((differences(old, new) for old, new in changed_pairs), edited.told)
+        if visibility.current():
+            visibility.check(Kind.MEDIA, [new or old for old, new in zip(found, after, strict=True)])
+    return members
 
 
 def check_count(numbers: list[int], count: int | None) -> None:
@@ -119,25 +142,6 @@ def check_count(numbers: list[int], count: int | None) -> None:
     if count is not None and len(numbers) != count:
         message = f"count: expected {count} media, {len(numbers)} match; nothing was changed."
         raise BadInput(message)
-
-
-def _attributes(definitions: Definitions, current: Media, body: MediaUpdate | MediaBulkUpdate) -> dict[str, Any]:
-    """Attributes and primary section after the change, each following the other."""
-    names = (tagged_names(body.reset_attributes), tagged_names(body.null_attributes))
-    asked = (tagged(body.attributes), *names)
-    if body.primary_section is None and all(part is None for part in asked):
-        return {}
-    type_ = media.type_of(definitions, current.type)
-    before = up_to_date(current, type_.revisions).attributes
-    attributes = merge(type_.attribute_types, before, *asked, always_allowed=_ALLOWED)
-    change: dict[str, Any] = {"attributes": attributes, "revision": len(type_.revisions)}
-    if body.primary_section is not None:
-        attributes, section = media.in_folder(definitions, attributes, body.primary_section)
-        return change | {"attributes": attributes, "primary_section": section}
-    if any(TAG_ATTRIBUTE in (part or ()) for part in asked):
-        attributes[TAG_ATTRIBUTE] = tag = tag_text(attributes[TAG_ATTRIBUTE])
-        return change | {"primary_section": media.section_of_tag(definitions, tag)}
-    return change
 
 
 def _files(current: Media, body: MediaUpdate) -> dict[str, Any]:
@@ -166,21 +170,22 @@ def _check_streaming(files: MediaFiles) -> None:
 def _marked(current: Media, change: dict[str, Any], user: int) -> Media | None:
     """The media with its changes and who made them; None where nothing differs."""
     after = msgspec.structs.replace(current, **change)
-    if after == current:
+    if not entities.differs(current, after):
         return None
     return msgspec.structs.replace(after, modified_by=user, modified_datetime=now())
 
 
-def _archive(writer: Writer, numbers: Iterable[int], wish: str) -> None:
-    def how(current: Media) -> Media | None:
-        state = next_state(current.archive_state, wish) if current.project == writer.project else None
-        if state is None:
-            return None
-        return _marked(current, {"archive_state": state, "archive_status_date": now()}, writer.user)
-
-    wanted = list(dict.fromkeys(numbers))
-    if wanted:
-        entities.edit_many(Kind.MEDIA, wanted, how, user=writer.user)
+def _archiving(writer: Writer, numbers: Iterable[int], wish: str) -> BulkChange:
+    signed = {"modified_by": writer.user, "modified_datetime": now()}
+    return BulkChange(
+        kind=Kind.MEDIA,
+        project=writer.project,
+        user=writer.user,
+        verb="archive",
+        numbers=list(dict.fromkeys(numbers)),
+        wish=wish,
+        fixed={**signed, "archive_status_date": signed["modified_datetime"]},
+    )
 
 
 def _members(found: Iterable[Media]) -> list[int]:

@@ -24,7 +24,6 @@ from typing import Any
 import msgspec
 
 from chalicelib.domain.accounts import MEMBERSHIP
-from chalicelib.domain.changes import deleted
 from chalicelib.domain.commits import Commit
 from chalicelib.domain.definitions import TYPE_RECORD, VERSION
 from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
@@ -33,7 +32,7 @@ from chalicelib.errors import NotFound, Unavailable
 from chalicelib.messages import BuryRetired, send
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
-from chalicelib.services import asking
+from chalicelib.services import asking, media_clearing
 from chalicelib.settings import settings
 from chalicelib.storage import archive, entities, intents, records, retired, steps
 from chalicelib.storage.intents import Intent
@@ -44,7 +43,7 @@ SETTLED = 60
 """Seconds after which a request is over; API Gateway gives it 29."""
 LATER = 900
 """Seconds after which everybody is over who may have read a definition before it went: Lambda ends its functions."""
-AT_ONCE = entities.ROWS_A_TRANSACTION
+AT_ONCE = steps.LARGEST
 """Rows of one commit."""
 COMMITS_AT_ONCE = 200
 """Commits that are searched between two looks at the clock."""
@@ -243,7 +242,7 @@ class _Burial:
             numbers.clear()
 
     def _bury(self, kind: Kind, numbers: list[int]) -> None:
-        entities.bury_retired(kind, numbers, user=self._entry.user, describe=lambda buried: [deleted(kind, buried)])
+        media_clearing.delete_rows(kind, self._project, self._entry.user, numbers, read=entities.retired)
 
 
 def _kinds_of(what: DefinitionKind) -> set[Kind]:

@@ -11,17 +11,15 @@ import msgspec
 
 from chalicelib.domain.accounts import PROJECT
 from chalicelib.domain.attribute_values import fill
-from chalicelib.domain.commits import Edit
 from chalicelib.domain.definition_specs import SectionSpec
 from chalicelib.domain.definitions import SECTION, Section
-from chalicelib.domain.entities import Media
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.media import TAG_ATTRIBUTE
 from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput
-from chalicelib.query.operators import Op
-from chalicelib.query.tree import Query, Test
-from chalicelib.services import asking, visibility
+from chalicelib.services import asking, bulk, section_changes, visibility
+from chalicelib.services.bulk_changes import BulkChange
+from chalicelib.services.section_changes import path_taken
 from chalicelib.storage import entities, ids, records
 
 PATH = re.compile(r"[A-Za-z0-9_]{1,255}(\.[A-Za-z0-9_]{1,255})*")
@@ -107,11 +105,6 @@ def checked_path(path: str) -> str:
     return path
 
 
-def path_taken() -> BadInput:
-    """What a second section of a path meets."""
-    return BadInput("path: Section with this path already exists!")
-
-
 def check_media(project: int, media: Iterable[int]) -> None:
     """Raise BadInput unless every id is a media of the project."""
     wanted = list(media)
@@ -123,31 +116,25 @@ def check_media(project: int, media: Iterable[int]) -> None:
 
 def delete(project: int, found: Iterable[Section], user: int) -> int:
     """Remove sections; their media stay, and belong to none. How many there were."""
-    done = 0
-    for section in found:
-        # Media first, so that a deletion that was stopped can be repeated; then those that came meanwhile.
-        _empty(project, section, user)
-        records.remove(SECTION, section.id, user=user)
-        _empty(project, section, user)
-        done += 1
-    return done
-
-
-def _empty(project: int, section: Section, user: int) -> None:
-    """Let the media of a folder belong to none."""
-
-    def without(media: Media) -> Media | None:
-        if media.primary_section != section.id:
-            return None
-        return msgspec.structs.replace(media, primary_section=None, attributes={**media.attributes, TAG_ATTRIBUTE: ""})
-
-    def told(numbers: list[int]) -> list[Edit]:
-        old: dict[str, object] = {"_primary_section": section.id, TAG_ATTRIBUTE: section.tator_user_sections}
-        return [Edit(Kind.MEDIA, numbers, old, {"_primary_section": None, TAG_ATTRIBUTE: ""})]
-
-    in_section = Query(kind=Kind.MEDIA, where=Test("section", Op.EQ, section.id))
-    numbers = asking.ids(asking.current(project), in_section)
-    entities.edit_many(Kind.MEDIA, numbers, without, user=user, describe=told)
+    changes = [
+        BulkChange(
+            kind=Kind.MEDIA,
+            project=project,
+            user=user,
+            verb="dissolve",
+            numbers=[section.id],
+            told=(
+                {"_primary_section": section.id, TAG_ATTRIBUTE: section.tator_user_sections},
+                {"_primary_section": None, TAG_ATTRIBUTE: ""},
+            ),
+        )
+        for section in found
+    ]
+    if changes:
+        view = asking.current(project)
+        rows = sum(asking.count(view, section_changes.inside(change.numbers[0])) for change in changes)
+        bulk.run(*changes, rows=len(changes) + rows)
+    return len(changes)
 
 
 def matches(path: str, lquery: str) -> bool:
@@ -200,12 +187,16 @@ def substitute(project: int, found: Iterable[Section], old: str, new: str, user:
         raise path_taken()
     # A path may become one that another leaves: the one that leaves goes first.
     moved.sort(key=lambda section: len(section.path), reverse=len(new) > len(old))
-    for section in moved:
-
-        def how(current: Section) -> Section:
-            return msgspec.structs.replace(current, path=paths[current.id])
-
-        records.edit(SECTION, section.id, how, user=user, taken=path_taken())
+    bulk.run(
+        BulkChange(
+            kind=Kind.MEDIA,
+            project=project,
+            user=user,
+            verb="repath",
+            numbers=[section.id for section in moved],
+            paths={section.id: (section.path, paths[section.id]) for section in moved},
+        )
+    )
     return len(moved)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.domain.commits import GONE, Change, Edit
+from chalicelib.domain.commits import Change, Edit
 from chalicelib.domain.entities import Entity
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.resource import now
@@ -25,13 +25,12 @@ from chalicelib.storage import entity_rows
 from chalicelib.storage.entity_rows import ROWS_A_READ, Reading, Stored
 from chalicelib.storage.entity_rows import key as _key
 from chalicelib.storage.tables import CounterRow, EntityRow, Unmoved
-from chalicelib.storage.transactions import TooLarge, Transaction
+from chalicelib.storage.transactions import Transaction
 
 __all__ = ["ROWS_A_READ", "Stored"]
 
 SMALL = 8
 """Up to so many new entities go into one transaction: fewer calls, though each write unit counts twice."""
-ROWS_A_TRANSACTION = 99
 ROWS_A_SCAN = 1000
 EDIT_ATTEMPTS = 12
 _KNOWN_BATCHES = 100_000
@@ -243,51 +242,6 @@ def bury(change: Transaction, kind: Kind, before: Stored[Any]) -> None:
     change.put(row, Unmoved(before.n), moved)
 
 
-def edit_many(
-    kind: Kind,
-    numbers: Sequence[int],
-    how: Callable[[Any], Entity | None],
-    *,
-    user: int | None,
-    describe: Callable[[list[int]], list[Edit]] | None = None,
-) -> int:
-    """Apply an edit to each of many entities; each is changed whole, in commits of up to 99.
-
-    Entities that vanished meanwhile are left out. Stopped half-way, the rest is unchanged and the call may be repeated.
-
-    Args:
-        kind: the kind of entities.
-        numbers: their ids.
-        how: from an entity to the changed entity, a copy; None to leave it.
-        user: who does it.
-        describe: from the ids that one commit changes to its entries of the change log.
-
-    Returns:
-        how many were changed.
-    """
-    return _chunked(kind, numbers, lambda part: _edit_chunk(kind, part, how, user, describe))
-
-
-def delete_many(kind: Kind, numbers: Sequence[int], *, user: int | None, edits: list[Edit] | None = None) -> int:
-    """Delete entities, in commits of up to 99: readers no longer see them, a purge removes them later.
-
-    Returns:
-        how many were there to delete.
-    """
-    return _chunked(kind, numbers, lambda part: _delete_chunk(many(kind, part), kind, user, lambda _: edits))
-
-
-def bury_retired(
-    kind: Kind, numbers: Sequence[int], *, user: int | None, describe: Callable[[list[int]], list[Edit]]
-) -> int:
-    """Delete those that went with a definition, as `delete_many` deletes those that readers still see.
-
-    Returns:
-        how many there were; none where all were buried before.
-    """
-    return _chunked(kind, numbers, lambda part: _delete_chunk(retired(kind, part), kind, user, describe))
-
-
 def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:
     """Remove rows for good. What is gone already is no error.
 
@@ -303,71 +257,6 @@ def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:
             rows.delete(EntityRow(_key(kind, number)))
     if whole:
         CounterRow(f"batch#{_key(kind, wanted[0])}", "@").delete()
-
-
-def _chunked(kind: Kind, numbers: Sequence[int], do: Callable[[Sequence[int]], int]) -> int:
-    done = start = lost = 0
-    most = ROWS_A_TRANSACTION  # fewer where they are large
-    while start < len(numbers):
-        part = numbers[start : start + most]
-        try:
-            done += do(part)
-        except TooLarge:
-            if len(part) == 1:
-                raise
-            most = len(part) // 2
-        except Conflict:
-            lost += 1
-            if lost >= EDIT_ATTEMPTS:
-                message = f"{kind.capitalize()} {part[0]} and others are being changed by too many at once."
-                raise Conflict(message) from None
-        else:
-            start += len(part)
-            lost = 0
-    return done
-
-
-def _edit_chunk(
-    kind: Kind,
-    part: Sequence[int],
-    how: Callable[[Any], Entity | None],
-    user: int | None,
-    describe: Callable[[list[int]], list[Edit]] | None,
-) -> int:
-    change = Transaction()
-    changes: list[Change] = []
-    project = 0
-    for number, before in many(kind, part).items():
-        after = how(before.entity)
-        if after is None or not differs(before.entity, after):
-            continue
-        doc = _encoder.encode(after)
-        project = after.project
-        rewrite(change, kind, before, after, doc)
-        changes.append(Change(kind, number, msgspec.Raw(doc)))
-    if changes:
-        change.log(project, user, changes, describe([told.id for told in changes]) if describe else None)
-        change.run()
-    return len(changes)
-
-
-def _delete_chunk(
-    found: dict[int, Stored[Any]],
-    kind: Kind,
-    user: int | None,
-    describe: Callable[[list[int]], list[Edit] | None],
-) -> int:
-    change = Transaction()
-    changes: list[Change] = []
-    project = 0
-    for number, before in found.items():
-        project = before.entity.project
-        bury(change, kind, before)
-        changes.append(Change(kind, number, GONE))
-    if changes:
-        change.log(project, user, changes, describe(list(found)))
-        change.run()
-    return len(changes)
 
 
 def _committed(kind: Kind, batches: set[Any]) -> bool:

@@ -61,9 +61,10 @@ class Progress:
         if self.name is None:
             return
         try:
-            self.done = self._stored = int(CounterRow.get(f"intent#{self.name}", "@", consistent_read=True).n)
+            self._stored = int(CounterRow.get(f"intent#{self.name}", "@", consistent_read=True).n)
         except CounterRow.DoesNotExist:
-            self.done = self._stored = self.total
+            self._stored = self.total
+        self.done = max(self.done, self._stored)
 
     def close(self) -> None:
         """Remove the row where the last things needed no transaction; again is no error."""

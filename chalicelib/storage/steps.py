@@ -32,7 +32,7 @@ from chalicelib.errors import Conflict
 from chalicelib.storage import entities
 from chalicelib.storage.entities import Stored
 from chalicelib.storage.tables import CounterRow
-from chalicelib.storage.transactions import Transaction
+from chalicelib.storage.transactions import TooLarge, Transaction
 
 T = TypeVar("T")
 
@@ -84,6 +84,25 @@ def again(attempt: Callable[[], T]) -> T:
         except Conflict:
             time.sleep(min(0.1, 0.002 * 2**turn) * random.random())  # noqa: S311
     return attempt()
+
+
+def in_parts(numbers: Sequence[int], do: Callable[[Sequence[int]], None]) -> None:
+    """Do something to many things in order, `LARGEST` at a time, fewer where they are large.
+
+    Raises:
+        Conflict: with some of them, others were faster every time; what comes before them is done.
+    """
+    start, most = 0, LARGEST
+    while start < len(numbers):
+        part = numbers[start : start + most]
+        try:
+            again(lambda part=part: do(part))  # type: ignore[misc]
+        except TooLarge:
+            if len(part) == 1:
+                raise
+            most = len(part) // 2
+        else:
+            start += len(part)
 
 
 def apply(

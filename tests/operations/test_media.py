@@ -261,6 +261,14 @@ class TestUpdateMedia:
         assert member("View Only").patch(f"Media/{media}", {"name": "x"}).status == 403
 
 
+def states(api, project, number):
+    """The archive states that the change log tells of after the creation: before and after each change."""
+    logged = api.get(f"ChangeLog/{project}", entity_id=number, entity_type="media").json[1:]
+    changes = [log["description_of_change"] for log in logged]
+    sides = [change[side] for change in changes for side in ("old", "new")]
+    return [each["value"] for side in sides for each in side if each["name"] == "_archive_state"]
+
+
 class TestBulk:
     @pytest.fixture
     def many(self, api, project, image_type):
@@ -291,6 +299,36 @@ class TestBulk:
         assert api.get(f"MediaCount/{project}").json == 3
         assert api.get(f"MediaCount/{project}", media_id=many).json == 5
         assert api.put(f"MediaCount/{project}", {"ids": many}, archive_lifecycle="archived").json == 2
+
+    def test_the_change_log_tells_the_archive_state_before_and_after(self, api, project, many):
+        api.patch(f"Medias/{project}", {"archive_state": "to_archive", "ids": many[:2]})
+        api.patch(f"Medias/{project}", {"archive_state": "to_live", "ids": many})
+        assert [states(api, project, number) for number in many[1:3]] == [
+            ["live", "to_archive", "to_archive", "live"],
+            [],
+        ]
+
+    def test_the_change_log_tells_of_media_that_another_shows(self, api, project, media, video_type):
+        parts = [api.made(f"Medias/{project}", {"type": video_type, "name": name, "md5": ""}) for name in "ab"]
+        api.patch(f"Media/{media}", {"multi": {"ids": parts, "layout": [1, 2]}})
+        api.patch(f"Medias/{project}", {"archive_state": "to_archive", "ids": [media]})
+        api.patch(f"Media/{media}", {"archive_state": "to_live"})
+        assert states(api, project, parts[0]) == ["live", "to_archive", "to_archive", "live"]
+
+    def test_the_change_log_tells_of_the_first_that_changes(self, api, project, many):
+        api.patch(f"Media/{many[0]}", {"attributes": {"Depth": 7}})
+        api.patch(f"Medias/{project}", {"attributes": {"Depth": 7}, "ids": many})
+        logged = api.get(f"ChangeLog/{project}", entity_id=many[1], entity_type="media").json
+        change = logged[-1]["description_of_change"]
+        assert {"name": "Depth", "value": 5} in change["old"]
+        assert {"name": "Depth", "value": 7} in change["new"]
+        assert len(logged) == 2
+
+    def test_0_becomes_false_and_1_becomes_true(self, api, project, many):
+        for url, more in ((f"Media/{many[0]}", {}), (f"Medias/{project}", {"ids": many[:1]})):
+            for value in (0, False, 1, True):
+                assert api.patch(url, {"attributes": {"Species": value}, **more}).status == 200
+                assert api.get(f"Media/{many[0]}").json["attributes"]["Species"] is value
 
     def test_nothing_matched_is_no_error(self, api, project, many):
         said = api.patch(f"Medias/{project}", {"attributes": {"Depth": 1}}, name="none")

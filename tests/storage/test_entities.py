@@ -11,8 +11,10 @@ import pytest
 from chalicelib.domain.entities import Localization
 from chalicelib.domain.kinds import Kind
 from chalicelib.errors import Conflict, NotFound
-from chalicelib.storage import entities, entity_rows, ids, log, objects, transactions
+from chalicelib.storage import entities, entity_rows, ids, log, objects, steps, transactions
+from chalicelib.storage.steps import Step
 from chalicelib.storage.tables import CounterRow
+from chalicelib.storage.transactions import TooLarge
 from infra.local.metering import metering
 
 BOX = Kind.LOCALIZATION
@@ -106,24 +108,40 @@ def test_eight_who_edit_one_entity_lose_no_edit(project):
     assert [commit.seq for commit in log.read_after(project, 0)] == list(range(1, 10))
 
 
-def test_many_are_edited_and_deleted_each_whole(project):
+def test_many_are_deleted_in_parts_and_those_that_are_gone_are_no_error(project):
     made = boxes(project, 250)
     entities.create(BOX, made, user=7)
     numbers = [box.id for box in made]
-    assert entities.edit_many(BOX, numbers, lambda box: msgspec.structs.replace(box, y=0.25), user=7) == 250
-    assert {found.entity.y for found in entities.many(BOX, numbers).values()} == {0.25}
-    assert entities.delete_many(BOX, [*numbers[:120], 10**11], user=7) == 120
+
+    def delete(part):
+        done = [Step(BOX, row, None) for row in entities.many(BOX, part).values()]
+        steps.apply(project, done, user=7, edits=[])
+
+    steps.in_parts([*numbers[:120], 10**11], delete)
     assert sorted(entities.many(BOX, numbers)) == numbers[120:]
-    told = [change for commit in log.read_after(project, 0) for change in commit.changes]
-    assert sum(change.is_gone for change in told) == 120
+    commits = list(log.read_after(project, 0))
+    assert [len(commit.changes) for commit in commits] == [250, steps.LARGEST, 120 - steps.LARGEST]
+    assert sum(change.is_gone for commit in commits for change in commit.changes) == 120
 
 
-def test_a_bulk_edit_that_turns_0_into_false_is_an_edit(project):
+def test_parts_are_halved_until_they_fit_and_one_that_never_does_is_refused(project):
+    sizes = []
+
+    def do(part):
+        sizes.append(len(part))
+        if len(part) > 30 or 199 in part:
+            raise TooLarge("too large")
+
+    with pytest.raises(TooLarge):
+        steps.in_parts(list(range(200)), do)
+    assert sizes[:3] == [98, 49, 24]
+    assert sizes[-1] == 1
+
+
+def test_turning_0_into_false_is_a_change(project):
     (box,) = boxes(project, 1, attributes={"flag": 0})
-    entities.create(BOX, [box], user=7)
-    flag = {"flag": False}
-    assert entities.edit_many(BOX, [box.id], lambda found: msgspec.structs.replace(found, attributes=flag), user=7) == 1
-    assert entities.get(BOX, box.id).attributes["flag"] is False
+    assert entities.differs(box, msgspec.structs.replace(box, attributes={"flag": False}))
+    assert not entities.differs(box, msgspec.structs.replace(box, attributes={"flag": 0}))
 
 
 def test_eight_writers_leave_a_log_without_gaps(project):

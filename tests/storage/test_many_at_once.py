@@ -13,8 +13,9 @@ from chalicelib.domain.kinds import Kind
 from chalicelib.query import check, parse
 from chalicelib.query.parameters import LocalizationQuery
 from chalicelib.services import compaction
-from chalicelib.storage import archive, entities, ids, log, snapshots
+from chalicelib.storage import archive, entities, ids, log, snapshots, steps
 from chalicelib.storage.snapshot_records import pointer
+from chalicelib.storage.steps import Step
 from chalicelib.storage.transactions import Transaction
 from chalicelib.storage.view import View
 from chalicelib.storage.view_cache import Views
@@ -71,7 +72,8 @@ def test_every_reader_sees_every_acknowledged_write_at_once_and_in_order(rounds,
             marker = thing(markers[who], who, n, is_marker=True)
             entities.edit(Kind.LOCALIZATION, markers[who], lambda _: marker, user=7)
         else:
-            assert entities.delete_many(Kind.LOCALIZATION, [boxes[who, n]], user=7) == 1
+            row = entities.stored(Kind.LOCALIZATION, boxes[who, n])
+            steps.apply(project, [Step(Kind.LOCALIZATION, row, None)], user=7, edits=[])
 
     def container(nap: float):
         views = Views(log.read_after, begin=snapshots.begin)
