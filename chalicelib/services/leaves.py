@@ -28,6 +28,7 @@ from chalicelib.query.bodies import LeafIdQuery
 from chalicelib.query.operators import Op
 from chalicelib.query.parameters import LeafQuery
 from chalicelib.query.tree import Query, Test, Tree, both
+from chalicelib.query.values import fold
 from chalicelib.services import access, asking
 from chalicelib.services.annotation_bulk import matched, refuse_mixed
 from chalicelib.services.annotations import Writer, type_of, types_of
@@ -295,7 +296,7 @@ def _found(project: int, where: Tree) -> list[Leaf]:
 
 
 def _fitting(wanted: str) -> Iterable[Tree]:
-    first, *others = wanted.split("*")
+    first, *others = fold(wanted).split("*")
     if first:
         yield Test("name", Op.STARTS, first)
     if others and others[-1]:
