@@ -10,19 +10,27 @@ from chalicelib.domain.file_bodies import FileSpec, FileUpdate
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.permissions import Permission
 from chalicelib.domain.responses import CreateResponse, MessageResponse
+from chalicelib.errors import BadInput
 from chalicelib.operations.addresses import PROJECT, entity
 from chalicelib.operations.annotation_operations import list_matches
 from chalicelib.operations.operation import Call, Documents, NoQuery, Operation
 from chalicelib.query.parameters import FileQuery
 from chalicelib.services import files
 from chalicelib.services.annotations import Writer
+from chalicelib.storage import records
 
 TAG = "Files"
 ONE = entity(Kind.FILE)
 
 
 def list_files(call: Call[Project, FileQuery, None]) -> Documents | int:
-    """All that match, as documents straight from the view."""
+    """All that match, as documents straight from the view.
+
+    Raises:
+        BadInput: the project has no such type: of files, clients rely on that (`spec/3` §9).
+    """
+    if call.query.type is not None and call.query.type not in records.definitions(call.project).types(Kind.FILE):
+        raise BadInput(f"type: the project has no file type {call.query.type}.")
     return list_matches(Kind.FILE, call)
 
 

@@ -22,6 +22,7 @@ from chalicelib.query.bodies import LeafIdQuery
 from chalicelib.query.operators import Op
 from chalicelib.query.parameters import LeafQuery
 from chalicelib.query.tree import Test, Tree, both
+from chalicelib.query.values import fold
 from chalicelib.services import asking, bulk, leaf_trees
 from chalicelib.services.annotation_bulk import matched, refuse_mixed
 from chalicelib.services.annotations import Writer, type_of, types_of
@@ -205,7 +206,7 @@ def suggest(project: int, ancestor: str, wanted: str, min_level: int) -> list[Le
 
 
 def _fitting(wanted: str) -> Iterable[Tree]:
-    first, *others = wanted.split("*")
+    first, *others = fold(wanted).split("*")
     if first:
         yield Test("name", Op.STARTS, first)
     if others and others[-1]:

@@ -42,12 +42,13 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
     media = list(dict.fromkeys(spec.media or []))
     check_media(project, media)
     tag = spec.tator_user_sections
+    searches = (spec.object_search, spec.related_search, spec.lucene_string)
     section = Section(
         id=ids.reserve(SECTION.name)[0],
         project=project,
         name=spec.name,
         path=checked_path(spec.path) if spec.path else path_of(spec.name),
-        dtype=spec.dtype or ("saved_search" if spec.object_search or spec.related_search else "folder"),
+        dtype=spec.dtype or ("saved_search" if any(searches) else "folder"),
         tator_user_sections=str(uuid.uuid1()) if isinstance(tag, msgspec.UnsetType) else tag,
         object_search=spec.object_search,
         related_search=spec.related_search,

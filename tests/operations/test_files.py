@@ -93,7 +93,7 @@ class TestGetFileList:
         assert found() == [a, b, c]
         assert found(name="b") == [b, c]
         assert found(type=file_type, after=a) == found(meta=file_type, after=a) == [b, c]
-        assert found(type=9_999_999) == []
+        assert api.get(f"Files/{project}", type=9_999_999).status == 400
         assert found(elemental_id=element) == [b]
         assert found(attribute="Pages::0") == [a]
         assert found(attribute_gt="Pages::1", start=1) == [c]

@@ -66,13 +66,13 @@ def test_media_ids_and_elemental_ids(world: World, kind):
     "Id queries",
     "`state_ids` chooses media of these states, and localizations these tracks contain.",
     takes="state_ids",
-    of=(LOCALIZATIONS,),
+    of=(MEDIA, LOCALIZATIONS),
 )
 @rule(
     "Id queries",
     "`localization_ids` chooses media of these localizations, and tracks that contain any.",
     takes="localization_ids",
-    of=(STATES,),
+    of=(MEDIA, STATES),
 )
 @rule("Id queries", "Ids that lead to nothing choose nothing.")
 def test_ids_of_other_kinds(world: World):

@@ -1,0 +1,489 @@
+"""Types: their members, defaults, changes and deletion; and the definitions of their attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.rulebook import rule
+from tests.rules.worlds import KINDS, ONE, World, empty_world
+
+KIND_TYPE = {kind: f"{ONE[kind]}Type" for kind in KINDS}
+UNKNOWN_ID = 999_999_999
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "media": {
+        "dtype": "video",
+        "file_format": None,
+        "default_volume": 0,
+        "visible": True,
+        "archive_config": None,
+        "streaming_config": None,
+        "overlay_config": None,
+        "default_box": None,
+        "default_line": None,
+        "default_dot": None,
+    },
+    "localization": {
+        "dtype": "box",
+        "color_map": None,
+        "line_width": 3,
+        "visible": True,
+        "drawable": True,
+        "grouping_default": True,
+    },
+    "state": {
+        "dtype": "state",
+        "association": "Localization",
+        "interpolation": "latest",
+        "visible": True,
+        "grouping_default": True,
+        "delete_child_localizations": False,
+        "default_localization": None,
+        "extended_info": {},
+    },
+    "leaf": {"dtype": "leaf", "visible": True},
+    "file": {},
+}
+CHANGES: dict[str, dict[str, Any]] = {
+    "media": {"file_format": "mp4", "default_volume": 100, "visible": False, "overlay_config": {"mode": "constant"}},
+    "localization": {"line_width": 1, "visible": False, "drawable": False, "grouping_default": False},
+    "state": {"delete_child_localizations": True, "grouping_default": False, "extended_info": {"a": 1}},
+    "leaf": {},
+    "file": {},
+}
+WRONG: dict[str, list[dict[str, Any]]] = {
+    "media": [{"dtype": "audio"}, {"file_format": "12345"}, {"default_volume": 101}, {"default_volume": -1}],
+    "localization": [{"dtype": "circle"}, {"line_width": 0}, {"media_types": []}, {"media_types": ["x"]}],
+    "state": [{"association": "Video"}, {"interpolation": "linear"}, {"media_types": []}],
+    "leaf": [],
+    "file": [],
+}
+ALL_DTYPES = ("bool", "int", "float", "enum", "string", "datetime", "geopos", "float_array", "blob")
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return empty_world([])
+
+
+def spec(world: World, kind: str, **more: Any) -> dict[str, Any]:
+    given: dict[str, dict[str, Any]] = {
+        "media": {"dtype": "video"},
+        "localization": {"dtype": "box", "media_types": [world.types["media"]]},
+        "state": {"association": "Localization", "media_types": [world.types["media"]]},
+        "leaf": {},
+        "file": {},
+    }
+    return {"name": "new", **given[kind], **more}
+
+
+def make(world: World, kind: str, **more: Any) -> int:
+    return world.api.made(f"{KIND_TYPE[kind]}s/{world.project}", spec(world, kind, **more))
+
+
+def one(world: World, kind: str, number: int) -> Any:
+    said = world.api.get(f"{KIND_TYPE[kind]}/{number}")
+    assert said.status == 200, said.body
+    return said.json
+
+
+def thing(world: World, kind: str, type_: int, attributes: Any = None) -> int:
+    world.types[kind], before = type_, world.types[kind]
+    try:
+        more = {"attributes": attributes or {}}
+        if kind == "media":
+            return world.media("x", **more)
+        if kind == "localization":
+            return world.box(media_of(world), **more)
+        if kind == "state":
+            return world.state([media_of(world)], **more)
+        if kind == "leaf":
+            return world.made("leaf", {"name": "x", "type": type_, **more})[0]
+        return world.made("file", {"name": "x", "description": "", "type": type_, **more})
+    finally:
+        world.types[kind] = before
+
+
+def media_of(world: World) -> int:
+    if "media" not in world.ids:
+        world.ids["media"] = {"A": world.media("A")}
+    return world.ids["media"]["A"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@rule("Types", "A new type has what was given, and otherwise the defaults of its kind.")
+def test_defaults(world: World, kind):
+    number = make(world, kind, project=77)
+    found = one(world, kind, number)
+    wanted = {"id": number, "project": world.project, "name": "new", "description": "", "attribute_types": []}
+    assert {name: found.get(name, "missing") for name in (*wanted, *DEFAULTS[kind])} == wanted | DEFAULTS[kind]
+    assert found["elemental_id"]
+    if kind in ("localization", "state"):
+        assert found["media"] == [world.types["media"]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@rule("Types", "Types are listed by name, those of files by id, and by `elemental_id`; names need not be unique.")
+def test_lists(kind):
+    world = empty_world([])
+    for types in (world.types, world.others):
+        assert world.api.delete(f"{KIND_TYPE[kind]}/{types[kind]}").status == 200
+    if kind == "media":
+        world.types["media"] = 0
+    numbers = [
+        world.api.made(f"{KIND_TYPE[kind]}s/{world.project}", {**spec(world, kind), "name": name}) for name in "cab"
+    ]
+    listed = world.api.get(f"{KIND_TYPE[kind]}s/{world.project}").json
+    assert [each["name"] for each in listed] == (list("cab") if kind == "file" else list("abc"))
+    element = one(world, kind, numbers[1])["elemental_id"]
+    for query in ({"elemental_id": element}, {"elemental_id": element.upper()}):
+        assert [each["id"] for each in world.api.get(f"{KIND_TYPE[kind]}s/{world.project}", **query).json] == numbers[
+            1:2
+        ]
+    assert world.api.get(f"{KIND_TYPE[kind]}s/{world.project}", elemental_id="x").status == 400
+    make(world, kind, name="a")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@rule("Types", "A PATCH is of what it gives; never of attributes or dtype.")
+def test_changes(world: World, kind):
+    definitions = [{"name": "n", "dtype": "int"}]
+    number = make(world, kind, description="d", attribute_types=definitions)
+    before = one(world, kind, number)
+    path = f"{KIND_TYPE[kind]}/{number}"
+    assert world.api.patch(path, {"name": "renamed"}).status == 200
+    assert one(world, kind, number) == before | {"name": "renamed"}
+    body = {"description": "", **CHANGES[kind]}
+    assert world.api.patch(path, body).status == 200
+    after = one(world, kind, number)
+    assert after == before | {"name": "renamed"} | body
+    assert world.api.patch(path, {"attribute_types": [], "dtype": "image", "name": "x"}).status == 200
+    assert one(world, kind, number) == after | {"name": "x"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@rule("Types", "Wrong members are 400; so are a missing name, one that is too long, and the name `filename`.")
+def test_wrong_types_are_refused(world: World, kind):
+    path = f"{KIND_TYPE[kind]}s/{world.project}"
+    before = len(world.api.get(path).json)
+    for wrong in ({"name": None}, {"name": "x" * 65}, {"name": "filename"}, {"description": "x" * 257}, *WRONG[kind]):
+        given = {name: value for name, value in spec(world, kind, **wrong).items() if value is not None}
+        assert world.api.post(path, given).status == 400, wrong
+    needed = {"media": ["dtype"], "localization": ["dtype", "media_types"], "state": ["association", "media_types"]}
+    for missing in needed.get(kind, []):
+        given = {name: value for name, value in spec(world, kind).items() if name != missing}
+        assert world.api.post(path, given).status == 400, missing
+    assert len(world.api.get(path).json) == before
+    for said in (
+        world.api.get(f"{KIND_TYPE[kind]}/{UNKNOWN_ID}"),
+        world.api.patch(f"{KIND_TYPE[kind]}/{UNKNOWN_ID}", {"name": "x"}),
+        world.api.delete(f"{KIND_TYPE[kind]}/{UNKNOWN_ID}"),
+    ):
+        assert said.status == 404
+
+
+@rule("Types", "The media types of an annotation type are of the project: 404 otherwise, and nothing is made.")
+@pytest.mark.parametrize("kind", ["localization", "state"])
+def test_media_types_are_of_the_project(world: World, kind):
+    path = f"{KIND_TYPE[kind]}s/{world.project}"
+    before = len(world.api.get(path).json)
+    other = empty_world([])
+    for wrong in (UNKNOWN_ID, other.types["media"]):
+        said = world.api.post(path, spec(world, kind, media_types=[world.types["media"], wrong]))
+        assert said.status == 404, said.body
+    assert len(world.api.get(path).json) == before
+    second = make(world, "media")
+    number = make(world, kind)
+    assert world.api.patch(f"{KIND_TYPE[kind]}/{number}", {"media_types": [second]}).status == 200
+    assert set(one(world, kind, number)["media"]) == {world.types["media"], second}
+
+
+@rule("Types", "`media_id` lists the annotation types for the type of one media; several are 400, an unknown one 404.")
+@pytest.mark.parametrize("kind", ["localization", "state"])
+def test_types_for_a_media(world: World, kind):
+    second = make(world, "media")
+    number = make(world, kind, media_types=[second])
+    path = f"{KIND_TYPE[kind]}s/{world.project}"
+    media = thing(world, "media", second)
+    assert [each["id"] for each in world.api.get(path, media_id=media).json] == [number]
+    assert number not in [each["id"] for each in world.api.get(path, media_id=media_of(world)).json]
+    assert world.api.get(path, media_id=[media, media_of(world)]).status == 400
+    assert world.api.get(path, media_id=UNKNOWN_ID).status == 404
+    world.api.delete(f"Media/{media}")
+
+
+@rule("Types", "A media type's default annotation types are of its project: 404 where there is none, else 400.")
+def test_default_annotation_types(world: World):
+    for name, dtype in (("default_box", "box"), ("default_line", "line"), ("default_dot", "dot")):
+        kind = make(world, "localization", dtype=dtype)
+        path = f"MediaType/{make(world, 'media')}"
+        assert world.api.patch(path, {name: kind}).status == 200
+        assert world.api.get(path).json[name] == kind
+        assert world.api.patch(path, {name: UNKNOWN_ID}).status == 404
+        assert world.api.patch(path, {name: empty_world([]).types["localization"]}).status == 400
+    kind = make(world, "state", default_localization=make(world, "localization"))
+    assert one(world, "state", kind)["default_localization"] is not None
+
+
+@rule("Older clients", "A colour map may be called `colorMap`.")
+def test_color_maps(world: World):
+    for name in ("color_map", "colorMap"):
+        number = make(world, "localization", **{name: {"default": "#ff0000"}})
+        assert one(world, "localization", number)["color_map"] == {"default": "#ff0000"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@rule("Types", "Deleting a type deletes what is of it; the message has its id and their number.")
+def test_deleting_a_type(world: World, kind):
+    media_of(world)
+    number = make(world, kind)
+    for _ in range(3):
+        thing(world, kind, number)
+    before = world.numbers(kind)
+    assert len(world.numbers(kind, type=number)) == 3
+    said = world.api.delete(f"{KIND_TYPE[kind]}/{number}")
+    assert said.status == 200
+    assert str(number) in said.message
+    assert "3" in said.message.replace(str(number), "")
+    world.api.drain()
+    assert len(world.numbers(kind)) == len(before) - 3
+    listed = world.ask(kind, type=number)
+    assert listed.status == 400 if kind == "file" else listed.json == []
+    assert world.api.get(f"{KIND_TYPE[kind]}/{number}").status == 404
+
+
+@rule("Types", "Deleting a media type takes it out of the media types of annotation types.")
+def test_deleting_a_media_type(world: World):
+    second = make(world, "media")
+    numbers = {
+        kind: make(world, kind, media_types=[world.types["media"], second]) for kind in ("localization", "state")
+    }
+    assert world.api.delete(f"MediaType/{second}").status == 200
+    for kind, number in numbers.items():
+        assert one(world, kind, number)["media"] == [world.types["media"]]
+
+
+# --- attributes ------------------------------------------------------------------------------------------------------
+
+
+class Attributes:
+    """A new type with one thing of it, and what is asked of its attributes."""
+
+    def __init__(self, world: World, kind: str, *definitions: dict[str, Any]) -> None:
+        self.world, self.kind = world, kind
+        self.type = make(world, kind, attribute_types=list(definitions))
+        self.path = f"AttributeType/{self.type}"
+
+    def ask(self, method: str, **body: Any) -> Any:
+        return self.world.api.ask(method, self.path, {"entity_type": KIND_TYPE[self.kind], **body})
+
+    def add(self, **addition: Any) -> Any:
+        return self.ask("POST", addition=addition)
+
+    def update(self, current: str, **update: Any) -> Any:
+        return self.ask("PATCH", current_name=current, attribute_type_update=update)
+
+    @property
+    def definitions(self) -> dict[str, Any]:
+        return {each["name"]: each for each in one(self.world, self.kind, self.type)["attribute_types"]}
+
+    def thing(self, **attributes: Any) -> int:
+        return thing(self.world, self.kind, self.type, attributes)
+
+    def values(self, number: int) -> Any:
+        found = self.world.one(self.kind, number)["attributes"]
+        return {name: value for name, value in found.items() if "user_sections" not in name}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@rule("Attribute types", "One is added with its defaults; every thing there is gets its default value, if it has one.")
+def test_adding(world: World, kind):
+    here = Attributes(world, kind)
+    number = here.thing()
+    assert here.add(name="plain", dtype="string").status == 201
+    wanted = {"name": "plain", "dtype": "string", "description": "", "required": False, "order": 0}
+    assert {name: here.definitions["plain"][name] for name in wanted} == wanted
+    assert here.values(number) == {}
+    for name, dtype, value in (
+        ("zero", "int", 0),
+        ("off", "bool", False),
+        ("none", "string", ""),
+        ("at", "geopos", [1, 2]),
+    ):
+        assert here.add(name=name, dtype=dtype, default=value).status == 201
+    assert here.values(number) == {"zero": 0, "off": False, "none": "", "at": [1.0, 2.0]}
+    assert world.numbers(kind, attribute="zero::0", type=here.type) == [number]
+
+
+@rule("Attribute types", "An addition that is wrong is 400 and says why.")
+@pytest.mark.parametrize(
+    ("addition", "says"),
+    [
+        ({"dtype": "int"}, "name"),
+        ({"name": "x"}, "dtype"),
+        ({"name": "$x", "dtype": "int"}, "not valid"),
+        ({"name": "a/b", "dtype": "int"}, "not valid"),
+        ({"name": "a.b", "dtype": "int"}, "not valid"),
+        ({"name": "", "dtype": "int"}, ""),
+        ({"name": "there", "dtype": "int"}, "is already an attribute."),
+        ({"name": "x", "dtype": "enum"}, "enum attribute type definition missing 'choices' field"),
+        ({"name": "x", "dtype": "float_array"}, "size"),
+        ({"name": "x", "dtype": "float_array", "size": 0}, "size"),
+        ({"name": "x", "dtype": "float_array", "size": 2001}, "size"),
+        ({"name": "x", "dtype": "int", "default": "many"}, ""),
+        ({"name": "x", "dtype": "int", "default": 11, "maximum": 10}, ""),
+        ({"name": "x", "dtype": "enum", "choices": ["a"], "default": "b"}, ""),
+        ({"name": "x", "dtype": "bool", "default": 1}, ""),
+        ({"name": "x", "dtype": "geopos", "default": [0, 91]}, ""),
+        ({"name": "x", "dtype": "datetime", "default": "no date"}, ""),
+    ],
+    ids=str,
+)
+def test_wrong_additions_are_refused(world: World, addition, says):
+    here = Attributes(world, "leaf", {"name": "there", "dtype": "int"})
+    said = here.ask("POST", addition=addition)
+    assert said.status == 400, said.body
+    assert says in said.message + said.json["details"]
+    assert list(here.definitions) == ["there"]
+
+
+@rule("Attribute types", "An unknown dtype is 400 in words that the newest client looks for.")
+def test_an_unknown_dtype(world: World):
+    here = Attributes(world, "leaf", {"name": "n", "dtype": "int"})
+    for said in (here.add(name="x", dtype="colour"), here.update("n", name="n", dtype="colour")):
+        assert said.status == 400
+        assert "Input should be" in said.body.decode()
+        assert "literal_error" in said.body.decode()
+
+
+@rule("Attribute types", "The type must be there, and of the kind that `entity_type` says.")
+def test_whose_attributes(world: World):
+    here = Attributes(world, "leaf")
+    addition = {"name": "x", "dtype": "int"}
+    assert (
+        world.api.post(f"AttributeType/{UNKNOWN_ID}", {"entity_type": "LeafType", "addition": addition}).status == 404
+    )
+    assert world.api.post(here.path, {"entity_type": "PlantType", "addition": addition}).status == 400
+    assert world.api.post(here.path, {"addition": addition}).status == 400
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@rule("Attribute types", "Renamed, it is renamed in everything that has it; every question knows the new name only.")
+def test_renaming(world: World, kind):
+    here = Attributes(world, kind, {"name": "n", "dtype": "int"}, {"name": "s", "dtype": "string"})
+    number, bare = here.thing(n=0, s="x"), here.thing()
+    assert here.update("n", name="m").status == 200
+    assert (here.values(number), here.values(bare)) == ({"m": 0, "s": "x"}, {})
+    assert here.definitions["m"]["dtype"] == "int"
+    assert world.numbers(kind, attribute="m::0", type=here.type) == [number]
+    world.refuses(kind, attribute="n::0", type=here.type)
+    assert here.update("nowhere", name="x").status == 400
+    for wrong in ("s", "$x", "a/b"):
+        assert here.update("m", name=wrong).status == 400, wrong
+    assert list(here.definitions) == ["m", "s"]
+    assert here.update("m", name="m").status == 200
+
+
+@rule("Attribute types", "The dtype can change between int and float, and between enum and string; values follow.")
+@pytest.mark.parametrize("old", ALL_DTYPES)
+@pytest.mark.parametrize("new", ALL_DTYPES)
+def test_changing_dtypes(world: World, old, new):
+    more = {"enum": {"choices": ["a", "b"]}, "float_array": {"size": 2}}
+    values = {"int": 3, "float": 3.0, "enum": "a", "string": "a", "bool": True, "datetime": "2020-01-02T00:00:00"}
+    here = Attributes(world, "leaf", {"name": "x", "dtype": old, **more.get(old, {})})
+    number = here.thing(**({"x": values[old]} if old in values else {}))
+    before = here.definitions
+    said = here.update("x", name="y", dtype=new, **more.get(new, {}))
+    allowed = old == new or {old, new} in ({"int", "float"}, {"enum", "string"})
+    assert said.status == (200 if allowed else 400), said.body
+    if allowed:
+        assert here.definitions["y"]["dtype"] == new
+        assert here.values(number) == ({"y": values[new]} if old in values else {})
+        if old in values:
+            assert type(here.values(number)["y"]) is type(values[new])
+    else:
+        assert here.definitions == before
+        assert here.values(number) == ({"x": values[old]} if old in values else {})
+
+
+@rule("Attribute types", "A PATCH merges what it gives into the definition; a PUT replaces it whole.")
+@rule("Attribute types", "What changes more than the name says the dtype, and is checked as an addition is.")
+def test_merging_and_replacing(world: World):
+    here = Attributes(world, "state", {"name": "n", "dtype": "int", "minimum": 0, "maximum": 9, "description": "d"})
+    assert here.update("n", name="n", dtype="int", maximum=5).status == 200
+    wanted = {"minimum": 0, "maximum": 5, "description": "d"}
+    assert {name: here.definitions["n"][name] for name in wanted} == wanted
+    assert here.update("n", name="n", maximum=7).status == 400
+    assert here.update("n", dtype="int", maximum=6).status == 200  # the name is kept
+    assert here.definitions["n"]["maximum"] == 6
+    assert here.update("n", name="n", dtype="int", default="x").status == 400
+    assert here.update("n", name="n", dtype="enum").status == 400
+    update = {"name": "m", "dtype": "int", "order": -1, "style": "disabled"}
+    said = here.ask("PUT", current_name="n", attribute_type_update=update)
+    assert said.status == 200, said.body
+    definition = here.definitions["m"]
+    assert (definition["order"], definition["style"]) == (-1, "disabled")
+    assert [definition.get(name) for name in ("minimum", "maximum", "default")] == [None, None, None]
+    assert definition.get("description", "") == ""
+
+
+@rule("Attribute types", "Deleted, it goes from the definition and from everything; an unknown one is 400.")
+@pytest.mark.parametrize("kind", KINDS)
+def test_deleting(world: World, kind):
+    here = Attributes(world, kind, {"name": "n", "dtype": "int"}, {"name": "s", "dtype": "string"})
+    number = here.thing(n=1, s="x")
+    assert here.ask("DELETE", name="n").status == 200
+    assert (list(here.definitions), here.values(number)) == (["s"], {"s": "x"})
+    world.refuses(kind, attribute="n::1", type=here.type)
+    assert here.ask("DELETE", name="n").status == 400
+    assert here.ask("DELETE", attribute_to_delete="s").status == 200
+    assert here.values(number) == {}
+    assert here.add(name="n", dtype="string").status == 201
+    assert here.values(number) == {}
+
+
+@rule("Older clients", "Renaming takes the older names; `global` `true` is for every type that has the attribute.")
+def test_the_older_words(world: World):
+    here, other = (Attributes(world, "media", {"name": "shared", "dtype": "int"}) for _ in range(2))
+    number = other.thing(shared=3)
+
+    def rename(old: str, **new: Any) -> Any:
+        more = {name: new.pop(name) for name in ("global",) if name in new}
+        return here.ask("PATCH", old_attribute_type_name=old, new_attribute_type=new, **more)
+
+    said = rename("shared", name="mine", dtype="int")
+    assert said.status == 200, said.body
+    assert (list(here.definitions), list(other.definitions)) == (["mine"], ["shared"])
+    assert rename("mine", name="shared", dtype="int", **{"global": "false"}).status == 200
+    assert rename("shared", name="shared", dtype="float", **{"global": "true"}).status == 200
+    assert [each.definitions["shared"]["dtype"] for each in (here, other)] == ["float", "float"]
+    assert other.values(number) == {"shared": 3.0}
+
+
+@rule("Attribute types", "Every member of a definition comes back as it was given.")
+@pytest.mark.parametrize(
+    "definition",
+    [
+        {"dtype": "int", "minimum": -1, "maximum": 0, "default": 0, "order": -5, "visible": False},
+        {"dtype": "float", "minimum": 0, "maximum": 0.5},
+        {"dtype": "enum", "choices": ["a", ""], "labels": ["A", "none"], "default": ""},
+        {"dtype": "string", "style": "long_string disabled", "autocomplete": {"serviceUrl": "/x", "match_any": True}},
+        {"dtype": "datetime", "use_current": True},
+        {"dtype": "float_array", "size": 2000},
+        {"dtype": "blob", "description": "d", "required": True},
+        {"dtype": "bool", "default": False, "required": False},
+        {"dtype": "geopos", "default": [0.0, 0.0]},
+    ],
+    ids=lambda definition: definition["dtype"],
+)
+def test_definitions_come_back(world: World, definition):
+    given = {"name": "x", **definition}
+    for here in (Attributes(world, "localization", given), Attributes(world, "localization")):
+        if not here.definitions:
+            assert here.add(**given).status == 201
+        found = here.definitions["x"]
+        if "autocomplete" in given:
+            assert given["autocomplete"].items() <= found["autocomplete"].items()
+            given = {name: value for name, value in given.items() if name != "autocomplete"}
+        assert {name: found[name] for name in given} == given
