@@ -154,7 +154,7 @@ class TypeResource:
                 "Delete",
                 "DELETE",
                 self.delete,
-                summary=f"Delete a {noun} with everything of it; the message counts that.",
+                summary=f"Delete a {noun} with everything of it, at once; the message counts that.",
                 returns=MessageResponse,
             ),
         )

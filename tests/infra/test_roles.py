@@ -20,9 +20,19 @@ from chalicelib.domain.accounts import PROJECT
 from chalicelib.domain.definitions import ResolutionConfig
 from chalicelib.domain.resumable import LARGEST_CHUNK
 from chalicelib.messages import CutClip, PlanTranscode, PurgeProject, SendEmail
-from chalicelib.services import archiving, bulk, clips, compaction, job_removal, mail, purging, transcode_steps
+from chalicelib.services import (
+    archiving,
+    bulk,
+    clips,
+    compaction,
+    job_removal,
+    mail,
+    purging,
+    retirement,
+    transcode_steps,
+)
 from chalicelib.settings import settings
-from chalicelib.storage import log, objects, placement, records, snapshots, views
+from chalicelib.storage import log, objects, placement, records, retired, snapshots, views
 from functions import compact, jobs, upkeep
 from infra.local import aws
 from infra.local.s3_front import S3Front
@@ -87,6 +97,7 @@ class Scenario:
         self.failures()
         assert self.api.get("HealthCheckFull").status == 200
         self.bulk()
+        self.retirement()
         with tempfile.TemporaryDirectory() as place:
             self.job(cluster := clusters.FakeCluster(Path(place)))
             self.jobs(cluster)
@@ -335,6 +346,17 @@ class Scenario:
         views.drop(project)
         api.drain()
         assert api.get(f"LocalizationCount/{project}", type=kind, show_all_marks=1).json == 120
+
+    def retirement(self):
+        """A type goes, and the queue buries what is of it."""
+        api, project = self.api, self.project
+        kind = api.made(f"LeafTypes/{project}", {"name": "going"})
+        api.made(f"Leaves/{project}", {"name": "going", "type": kind})
+        self.patch.setattr(retirement, "SETTLED", 0)
+        self.patch.setattr(retirement, "LATER", 0)
+        assert api.delete(f"LeafType/{kind}").status == 200
+        api.drain()
+        assert retired.of(project).entries == ()
 
     def purge(self):
         number = self.project
