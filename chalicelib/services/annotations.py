@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.accounts import USER
+from chalicelib.domain.changes import deleted, unseen
+from chalicelib.domain.commits import Edit
 from chalicelib.domain.definitions import TYPE_RECORD, VERSION
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.marks import Identity, identity, settled
@@ -189,3 +191,22 @@ def settling(kind: Kind, rows: Iterable[Stored[Any]], others: Iterable[Any] = ()
         else:
             rewritten[row.id] = row
     return steps, rewritten
+
+
+def has_earlier(rows: Iterable[Stored[Any]]) -> bool:
+    """Whether one of the rows is the latest of several marks: if it goes, the one before counts again."""
+    return any(getattr(row.entity, "mark", 0) and row.entity.latest for row in rows)
+
+
+def letting_go(kind: Kind, project: int, rows: Collection[Stored[Any]]) -> tuple[list[Step], list[Edit]]:
+    """What removes rows and lets those marks before them count that stay: up to twice as many steps, the entries."""
+    going = [row.entity.id for row in rows]
+    gone = set(going)
+    above = [identity(row.entity) for row in rows if has_earlier([row])]
+    flips: list[Step] = []
+    for others in rows_of(kind, project, above).values():
+        flips += settling(kind, [row for row in others if row.entity.id not in gone])[0]
+    edits = [deleted(kind, going)]
+    if flips:
+        edits.append(unseen(kind, [step.after.id for step in flips]))
+    return [*(Step(kind, row, None) for row in rows), *flips], edits

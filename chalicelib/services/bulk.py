@@ -28,10 +28,9 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.domain.changes import deleted, tombstoned, unseen
+from chalicelib.domain.changes import deleted, tombstoned
 from chalicelib.domain.commits import Edit
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.marks import identity
 from chalicelib.domain.permissions import Level
 from chalicelib.errors import Conflict
 from chalicelib.messages import FinishBulkChange, send
@@ -39,7 +38,7 @@ from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
 from chalicelib.services import asking, leaf_trees, media_clearing, section_changes, tracks
 from chalicelib.services.annotation_moves import MOST_COPIED, MOST_MOVED, Moves
-from chalicelib.services.annotations import Writer, all_rows, rows_of, settling, type_of
+from chalicelib.services.annotations import Writer, all_rows, has_earlier, letting_go, type_of
 from chalicelib.services.bulk_changes import BulkChange, How, archiving, changing, changing_media, transitions
 from chalicelib.settings import settings
 from chalicelib.storage import entities, intents, records, steps
@@ -238,18 +237,10 @@ class _Runner:
         """Let rows go, lower ids first, and make the marks before them visible again that stay."""
         kind = self._change.kind
         rows = list(entities.many(kind, part).values())
-        if any(row.entity.latest and row.entity.mark for row in rows):
+        if has_earlier(rows):
             part = part[:MOST_COPIED]
             rows = [row for row in rows if row.entity.id in set(part)]
-        going = {row.entity.id for row in rows}
-        above = [identity(row.entity) for row in rows if row.entity.latest and row.entity.mark]
-        flips: list[Step] = []
-        for others in rows_of(kind, self._change.project, above).values():
-            flips += settling(kind, [row for row in others if row.entity.id not in going])[0]
-        edits = [deleted(kind, [row.entity.id for row in rows])]
-        if flips:
-            edits.append(unseen(kind, [step.after.id for step in flips]))
-        done = [*(Step(kind, row, None) for row in rows), *flips]
+        done, edits = letting_go(kind, self._change.project, rows)
         self._apply(done, edits, len(part))
         return len(part), bool(done)
 

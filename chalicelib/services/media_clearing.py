@@ -5,20 +5,16 @@ Any of it may be done again: what is gone is not found again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from chalicelib.domain.changes import deleted
 from chalicelib.domain.entities import State
 from chalicelib.domain.kinds import Kind
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.services import asking
-from chalicelib.services.annotations import all_rows
+from chalicelib.services.annotations import all_rows, has_earlier, letting_go
 from chalicelib.storage import entities, steps
-from chalicelib.storage.entities import Stored
-from chalicelib.storage.steps import Step
 
 A_ROUND = 10 * steps.LARGEST
 """Rows that one call deletes, about: it takes a second, and whoever calls looks at the clock."""
@@ -58,27 +54,17 @@ def _with_nothing_else(view: asking.View, states: Sequence[int], media: Sequence
     return [row.id for row in rows if not left & set(row.media)]
 
 
-def delete_rows(
-    kind: Kind,
-    project: int,
-    user: int | None,
-    numbers: Sequence[int],
-    *,
-    read: Callable[[Kind, Sequence[int]], dict[int, Stored[Any]]] = entities.many,
-) -> None:
-    """Delete entities of a project, each commit with its entry of the change log; those that are gone are no error.
+def delete_rows(kind: Kind, project: int, user: int, numbers: Sequence[int]) -> None:
+    """Delete entities of a project, each commit with its entries of the change log; the marks before them count.
 
-    Args:
-        kind: of the entities.
-        project: theirs.
-        user: who deletes them.
-        numbers: their ids.
-        read: how their rows are found: those that readers see, or those that went with a definition.
+    Those that are gone are no error.
     """
 
     def delete(part: Sequence[int]) -> None:
-        done = [Step(kind, row, None) for row in read(kind, part).values()]
-        gone = [row.before.entity.id for row in done if row.before]
-        steps.apply(project, done, user=user, edits=[deleted(kind, gone)])
+        rows = list(entities.many(kind, part).values())
+        half = len(rows) // 2 if has_earlier(rows) else 0
+        for some in (rows[:half], rows[half:]):
+            done, edits = letting_go(kind, project, some)
+            steps.apply(project, done, user=user, edits=edits)
 
     steps.in_parts(numbers, delete)

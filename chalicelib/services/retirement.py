@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import msgspec
 
 from chalicelib.domain.accounts import MEMBERSHIP
+from chalicelib.domain.changes import deleted
 from chalicelib.domain.commits import Commit
 from chalicelib.domain.definitions import TYPE_RECORD, VERSION
 from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
@@ -32,11 +33,12 @@ from chalicelib.errors import NotFound, Unavailable
 from chalicelib.messages import BuryRetired, send
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
-from chalicelib.services import asking, media_clearing
+from chalicelib.services import asking
 from chalicelib.settings import settings
 from chalicelib.storage import archive, entities, intents, records, retired, steps
 from chalicelib.storage.intents import Intent
 from chalicelib.storage.retired import Retired
+from chalicelib.storage.steps import Step
 from chalicelib.storage.transactions import Transaction
 
 SETTLED = 60
@@ -242,7 +244,12 @@ class _Burial:
             numbers.clear()
 
     def _bury(self, kind: Kind, numbers: list[int]) -> None:
-        media_clearing.delete_rows(kind, self._project, self._entry.user, numbers, read=entities.retired)
+        def delete(part: Sequence[int]) -> None:
+            done = [Step(kind, row, None) for row in entities.retired(kind, part).values()]
+            gone = [step.before.entity.id for step in done if step.before]
+            steps.apply(self._project, done, user=self._entry.user, edits=[deleted(kind, gone)])
+
+        steps.in_parts(numbers, delete)
 
 
 def _kinds_of(what: DefinitionKind) -> set[Kind]:

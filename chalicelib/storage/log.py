@@ -2,7 +2,8 @@
 
 A commit is appended by a conditional put of the number after the last, inside the transaction of the change it tells
 of. Who loses the race takes the next number. Bodies are compressed JSON; a large one lies in S3, written before the row
-that points to it. One whose row was never written is removed by the compaction's sweep.
+that points to it; where S3 is down, in the row after all if it fits. One whose row was never written is removed by the
+compaction's sweep.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ MANY = 100
 """More than the parts of a bulk change have, of which each would wait for S3, or a function whose role knows no S3."""
 LARGEST_IN_ROW = 350_000
 """Bytes of a body that still fits into a DynamoDB item of 400 KB."""
+SHUN_SECONDS = 30.0
+"""How long S3 is left alone after it did not answer, where a row can carry a body as well."""
 _AHEAD = 16
 """How many commits are looked ahead, their bodies fetched from S3 side by side."""
 HINT_SECONDS = 60.0
@@ -55,6 +58,7 @@ _pool = ThreadPoolExecutor(8, thread_name_prefix="bodies")
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Commit)
 _hints: dict[int, tuple[int, float]] = {}
+_shunned_until = 0.0
 _locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
 
@@ -88,10 +92,27 @@ def row(commit: Commit, *, hurried: bool = False) -> LogRow:
     """
     body = isal_zlib.compress(_encoder.encode(commit), _DEFLATE_LEVEL)
     dear = len(commit.changes) >= MANY and not hurried
-    if len(body) <= (LARGEST_BODY if dear else LARGEST_IN_ROW):
+    fits = len(body) <= LARGEST_IN_ROW
+    if len(body) <= (LARGEST_BODY if dear else LARGEST_IN_ROW) or (fits and _is_shunned()):
         return LogRow(commit.project, commit.seq, body=body)
-    key = objects.put_view_object(commit.project, f"commits/{commit.seq:012d}", body)
+    folder = f"commits/{commit.seq:012d}"
+    if not fits:
+        return LogRow(commit.project, commit.seq, object_key=objects.put_view_object(commit.project, folder, body))
+    key = objects.try_view_object(commit.project, folder, body)
+    if key is None:
+        _shun()
+        return LogRow(commit.project, commit.seq, body=body)
     return LogRow(commit.project, commit.seq, object_key=key)
+
+
+def _shun() -> None:
+    """For a while leave S3 alone where a row can carry the body: it was down, and each try takes seconds."""
+    global _shunned_until  # noqa: PLW0603 one per container
+    _shunned_until = time.monotonic() + SHUN_SECONDS
+
+
+def _is_shunned() -> bool:
+    return time.monotonic() < _shunned_until
 
 
 def commit_of(project: int, seq: int, user: int | None, changes: list[Change], edits: list[Edit]) -> Commit:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from chalicelib.domain import keys as naming
-from chalicelib.errors import LimnError, NotFound
+from chalicelib.errors import LimnError, NotFound, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import placement, s3_store
 from chalicelib.storage.object_store import PART, ObjectStore, Parts
@@ -189,6 +189,16 @@ def put_view_object(project: int, folder: str, body: bytes) -> str:
     """Store something of a project that can be made again; its key."""
     key = f"projects/{project}/{folder}/{uuid.uuid4().hex}"
     write(key, body, bucket=settings().views_bucket)
+    return key
+
+
+def try_view_object(project: int, folder: str, body: bytes) -> str | None:
+    """The same for callers that can do without: None where the store does not answer soon."""
+    key = f"projects/{project}/{folder}/{uuid.uuid4().hex}"
+    try:
+        s3_store.own_in_a_hurry(settings().views_bucket).write(key, body, _PLAIN)
+    except Unavailable:
+        return None
     return key
 
 

@@ -39,6 +39,13 @@ def client() -> S3Client:
 
 
 @lru_cache(maxsize=1)
+def _impatient() -> S3Client:
+    """A client for writes that have another way to go: it tries twice, for three seconds."""
+    config = _config().merge(Config(connect_timeout=1, read_timeout=3, retries={"max_attempts": 2, "mode": "standard"}))
+    return boto3.client("s3", endpoint_url=settings().aws_endpoint or None, config=config)
+
+
+@lru_cache(maxsize=1)
 def _presigner() -> S3Client:
     path_style = {"addressing_style": "path"} if settings().s3_endpoint else {}
     config = Config(signature_version="s3v4", s3=path_style, request_checksum_calculation="when_required")  # type: ignore[arg-type]
@@ -49,6 +56,11 @@ def _presigner() -> S3Client:
 def own(bucket: str) -> S3Store:
     """A bucket of this deployment."""
     return S3Store(bucket, client, _presigner)
+
+
+def own_in_a_hurry(bucket: str) -> S3Store:
+    """The same for callers that rather do without it than wait."""
+    return S3Store(bucket, _impatient, _presigner)
 
 
 def registered(bucket: str, config: dict[str, str], external_host: str | None, archive: str = "STANDARD") -> S3Store:

@@ -6,6 +6,8 @@ import uuid
 
 import pytest
 
+from chalicelib.errors import Conflict
+from chalicelib.services import annotation_moves, bulk
 from tests.operations.box_things import EVERYTHING, Here, settle
 
 
@@ -134,3 +136,38 @@ class TestLargeDocuments:
         assert here.api.delete(here.many, {"prune": prune}, count=120).status == 200
         assert here.count() == 0
         assert len(numbers) == 120
+
+    @pytest.mark.parametrize("body", [{}, {"in_place": 0}, {"new_elemental_id": str(uuid.UUID(int=1))}], ids=str)
+    @pytest.mark.parametrize("is_left_to_the_queue", [False, True])
+    def test_they_go_to_another_version_together(self, here, numbers, body, is_left_to_the_queue, monkeypatch):
+        layer = here.version()
+        if is_left_to_the_queue:
+            monkeypatch.setattr(bulk, "SOON_DONE", 10)
+            monkeypatch.setattr(bulk, "SETTLED", 0)
+            with monkeypatch.context() as patch:
+                patch.setattr(bulk._Runner, "run", lambda *_: 1 / 0)
+                assert here.api.patch(here.many, {"new_version": layer, **body}, count=120).status == 500
+            here.api.drain()
+        else:
+            assert here.api.patch(here.many, {"new_version": layer, **body}, count=120).status == 200
+        shown = {"version": layer, "show_all_marks": 1}
+        found = [*here.listed(**shown, stop=60), *here.listed(**shown, start=60)]
+        assert sorted(row["frame"] for row in found) == list(range(120))
+        assert {row["attributes"]["text"] for row in found} == {self.TEXT}
+        assert len({row["mark"] for row in found}) == (120 if "new_elemental_id" in body else 1)
+
+    def test_they_go_to_another_version_though_others_keep_interfering(self, here, numbers, monkeypatch):
+        """Who lost a race looks again at all rows that are left, and does no more of them at once than fit."""
+        layer, real, sizes = here.version(), annotation_moves.Moves._move_alone, []
+
+        def move(moves, part, guard):
+            sizes.append(len(part))
+            if len(sizes) % 2:
+                raise Conflict("Somebody else was faster.")
+            real(moves, part, guard)
+
+        monkeypatch.setattr(annotation_moves.Moves, "_move_alone", move)
+        monkeypatch.setattr(annotation_moves, "ROUNDS", 99)
+        assert here.api.patch(here.many, {"new_version": layer}, count=120).status == 200
+        assert here.count(version=layer) == len(numbers)
+        assert sizes[:4] == [97, 97, 48, 48]

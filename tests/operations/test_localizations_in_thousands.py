@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from chalicelib.services import bulk
+from chalicelib.storage import intents
 from tests.operations.box_things import settle
 
 GATEWAY_SECONDS = 29
@@ -31,3 +33,40 @@ def test_all_are_changed_moved_and_deleted_in_one_request_each(api, project, row
     timed("DELETE", {})
     assert here.count() == 0
     assert here.count(show_deleted=1) == rows
+
+
+@pytest.mark.parametrize("rows", [pytest.param(1_000), pytest.param(20_000, marks=pytest.mark.nightly)])
+def test_killed_in_the_middle_an_edit_and_a_deletion_of_all_are_finished_by_the_queue(api, project, rows, monkeypatch):
+    here = settle(api, project)
+    for start in range(0, rows, 500):
+        api.made(here.many, [here.spec(frame=start + frame) for frame in range(500)])
+    monkeypatch.setattr(bulk, "SETTLED", 0)
+    real = intents.Progress.advance
+
+    def killed(progress, count, *, committed):
+        real(progress, count, committed=committed)
+        if progress.done > rows // 2:
+            raise RuntimeError("killed")
+
+    def halfway(method, body):
+        with monkeypatch.context() as patch:
+            patch.setattr(intents.Progress, "advance", killed)
+            assert api.ask(method, here.many, body, count=rows).status == 500
+
+    halfway("PATCH", {"attributes": {"count": 7, "text": "7"}})
+    assert rows // 2 < here.count(attribute="count::7") < rows
+    assert here.count(attribute="count::7") == here.count(attribute="text::7")
+    timed(api.drain)
+    assert here.count(attribute=["count::7", "text::7"]) == rows
+    halfway("DELETE", {})
+    assert 0 < here.count() < rows // 2
+    timed(api.drain)
+    assert here.count() == 0
+    assert here.count(show_deleted=1) == rows
+
+
+def timed(do):
+    """Do something within the gateway's time."""
+    began = time.monotonic()
+    do()
+    assert time.monotonic() - began < GATEWAY_SECONDS

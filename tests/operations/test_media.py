@@ -353,5 +353,21 @@ class TestDeleteMedia:
         assert api.get(f"StateCount/{project}").json == 0
         assert api.get(f"State/{alone}").status == 404
 
+    @pytest.mark.parametrize("word", ["Localization", "State"])
+    def test_an_earlier_mark_on_another_media_counts_again(self, api, project, media, video_type, word):
+        other = api.made(f"Medias/{project}", {"type": video_type, "name": "b.mp4", "md5": ""})
+        if word == "Localization":
+            spec = {"type": box_type(project, video_type), "frame": 0, "elemental_id": str(uuid.uuid4())}
+            first = api.made(f"Localizations/{project}", {**spec, "media_id": other})
+            api.made(f"Localizations/{project}", {**spec, "media_id": media})
+        else:
+            spec = {"type": state_type(project, video_type), "elemental_id": str(uuid.uuid4())}
+            first = api.made(f"States/{project}", {**spec, "media_ids": [other]})
+            api.made(f"States/{project}", {**spec, "media_ids": [media]})
+        assert api.delete(f"Media/{media}").status == 200
+        number = first[0] if isinstance(first, list) else first
+        assert [one["id"] for one in api.get(f"{word}s/{project}").json] == [number]
+        assert api.patch(f"{word}/{number}", {"attributes": {}}).status == 200
+
     def test_viewers_may_not(self, member, media):
         assert member("View Only").delete(f"Media/{media}").status == 403

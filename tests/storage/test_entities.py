@@ -194,7 +194,7 @@ def test_a_large_commit_that_keeps_losing_the_race_goes_into_the_row(project, mo
     monkeypatch.setattr(log, "LARGEST_BODY", 10)
     monkeypatch.setattr(log, "MANY", 1)
     stored = []
-    put = objects.put_view_object
+    put = objects.try_view_object
 
     def overtaken(number: int, folder: str, body: bytes) -> str:
         stored.append(folder)
@@ -204,7 +204,7 @@ def test_a_large_commit_that_keeps_losing_the_race_goes_into_the_row(project, mo
             log.row(commit).save()
         return put(number, folder, body)
 
-    monkeypatch.setattr(objects, "put_view_object", overtaken)
+    monkeypatch.setattr(objects, "try_view_object", overtaken)
     (box,) = boxes(project, 1)
     entities.create(BOX, [box], user=7)
     assert len(stored) == transactions.PATIENT

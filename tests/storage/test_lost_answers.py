@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
 import uuid
 
 import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import EndpointConnectionError
 
 from chalicelib.domain.kinds import Kind
 from chalicelib.errors import Conflict, Unavailable
-from chalicelib.storage import entities, ids
+from chalicelib.storage import entities, ids, log
 from chalicelib.storage.tables import RecordRow
 from chalicelib.storage.transactions import Transaction
 from tests.faults.crashes import crasher
+from tests.operations.box_things import settle
 from tests.operations.media_things import bare_media, media_type
 
 
@@ -58,3 +62,45 @@ def test_many_rows_that_are_not_written_are_unavailable(project):
             entities.create(Kind.MEDIA, media, user=None)
         assert hook.fired == "dynamodb.BatchWriteItem"
     assert entities.many(Kind.MEDIA, numbers) == {}
+
+
+class StoreIsDown:
+    """No request reaches S3."""
+
+    def __init__(self, monkeypatch):
+        self.asked = 0
+        real = BaseClient._make_api_call
+
+        def call(client, name, arguments):
+            if client.meta.service_model.service_name == "s3":
+                self.asked += 1
+                raise EndpointConnectionError(endpoint_url=client.meta.endpoint_url)
+            return real(client, name, arguments)
+
+        monkeypatch.setattr(BaseClient, "_make_api_call", call)
+        monkeypatch.setattr(log, "_shunned_until", 0.0)
+
+
+def test_large_creations_succeed_while_the_object_store_is_down(api, project, monkeypatch):
+    here = settle(api, project)
+    store = StoreIsDown(monkeypatch)
+    chance = random.Random(1)
+    specs = [here.spec(frame=n, attributes={"text": chance.randbytes(100).hex()}) for n in range(500)]
+    for _ in range(2):
+        said = api.post(here.many, specs)
+        assert said.status == 201, said.body
+    assert store.asked == 1  # then it is left alone for a while
+    assert here.count() == 1_000
+    assert here.listed(start=500)[7]["attributes"]["text"] == specs[7]["attributes"]["text"]
+
+
+def test_what_no_row_can_hold_is_unavailable_and_nothing_of_it_is_seen(api, project, monkeypatch):
+    here = settle(api, project)
+    chance = random.Random(1)
+    specs = [here.spec(frame=n, attributes={"text": chance.randbytes(1_000).hex()}) for n in range(500)]
+    with monkeypatch.context() as patch:
+        StoreIsDown(patch)
+        assert api.post(here.many, specs).status == 503
+        assert here.count() == 0
+    assert api.post(here.many, specs).status == 201
+    assert here.count() == 500
