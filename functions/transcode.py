@@ -34,8 +34,10 @@ def _import(message: ImportImage, delivery: Delivery) -> None:
 
 
 def _give_up(message: PlanTranscode | EncodePiece | AssembleTranscode | ImportImage, reason: Exception) -> None:
-    """A job tells why it failed; a media whose image cannot be had stays without files, and the log says why."""
-    if not isinstance(message, ImportImage):
+    """A job tells why it failed; a media whose image cannot be had gets one that does."""
+    if isinstance(message, ImportImage):
+        images.fail(message, reason)
+    else:
         transcode_steps.fail(message.job, reason)
 
 

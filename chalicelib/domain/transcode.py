@@ -26,7 +26,7 @@ DEFAULT_HEIGHTS = (144, 360, 480, 720, 1080)
 # What one piece may cost to encode: 30 s of 4K at 30 frames a second.
 MAX_PIECE_PIXELS = 30 * 30 * 3840 * 2160
 # Bump when the same plan would give different bytes, so that finished pieces of an older release are not reused.
-ENCODER_VERSION = 1
+ENCODER_VERSION = 2
 
 Codec = Literal["h264", "hevc", "av1"]
 
@@ -134,13 +134,17 @@ class Piece(Struct, frozen=True):
 
 
 class TranscodePlan(Struct, frozen=True):
-    """All that a transcode will do; `digest` is equal for equal plans, for output keys that redelivery finds again."""
+    """All that a transcode will do; `digest` is equal for equal plans, for output keys that redelivery finds again.
+
+    `sound` is the track to be made, None where there is none or it is not wanted.
+    """
 
     probe: Probe
     renditions: tuple[Rendition, ...]
     archival: tuple[Archival, ...]
     pieces: tuple[Piece, ...]
     digest: str
+    sound: AudioInfo | None = None
 
     @property
     def frames(self) -> int:
@@ -167,12 +171,14 @@ def plan(
     *,
     present: Collection[tuple[int, str]] = (),
     archival_present: bool = False,
+    audio_present: bool = False,
 ) -> TranscodePlan:
     """Decide the renditions and pieces of one source.
 
     `streaming_config` and `archive_config` are the media type's, None for the defaults; `present` holds the
-    (height, codec) of streaming files that exist and are not made again. Without any rendition to make there are no
-    pieces. Raises BadInput for an impossible picture or a configuration that no encoder accepts.
+    (height, codec) of streaming files that exist and are not made again. Encoded archival copies have the sound too,
+    present or not. Without any rendition or sound to make there are no pieces. Raises BadInput for an impossible
+    picture or a configuration that no encoder accepts.
     """
     check_size(probe.video.width, probe.video.height)
     renditions = list(streaming_renditions(probe.video, streaming_config, present))
@@ -182,15 +188,23 @@ def plan(
         archival.append(Archival(entry, rendition.name if rendition else None))
         if rendition:
             renditions.append(rendition)
-    pieces = cut(frame_table, _longest_piece(probe, piece_seconds)) if renditions else ()
-    signature = msgspec.json.encode((ENCODER_VERSION, probe, renditions, archival, pieces, frame_table))
+    is_heard = not audio_present or any(copy.rendition for copy in archival)
+    sound = chosen_track(probe) if is_heard else None
+    pieces = cut(frame_table, _longest_piece(probe, piece_seconds)) if renditions or sound else ()
+    signature = msgspec.json.encode((ENCODER_VERSION, probe, renditions, archival, sound, pieces, frame_table))
     return TranscodePlan(
         probe=probe,
         renditions=tuple(renditions),
         archival=tuple(archival),
         pieces=pieces,
         digest=hashlib.sha256(signature).hexdigest()[:20],
+        sound=sound,
     )
+
+
+def chosen_track(probe: Probe) -> AudioInfo | None:
+    """The track of sound marked as default, else the first one that can be decoded, else None."""
+    return next((track for track in probe.audio if track.default), probe.audio[0] if probe.audio else None)
 
 
 def streaming_renditions(

@@ -6,15 +6,22 @@ its image is left as it is.
 
 from __future__ import annotations
 
+import contextlib
+import uuid
+
 import msgspec
 
 from chalicelib.domain.entities import ImageDefinition, Media, MediaFiles
+from chalicelib.domain.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.domain.kinds import Kind
+from chalicelib.domain.media import JOBS_ATTRIBUTE, with_job
 from chalicelib.domain.resource import now
+from chalicelib.errors import NotFound
 from chalicelib.messages import ImportImage
-from chalicelib.services import fetching, media, stores
+from chalicelib.services import fetching, media, stores, transcodes
 from chalicelib.services.media_creation import stored_picture
-from chalicelib.storage import entities, objects
+from chalicelib.storage import entities, objects, records
+from chalicelib.storage.transactions import Transaction
 from chalicelib.video import images
 
 
@@ -60,6 +67,40 @@ def import_image(message: ImportImage) -> None:
         )
 
     entities.edit(Kind.MEDIA, found.id, with_image, user=found.created_by)
+
+
+def fail(message: ImportImage, reason: Exception) -> None:
+    """Leave a failed job that says why a media has no image; what was uploaded stays. Running it again adds nothing.
+
+    The job is listed among the project's transcodes, and its media names it, as with videos that failed.
+    """
+    uid = str(uuid.uuid5(uuid.NAMESPACE_URL, f"image import of media {message.media}"))
+
+    def failed(change: Transaction, found: Media) -> None:
+        spec = TranscodeSpec(type=found.type, url=message.url, name=found.name, uid=uid, media_id=found.id)
+        moment = now()
+        job = StoredJob(
+            uid=uid,
+            gid=(found.gid or "").lower(),
+            project=found.project,
+            user=found.created_by or 0,
+            media=found.id,
+            status="failed",
+            start_time=found.created_datetime,
+            stop_time=moment,
+            message=transcodes.readable(reason),
+            spec=spec,
+        )
+        records.add(change, JOB, job)
+
+    def naming_it(current: Media) -> Media | None:
+        if uid in current.attributes.get(JOBS_ATTRIBUTE, []) or _is_imported(current, message.url):
+            return None
+        return with_job(current, uid)
+
+    # It may have been deleted meanwhile.
+    with contextlib.suppress(NotFound):
+        entities.edit(Kind.MEDIA, message.media, naming_it, user=None, also=failed)
 
 
 def _is_imported(found: Media, url: str) -> bool:

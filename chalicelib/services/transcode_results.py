@@ -7,7 +7,7 @@ overwrites it with the same; a rendition that is there already is not joined aga
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,9 +27,9 @@ from chalicelib.services.fetching import Fetched, ObjectSource
 from chalicelib.services.media import project_with
 from chalicelib.storage import elsewhere, objects, records
 from chalicelib.video import archival, audio, thumbnails
-from chalicelib.video.assemble import Assembly, assemble
+from chalicelib.video.assemble import Assembly, assemble, assemble_sound
 from chalicelib.video.encode import PieceResult
-from chalicelib.video.source import FileSource, SourceFile
+from chalicelib.video.source import SourceFile
 from chalicelib.video.thumbnails import Thumbnail
 
 _DESCRIPTIONS = {
@@ -52,7 +52,7 @@ class Workshop:
     folder: Path
     prefix: str
 
-    def make(self, results: Iterable[PieceResult]) -> MediaFiles:
+    def make(self, results: Sequence[PieceResult]) -> MediaFiles:
         """Make all that the media has not yet; the files to add."""
         present = self.media.media_files or MediaFiles()
         done = {found.rendition: found for found in assemble(self.plan, results)} if self.plan.pieces else {}
@@ -62,8 +62,9 @@ class Workshop:
             for rendition in self.plan.renditions
             if rendition.name not in archived.values()
         ]
-        sound = self._audio() if not present.audio else None
-        copies = [self._encoded(entry, done[name]) for entry, name in archived.items()]
+        heard = assemble_sound(self.plan, results) if self.plan.pieces else None
+        sound = self._audio(heard) if heard and not present.audio else None
+        copies = [self._encoded(entry, done[name], heard) for entry, name in archived.items()]
         copies += [self._copied(entry) for entry in archival.copied_entries(self.plan)]
         kept = [copy for copy in copies if copy is not None]
         still = None if present.thumbnail else self._thumbnail()
@@ -85,10 +86,10 @@ class Workshop:
         return keys.media_key(self._organization, self.job.project, self.job.media, name)
 
     def _joined(self, key: str, found: Assembly) -> None:
-        """Put the pieces of a rendition together."""
+        """Put the pieces of a rendition, or of the sound, together."""
         if objects.size(key) != found.size:
             files = [self.prefix + file for part in found.parts for file in part.files]
-            objects.join(key, files, _MP4)
+            objects.join(key, files, "audio/mp4" if found.rendition == audio.NAME else _MP4)
 
     def _streaming(self, rendition: Rendition, found: Assembly) -> VideoDefinition:
         key, segments = self._key(rendition.name, "mp4"), self._key(rendition.name, "json")
@@ -116,20 +117,20 @@ class Workshop:
         key = keys.media_key(self._organization, self.job.project, self.job.media, f"archival_{entry}.{extension}")
         elsewhere.push(archive_keys.opened(self._elsewhere[entry]), key, body, size, _MP4)
 
-    def _encoded(self, entry: int, found: Assembly) -> VideoDefinition | None:
+    def _encoded(self, entry: int, found: Assembly, heard: Assembly | None) -> VideoDefinition | None:
         """An archival copy: the rendition and the sound in one file with its index in front.
 
         None where it went elsewhere, of which there is no record (`spec/4` §6.3).
         """
         rendition = next(each for each in self.plan.renditions if each.name == found.rendition)
-        joined = f"{self.prefix}{rendition.name}.mp4"
         key = self._key(f"archival_{entry}", "mp4")
+        joined = f"{self.prefix}{rendition.name}.mp4"
         self._joined(joined, found)
+        sound = f"{self.prefix}sound.m4a"
+        if heard:
+            self._joined(sound, heard)
         path = self.folder / f"{rendition.name}.mp4"
-        sound = self.folder / "audio.m4a"
-        if not sound.exists():
-            audio.extract_audio(self.source, self.plan.probe, self.table, sound)
-        size = archival.finish_archival(ObjectSource(joined), FileSource(sound) if sound.exists() else None, path)
+        size = archival.finish_archival(ObjectSource(joined), ObjectSource(sound) if heard else None, path)
         if entry in self._elsewhere:
             with path.open("rb") as file:
                 self._push(entry, "mp4", file, size)
@@ -168,16 +169,12 @@ class Workshop:
             size=self.source.size,
         )
 
-    def _audio(self) -> AudioDefinition | None:
-        path = self.folder / "audio.m4a"
-        made = audio.extract_audio(self.source, self.plan.probe, self.table, path)
-        if made is None:
-            return None
+    def _audio(self, heard: Assembly) -> AudioDefinition:
         key = self._key("audio", "m4a")
-        self._upload(key, path, "audio/mp4")
+        self._joined(key, heard)
         description = "AAC (Advanced Audio Coding)"
         return AudioDefinition(
-            path=key, codec="aac", codec_description=description, size=made.size, bit_rate=made.bit_rate
+            path=key, codec="aac", codec_description=description, size=heard.size, bit_rate=heard.bit_rate
         )
 
     def _thumbnail(self) -> ImageDefinition:

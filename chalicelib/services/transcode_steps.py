@@ -34,7 +34,7 @@ from chalicelib.messages import AssembleTranscode, EncodePiece, send, send_many
 from chalicelib.services import fetching, project_mail, stores
 from chalicelib.services.media import project_with
 from chalicelib.services.transcode_results import Workshop
-from chalicelib.services.transcodes import clean_up
+from chalicelib.services.transcodes import clean_up, readable
 from chalicelib.settings import settings
 from chalicelib.storage import entities, objects, pieces, records
 from chalicelib.storage.transactions import Transaction
@@ -93,16 +93,26 @@ def encode(uid: str, index: int) -> None:
             result = encode_piece(source, prepared.plan, piece, prepared.table, Path(folder))
             # Encoders do not give the same bytes twice: each run has names of its own, and the first noted counts.
             run = uuid.uuid4().hex
-            for output in result.outputs:
+            sound = result.sound
+            for output in (*result.outputs, *([sound.output] if sound else [])):
                 with (Path(folder) / output.file).open("rb") as file:
                     objects.write(f"{_prefix(job)}{run}/{output.file}", file, "video/mp4")
-        named = tuple(msgspec.structs.replace(output, file=f"{run}/{output.file}") for output in result.outputs)
-        pieces.finish(uid, index, _encode(msgspec.structs.replace(result, outputs=named)))
+        pieces.finish(uid, index, _encode(_named(result, run)))
     if _at_work(uid) is None:
         # Cancelled meanwhile: what was just written came after the cleaning.
         clean_up(job)
     elif pieces.count(uid) >= job.pieces:
         send(settings().transcode_queue_url, AssembleTranscode(job=uid))
+
+
+def _named(result: PieceResult, folder: str) -> PieceResult:
+    """The same of files in a folder."""
+    replace = msgspec.structs.replace
+    outputs = tuple(replace(output, file=f"{folder}/{output.file}") for output in result.outputs)
+    sound = result.sound
+    if sound:
+        sound = replace(sound, output=replace(sound.output, file=f"{folder}/{sound.output.file}"))
+    return replace(result, outputs=outputs, sound=sound)
 
 
 def assemble(uid: str) -> None:
@@ -173,7 +183,7 @@ def fail(uid: str, reason: Exception) -> None:
     if job is None:
         return
     if not job.is_finished:
-        message = _readable(reason)
+        message = readable(reason)
         _tell(job, failure=message)
         _finish(job, "failed", message)
     else:
@@ -196,6 +206,7 @@ def _planned(job: StoredJob) -> StoredJob:
         settings().piece_seconds,
         present=[(entry.resolution[0], entry.codec) for entry in files.streaming or []],
         archival_present=bool(files.archival),
+        audio_present=bool(files.audio),
     )
     project = project_with(job.project)
     digest = hashlib.sha256(f"{job.uid} {source.etag} {made.digest}".encode()).hexdigest()[:12]
@@ -283,10 +294,3 @@ def _tell(job: StoredJob, failure: str | None) -> None:
         # Somebody left the project, or an attachment is gone: that is no reason to fail what was transcoded.
         return
     send_many(settings().email_queue_url, mails)
-
-
-def _readable(reason: Exception) -> str:
-    if isinstance(reason, LimnError):
-        return reason.message
-    told = str(reason) if type(reason).__name__ in ("Died", "GiveUp", "Retry") else type(reason).__name__
-    return f"Something went wrong on our side: {told}."

@@ -15,7 +15,7 @@ from chalicelib.domain.jobs import JOB, Job, StoredJob, Transcode, TranscodeSpec
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.media import MediaSpec, with_job
 from chalicelib.domain.resource import now
-from chalicelib.errors import BadInput, NotFound
+from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.messages import PlanTranscode, send
 from chalicelib.query import filters
 from chalicelib.query.bodies import MediaIdQuery
@@ -124,6 +124,14 @@ def clean_up(job: StoredJob) -> None:
         folder = keys.media_key(project_with(job.project).organization, job.project, job.media, "")
         made = [key for key in objects.under(folder) if f"_{job.digest}." in key]
         objects.remove(ownership.look(made).doomed)
+
+
+def readable(reason: Exception) -> str:
+    """Why a job failed, as its message says it."""
+    if isinstance(reason, LimnError):
+        return reason.message
+    told = str(reason) if type(reason).__name__ in ("Died", "GiveUp", "Retry") else type(reason).__name__
+    return f"Something went wrong on our side: {told}."
 
 
 def shown(job: StoredJob) -> Transcode:

@@ -8,12 +8,15 @@ pieces are fetched and sent as one part.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from msgspec import Struct
 
 from chalicelib.domain.transcode import TranscodePlan
-from chalicelib.video.encode import Output, PieceResult
+from chalicelib.video import audio
+from chalicelib.video.encode import PieceResult
+from chalicelib.video.fragments import Output
 from chalicelib.video.segments import segment_info
 
 SMALLEST_PART = 5 * 1024 * 1024
@@ -38,7 +41,7 @@ class Part(Struct, frozen=True):
 
 
 class Assembly(Struct, frozen=True):
-    """How a rendition is put together, its size in bytes, its segment file and mean bits per second."""
+    """How a rendition is put together, its size in bytes, its segment file (of pictures) and mean bits per second."""
 
     rendition: str
     parts: tuple[Part, ...]
@@ -53,30 +56,49 @@ def assemble(plan: TranscodePlan, results: Iterable[PieceResult]) -> tuple[Assem
     Raises ValueError when a piece is missing or was made with other encoder settings than its neighbours: both are our
     own errors, not the caller's.
     """
+    ordered = _ordered(plan, results)
+    made = []
+    for number in range(len(plan.renditions)):
+        outputs = [result.outputs[number] for result in ordered]
+        if sum(output.samples for output in outputs) != plan.frames:
+            message = f"the pieces of {outputs[0].rendition} do not add up to {plan.frames} frames"
+            raise ValueError(message)
+        fragments = [fragment for output in outputs for fragment in output.fragments]
+        seconds = plan.frames / plan.probe.fps
+        made.append(_assembled(outputs, seconds, segment_info(outputs[0].header, fragments)))
+    return tuple(made)
+
+
+def assemble_sound(plan: TranscodePlan, results: Iterable[PieceResult]) -> Assembly | None:
+    """How the sound is put together; None where there is none. Raises as `assemble`."""
+    sounds = [result.sound for result in _ordered(plan, results) if result.sound]
+    if plan.sound is None or not any(sound.heard for sound in sounds):
+        return None
+    outputs = [sound.output for sound in sounds]
+    samples = sum(output.samples for output in outputs) * audio.FRAME
+    return _assembled(outputs, Fraction(samples, audio.rate_of(plan.sound)), {})
+
+
+def _ordered(plan: TranscodePlan, results: Iterable[PieceResult]) -> list[PieceResult]:
+    """The results of all pieces of the plan in order."""
     ordered = sorted({result.index: result for result in results}.values(), key=lambda result: result.index)
     if [result.index for result in ordered] != [piece.index for piece in plan.pieces]:
         raise ValueError("not every piece of the plan has a result")
-    return tuple(
-        _assembled(plan, [result.outputs[number] for result in ordered]) for number in range(len(plan.renditions))
-    )
+    return ordered
 
 
-def _assembled(plan: TranscodePlan, outputs: Sequence[Output]) -> Assembly:
+def _assembled(outputs: Sequence[Output], seconds: Fraction, segments: dict[str, Any]) -> Assembly:
     """One rendition from its pieces in order."""
     if len({(output.rendition, output.header, output.header_digest) for output in outputs}) != 1:
         message = f"the pieces of {outputs[0].rendition} have different headers"
-        raise ValueError(message)
-    fragments = [fragment for output in outputs for fragment in output.fragments]
-    if sum(fragment.samples for fragment in fragments) != plan.frames:
-        message = f"the pieces of {outputs[0].rendition} do not add up to {plan.frames} frames"
         raise ValueError(message)
     size = sum(output.size for output in outputs)
     return Assembly(
         rendition=outputs[0].rendition,
         parts=tuple(parts_of([(output.file, output.size) for output in outputs])),
         size=size,
-        segment_info=segment_info(outputs[0].header, fragments),
-        bit_rate=int(size * 8 * plan.probe.fps / plan.frames),
+        segment_info=segments,
+        bit_rate=int(size * 8 / seconds),
     )
 
 

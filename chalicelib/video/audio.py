@@ -1,125 +1,315 @@
-"""The sound of a video as an AAC file that starts together with the first frame."""
+"""The sound of a video as AAC that starts together with the first frame, made in pieces as the pictures are.
+
+A piece makes the frames of sound (1,024 samples each) between the times of its first picture and the next piece's. An
+AAC frame overlaps its neighbours, so a piece begins to encode a few frames earlier and ends a frame later than what it
+keeps; then the frames on either side of a cut were made of the same samples, and decode as if there were no cut. Frames
+are counted from the first picture on, so that no piece needs to know of another.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
 from chalicelib.domain.frames import FrameTable
-from chalicelib.domain.transcode import AudioInfo, Probe
+from chalicelib.domain.transcode import AudioInfo, Piece
+from chalicelib.video.fragments import FragmentFile, Output, Place
 from chalicelib.video.opening import opened, refusing
-from chalicelib.video.source import Source, SourceFile
+from chalicelib.video.source import SourceFile
 
 if TYPE_CHECKING:
-    from av import AudioFrame, AudioStream
+    from av import AudioFrame, AudioStream, Packet
     from av.container import InputContainer, OutputContainer
     from av.filter import Graph
+    from av.stream import Stream
 
+NAME = "audio"
+FRAME = 1024
 BIT_RATE = 128_000
+LONGEST = 3600
+"""Seconds of sound that one piece makes at most: pictures may be years apart. What is left out is a gap in the time."""
 _RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000)
 _USUAL_RATE = 48_000
+_FRAGMENT_SECONDS = 5
+# Frames encoded before those that are kept: as far back as an encoder's decisions reach.
+_RUN_UP = 8
+# Decoders need a little of what comes before, and seeking may land late: seconds to begin earlier.
+_EARLIER = (1, 5, 30)
+# Timestamps of sound may lag behind those of pictures in the file by so many seconds.
+_INTERLEAVED = 10
+# Rounded timestamps are believed together, so many of them; beyond this many seconds there is a gap.
+_AVERAGED = 128
+_ROUNDED = Fraction(5, 1000)
+_GAP = Fraction(1, 10)
 
 
-class Audio(Struct, frozen=True):
-    """An audio file made: its size in bytes, bits per second and length in seconds."""
+class Sound(Struct, frozen=True):
+    """What one piece made of the sound, and whether there was anything in it but silence that we put in."""
 
-    size: int
-    bit_rate: int
-    seconds: float
-
-
-def chosen_track(probe: Probe) -> AudioInfo | None:
-    """The track marked as default, else the first one that can be decoded, else None."""
-    return next((track for track in probe.audio if track.default), probe.audio[0] if probe.audio else None)
+    output: Output
+    heard: bool
 
 
-def extract_audio(source: Source | SourceFile, probe: Probe, table: FrameTable, path: Path) -> Audio | None:
-    """Write the sound as stereo AAC in an MP4 (m4a) file at `path`; None, and no file, when there is none.
+def rate_of(track: AudioInfo) -> int:
+    """Samples per second that a track's sound gets: its own where AAC has it."""
+    return track.sample_rate if track.sample_rate in _RATES else _USUAL_RATE
 
-    Time 0 of the file is the first frame's time: sound before it is cut, a late start filled with silence. Raises
-    BadInput when the track cannot be decoded.
+
+def encode_sound(file: SourceFile, track: AudioInfo, piece: Piece, table: FrameTable, folder: Path) -> Sound:
+    """Write the piece's sound as stereo AAC in MP4 fragments to a file in `folder`.
+
+    Time 0 of the whole is the first frame's: sound before it is cut, what is missing filled with silence. The last
+    piece goes on as long as the sound does. Raises BadInput when the track cannot be read.
     """
     import av  # noqa: PLC0415 - see video.opening
 
-    track = chosen_track(probe)
-    if track is None:
-        return None
-    rate = track.sample_rate if track.sample_rate in _RATES else _USUAL_RATE
+    rate = rate_of(track)
+    whole = _frame_at(table, table.count, rate)
+    first = _frame_at(table, piece.first_frame, rate) if piece.index else 0
+    is_last = piece.first_frame + piece.frame_count >= table.count
+    stop = min(_frame_at(table, piece.first_frame + piece.frame_count, rate), first + LONGEST * rate // FRAME)
     start = table.times()[0] * Fraction(*table.base)
-    with (
-        opened(source) as (container, file),
-        refusing("The sound cannot be transcoded", file),
-        av.open(str(path), "w", format="ipod", options={"movflags": "faststart"}) as out,
-    ):
-        samples = _transcode(container, out, track, rate, start)
-    if not samples:
-        path.unlink()
-        return None
-    size = path.stat().st_size
-    seconds = samples / rate
-    return Audio(size, int(size * 8 / seconds), seconds)
+    place = Place(not piece.index, first + 1, first, FRAME, whole * FRAME)
+    out = FragmentFile(folder / f"{NAME}_{piece.index:05d}.mp4", NAME, place)
+    # The edit list, which the header has only where it is delayed, leaves out what the encoder puts before the start.
+    options = {
+        "movflags": "frag_keyframe+delay_moov+default_base_moof",
+        "frag_duration": str(_FRAGMENT_SECONDS * 1_000_000),
+        "fflags": "+bitexact",
+    }
+    with contextlib.closing(out), refusing("The sound cannot be transcoded", file):
+        container = av.open(out, "w", format="mp4", options=options)
+        line = _Line(container, rate, first, None if is_last else stop)
+        limit = (first + LONGEST * rate // FRAME if is_last else stop + 1) * FRAME
+        wanted = Fraction(line.samples, rate) if piece.index else None
+        heard = False
+        for at, left, right in _stereo(_frames(file, track, start, wanted, Fraction(limit, rate)), start, rate):
+            heard = True
+            line.put(at, left, right, limit)
+            if line.samples >= limit:
+                break
+        line.finish(stop if is_last else stop + 1)
+        container.close()
+    return Sound(out.output(), heard)
 
 
-def _transcode(container: InputContainer, out: OutputContainer, track: AudioInfo, rate: int, start: Fraction) -> int:
-    """Decode the track, bring it to stereo at `rate` and encode it; returns the number of samples."""
-    encoder = out.add_stream("aac", rate=rate, layout="stereo")
-    encoder.codec_context.bit_rate = BIT_RATE
-    graph: Graph | None = None
-    shape: tuple[int, str, str] | None = None
-    samples = 0
-    for frame in _sounds(container, track, start):
-        now = (frame.sample_rate, frame.format.name, frame.layout.name)
-        if graph is None or now != shape:
-            if graph is not None:
-                samples += _encode(graph, None, encoder, out, samples)
-            graph, shape = _graph(frame, rate, samples), now
-        samples += _encode(graph, frame, encoder, out, samples)
-    if graph is not None:
-        samples += _encode(graph, None, encoder, out, samples)
-    out.mux(encoder.encode(None))
-    return samples
+def _frame_at(table: FrameTable, number: int, rate: int) -> int:
+    """The number of the frame of sound that is on at the time of a picture; behind the last, that all are over by."""
+    if number >= table.count:
+        return -int(-table.duration * rate // FRAME)
+    return round(table.time_of(number) * rate / FRAME)
 
 
-def _sounds(container: InputContainer, track: AudioInfo, start: Fraction) -> Iterator[AudioFrame]:
-    """The track's decoded frames, their times counted from `start` seconds; damaged packets are left out."""
+class _Line:
+    """The encoder with samples in a row before it: gaps are filled, what comes twice is left out."""
+
+    def __init__(self, container: OutputContainer, rate: int, first: int, stop: int | None) -> None:
+        self._container = container
+        self._stream = container.add_stream("aac", rate=rate, layout="stereo")
+        self._stream.codec_context.bit_rate = BIT_RATE
+        self._rate = rate
+        self._first, self._stop = first, stop
+        self._number = self._fed = max(0, first - _RUN_UP)
+        self._waiting = (array("f"), array("f"))
+
+    @property
+    def samples(self) -> int:
+        """How many samples since the first picture there are, those before the piece included."""
+        return self._fed * FRAME + len(self._waiting[0])
+
+    def put(self, at: int, left: array[float], right: array[float], limit: int) -> None:
+        """Add samples that belong at sample `at`, as far as they come before `limit`."""
+        self._fill(min(at, limit))
+        begin, end = self.samples - at, limit - at
+        for waiting, new in zip(self._waiting, (left, right), strict=True):
+            waiting.extend(new[max(0, begin) : max(0, end)])
+        self._feed()
+
+    def finish(self, least: int) -> None:
+        """End with a whole frame, not before frame `least`, and write what the encoder still has."""
+        self._fill(max(least * FRAME, -(-self.samples // FRAME) * FRAME))
+        self._mux(self._stream.encode(None))
+
+    def _fill(self, until: int) -> None:
+        """Add silence up to a sample."""
+        while self.samples < until:
+            silence = bytes(4 * min(FRAME, until - self.samples))
+            for waiting in self._waiting:
+                waiting.frombytes(silence)
+            self._feed()
+
+    def _feed(self) -> None:
+        """Encode the whole frames that wait."""
+        from av import AudioFrame  # noqa: PLC0415 - see video.opening
+
+        begin = 0
+        while len(self._waiting[0]) - begin >= FRAME:
+            frame = AudioFrame("fltp", "stereo", FRAME)
+            for plane, waiting in zip(frame.planes, self._waiting, strict=True):
+                plane.update(waiting[begin : begin + FRAME].tobytes())
+            frame.sample_rate, frame.time_base = self._rate, Fraction(1, self._rate)
+            frame.pts = self._fed * FRAME
+            begin += FRAME
+            self._fed += 1
+            self._mux(self._stream.encode(frame))
+        for waiting in self._waiting:
+            del waiting[:begin]
+
+    def _mux(self, packets: Sequence[Packet[AudioStream]]) -> None:
+        """Write those of the encoder's next frames that are the piece's.
+
+        A frame says how the samples of the one before it end; so there is one more than are fed, the first of which
+        holds nothing.
+        """
+        for packet in packets:
+            number, self._number = self._number, self._number + 1
+            if number < self._first or number > self._fed or (self._stop is not None and number >= self._stop):
+                continue
+            packet.pts = packet.dts = (number - self._first - 1) * FRAME
+            packet.time_base = Fraction(1, self._rate)
+            self._container.mux(packet)
+
+
+def _frames(
+    file: SourceFile, track: AudioInfo, start: Fraction, wanted: Fraction | None, until: Fraction
+) -> Iterator[AudioFrame]:
+    """The track's decoded frames from a time on, `wanted` seconds after `start` or from the beginning, for a while.
+
+    A few come earlier. None may come that is long behind `until`.
+    """
+    for earlier in _EARLIER if wanted is not None else (0,):
+        with opened(file) as (container, _):
+            since = None if wanted is None else start + wanted
+            packets = _packets(container, track, None if since is None else since - earlier, start + until)
+            frames = _decoded(packets)
+            found = next(frames, None)
+            late = since is not None and (found is None or _time(found) > since)
+            if late and earlier != _EARLIER[-1]:
+                continue
+            if found is not None:
+                yield found
+                yield from frames
+            return
+
+
+def _packets(
+    container: InputContainer, track: AudioInfo, since: Fraction | None, until: Fraction
+) -> Iterator[Packet[Stream]]:
+    """The track's packets from about one time of the file to another; those that cannot be read end it."""
     import av  # noqa: PLC0415 - see video.opening
     from av.stream import Discard  # noqa: PLC0415
 
     stream = next(stream for stream in container.streams.audio if stream.index == track.index)
+    read: list[Stream] = [stream]
+    # Where there is no index, packets of pictures tell when to stop looking for sound; an MP4 would read them for that.
+    if not container.format.name.startswith("mov"):
+        read += container.streams.video[:1]
     for other in container.streams:
-        if other.index != stream.index:
+        if other not in read:
             other.discard = Discard.all
-    for packet in container.demux(stream):
-        # What a damaged packet held is a gap, which the filter fills with silence.
+    base = stream.time_base or Fraction(1, track.sample_rate)
+    if since is not None and since > (stream.start_time or 0) * base:
+        with contextlib.suppress(av.FFmpegError):
+            container.seek(int(since / base), stream=stream)
+    with contextlib.suppress(av.FFmpegError):
+        for packet in container.demux(read):
+            if packet.dts is not None and packet.dts * packet.time_base > until + _INTERLEAVED:
+                return
+            if packet.stream_index == stream.index:
+                yield packet
+
+
+def _decoded(packets: Iterator[Packet[Stream]]) -> Iterator[AudioFrame]:
+    """The frames of packets; damaged ones are left out."""
+    import av  # noqa: PLC0415 - see video.opening
+
+    for packet in packets:
+        # What a damaged packet held is a gap, which is filled with silence.
         with contextlib.suppress(av.FFmpegError):
             for frame in packet.decode():
-                if frame.pts is not None and frame.time_base is not None:
-                    frame.pts -= round(start / frame.time_base)
+                if isinstance(frame, av.AudioFrame) and frame.pts is not None and frame.time_base is not None:
                     yield frame
 
 
-def _encode(graph: Graph, frame: AudioFrame | None, encoder: AudioStream, out: OutputContainer, first: int) -> int:
-    """Push one frame (None for the end) through filter and encoder; returns the number of samples that came out."""
+def _time(frame: AudioFrame) -> Fraction:
+    """When a frame begins, in seconds of the file."""
+    return (frame.pts or 0) * (frame.time_base or Fraction(0))
+
+
+def _stereo(
+    frames: Iterator[AudioFrame], start: Fraction, rate: int
+) -> Iterator[tuple[int, array[float], array[float]]]:
+    """Frames as (first sample, left, right) at `rate`, counted from `start` seconds.
+
+    Timestamps are often rounded, to the millisecond in Matroska. Samples in a row stay in a row; where the row begins
+    is what its first timestamps say together, the same for every piece; and a gap begins another.
+    """
+    lead = list(islice(frames, _AVERAGED))
+    expected = _beginning(lead)
+    graph: Graph | None = None
+    shape: tuple[int, str, str] | None = None
+    at = 0
+    for frame in chain(lead, frames):
+        now = (frame.sample_rate, frame.format.name, frame.layout.name)
+        broken = abs(_time(frame) - expected) > _GAP
+        if graph is None or now != shape or broken:
+            if graph is not None:
+                for left, right in _through(graph, None):
+                    yield at, left, right
+                    at += len(left)
+            if broken:
+                expected = _time(frame)
+            graph, shape = _graph(frame, rate), now
+            at = round((expected - start) * rate)
+        frame.pts = None
+        expected += Fraction(frame.samples, frame.sample_rate)
+        for left, right in _through(graph, frame):
+            yield at, left, right
+            at += len(left)
+    if graph is not None:
+        for left, right in _through(graph, None):
+            yield at, left, right
+            at += len(left)
+
+
+def _beginning(frames: Sequence[AudioFrame]) -> Fraction:
+    """When the first of frames in a row begins, in seconds of the file, by the timestamps of all of them."""
+    if not frames:
+        return Fraction(0)
+    offsets: list[Fraction] = []
+    length = Fraction(0)
+    for frame in frames:
+        offset = _time(frame) - length
+        if offsets and abs(offset - offsets[0]) > _ROUNDED:
+            break
+        offsets.append(offset)
+        length += Fraction(frame.samples, frame.sample_rate)
+    # What was cut off the very first frame is told less exactly than the rest.
+    told = offsets[1:] or offsets
+    return (min(told) + max(told)) / 2
+
+
+def _through(graph: Graph, frame: AudioFrame | None) -> Iterator[tuple[array[float], array[float]]]:
+    """What comes out of a filter when a frame, None for the end, is put in: the samples left and right."""
     import av  # noqa: PLC0415 - see video.opening
 
     graph.push(frame)
-    samples = 0
     with contextlib.suppress(av.BlockingIOError, av.EOFError):
         while True:
             ready = cast("AudioFrame", graph.pull())
-            ready.pts, ready.time_base = first + samples, Fraction(1, ready.sample_rate)
-            samples += ready.samples
-            out.mux(encoder.encode(ready))
-    return samples
+            left, right = (array("f", bytes(plane)[: 4 * ready.samples]) for plane in ready.planes)
+            yield left, right
 
 
-def _graph(frame: AudioFrame, rate: int, first: int) -> Graph:
-    """A filter from frames like this one to stereo at `rate` without gaps, starting at sample `first`."""
+def _graph(frame: AudioFrame, rate: int) -> Graph:
+    """A filter from frames like this one to stereo at `rate`."""
     from av.filter import Graph  # noqa: PLC0415 - see video.opening
 
     graph = Graph()
@@ -128,9 +318,9 @@ def _graph(frame: AudioFrame, rate: int, first: int) -> Graph:
             sample_rate=frame.sample_rate,
             format=frame.format.name,
             layout=frame.layout.name,
-            time_base=frame.time_base,
+            time_base=Fraction(1, frame.sample_rate),
         ),
-        graph.add("aresample", f"{rate}:async=1:first_pts={first}"),
+        graph.add("aresample", str(rate)),
         graph.add("aformat", f"sample_fmts=fltp:sample_rates={rate}:channel_layouts=stereo"),
         graph.add("abuffersink"),
     ]

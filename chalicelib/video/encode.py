@@ -1,8 +1,7 @@
 """Encoding one piece: decode once, encode every rendition.
 
-Each rendition's piece is a run of MP4 fragments, one per keyframe, already numbered and timed for its place in the
-whole video, so that the whole is the plain concatenation of the pieces; piece 0 starts with the header. That needs
-every piece to have the same header, which fixed encoder settings give and `video.assemble` verifies.
+Each rendition's piece is a run of MP4 fragments (`video.fragments`), one per keyframe, so that the whole is the plain
+concatenation of the pieces. That needs every piece to have the same header, which fixed encoder settings give.
 
 Renditions have no B-frames. Their packets' decoding and presentation times are then the same, so that frame n is at
 n / fps for every player, demuxer and byte-range reader, without edit lists or negative offsets that some ignore.
@@ -10,7 +9,6 @@ n / fps for every player, demuxer and byte-range reader, without edit lists or n
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,10 +21,10 @@ from msgspec import Struct
 from chalicelib.domain.frames import FrameTable
 from chalicelib.domain.transcode import GOP, Piece, Rendition, TranscodePlan, VideoInfo
 from chalicelib.errors import BadInput
-from chalicelib.video import boxes
+from chalicelib.video.audio import Sound, encode_sound
 from chalicelib.video.decode import THREADS, frames_of
+from chalicelib.video.fragments import FragmentFile, Output, Place
 from chalicelib.video.opening import refusing
-from chalicelib.video.segments import Fragment
 from chalicelib.video.source import Source, SourceFile
 from chalicelib.video.upright import Upright
 
@@ -47,38 +45,32 @@ _LIMITED_RANGE = 1
 _BT709 = 1
 
 
-class Output(Struct, frozen=True):
-    """One rendition's part made by one piece.
-
-    `file` is its name in the folder given; `header` the sizes of `ftyp` and `moov` (which only piece 0's file holds)
-    and `header_digest` what they contain; `size` the file's bytes.
-    """
-
-    rendition: str
-    file: str
-    size: int
-    header: tuple[int, int]
-    header_digest: str
-    fragments: tuple[Fragment, ...]
-
-
 class PieceResult(Struct, frozen=True):
     """What encoding a piece made; small enough for a queue message or an item."""
 
     index: int
     frame_count: int
     outputs: tuple[Output, ...]
+    sound: Sound | None = None
 
 
 def encode_piece(source: Source, plan: TranscodePlan, piece: Piece, table: FrameTable, folder: Path) -> PieceResult:
-    """Encode the piece's frames for every rendition of the plan into files in `folder`.
+    """Encode the piece's frames for every rendition of the plan, and its sound, into files in `folder`.
 
     Exactly `piece.frame_count` frames per rendition. Raises BadInput when nothing of the piece can be decoded or an
     encoder refuses its settings.
     """
-    video = plan.probe.video
-    upright = Upright(video)
     file = SourceFile(source)
+    outputs = _encode_pictures(file, plan, piece, table, folder) if plan.renditions else ()
+    sound = encode_sound(file, plan.sound, piece, table, folder) if plan.sound else None
+    return PieceResult(piece.index, piece.frame_count, outputs, sound)
+
+
+def _encode_pictures(
+    file: SourceFile, plan: TranscodePlan, piece: Piece, table: FrameTable, folder: Path
+) -> tuple[Output, ...]:
+    """The piece's frames for every rendition."""
+    upright = Upright(plan.probe.video)
     with refusing("The video cannot be transcoded", file):
         encoders = [_Encoder(rendition, plan, piece, folder) for rendition in plan.renditions]
         number = piece.first_frame
@@ -92,80 +84,16 @@ def encode_piece(source: Source, plan: TranscodePlan, piece: Piece, table: Frame
                 for encoder in encoders:
                     encoder.encode(number, shown)
                 number += 1
-            outputs = tuple(encoder.finish() for encoder in encoders)
+            return tuple(encoder.finish() for encoder in encoders)
         finally:
             for encoder in encoders:
                 encoder.close()
-    return PieceResult(piece.index, piece.frame_count, outputs)
 
 
 def clock(fps: Fraction) -> tuple[int, int]:
     """Units per second of a rendition's clock and units per frame, both whole."""
     finer = -(-_FINEST_CLOCK // fps.numerator)
     return fps.numerator * finer, fps.denominator * finer
-
-
-class _FragmentFile:
-    """The file that the muxer writes to: takes fragments as they come, renumbers them and drops the rest.
-
-    At most one fragment is held in memory. It has no `seek`, so that the muxer never goes back.
-    """
-
-    def __init__(self, path: Path, piece: Piece, plan: TranscodePlan) -> None:
-        self._file = path.open("wb")
-        self._pending = bytearray()
-        self._header = b""
-        self._moof = b""
-        self._whole = plan.frames
-        self._ticks = clock(plan.probe.fps)[1]
-        self._keep_header = piece.index == 0
-        self._frame = piece.first_frame
-        self._sequence = piece.first_fragment + 1
-        self.header = (0, 0)
-        self.header_digest = ""
-        self.fragments: list[Fragment] = []
-        self.size = 0
-
-    def write(self, data: bytes) -> int:
-        """Take the muxer's next bytes."""
-        self._pending += data
-        while len(self._pending) >= boxes.HEADER:
-            box = boxes.box_at(bytes(self._pending[: boxes.HEADER]), 0, 0)
-            if len(self._pending) < box.size:
-                break
-            content = bytes(self._pending[: box.size])
-            del self._pending[: box.size]
-            self._take(box.name, content)
-        return len(data)
-
-    def close(self) -> None:
-        """Close the file on disk."""
-        self._file.close()
-
-    def _take(self, name: str, content: bytes) -> None:
-        """Use one whole top-level box."""
-        if name == "ftyp":
-            self._header = content
-        elif name == "moov":
-            header = boxes.with_duration(self._header + content, self._whole * self._ticks)
-            self.header = (len(self._header), len(header) - len(self._header))
-            self.header_digest = hashlib.sha256(header).hexdigest()
-            if self._keep_header:
-                self._put(header)
-        elif name == "moof":
-            self._moof = boxes.renumber(content, self._sequence, self._frame * self._ticks)
-        elif name == "mdat":
-            samples = boxes.sample_count(self._moof)
-            self._put(self._moof)
-            self._put(content)
-            self.fragments.append(Fragment(len(self._moof), len(content), samples))
-            self._sequence += 1
-            self._frame += samples
-
-    def _put(self, content: bytes) -> None:
-        """Write to disk."""
-        self._file.write(content)
-        self.size += len(content)
 
 
 class _Encoder:
@@ -179,11 +107,11 @@ class _Encoder:
         os.environ.setdefault("SVT_LOG", "1")
         self._rendition = rendition
         self._piece = piece
-        self._name = f"{rendition.name}_{piece.index:05d}.mp4"
-        self._out = _FragmentFile(folder / self._name, piece, plan)
         fps = plan.probe.fps
         self._time_base = 1 / fps
-        scale, _ = clock(fps)
+        scale, ticks = clock(fps)
+        place = Place(not piece.index, piece.first_fragment + 1, piece.first_frame, ticks, plan.frames * ticks)
+        self._out = FragmentFile(folder / f"{rendition.name}_{piece.index:05d}.mp4", rendition.name, place)
         self._container = av.open(
             self._out,
             "w",
@@ -238,18 +166,13 @@ class _Encoder:
         self._wait(0)
         self._mux(None)
         self._container.close()
-        made = sum(fragment.samples for fragment in self._out.fragments)
-        if not made == self._encoded == self._piece.frame_count:
-            message = f"The encoder made {made} of {self._piece.frame_count} frames of {self._rendition.name}."
+        output = self._out.output()
+        if not output.samples == self._encoded == self._piece.frame_count:
+            message = (
+                f"The encoder made {output.samples} of {self._piece.frame_count} frames of {self._rendition.name}."
+            )
             raise BadInput(message)
-        return Output(
-            self._rendition.name,
-            self._name,
-            self._out.size,
-            self._out.header,
-            self._out.header_digest,
-            tuple(self._out.fragments),
-        )
+        return output
 
     def close(self) -> None:
         """Close the files, whatever happened."""

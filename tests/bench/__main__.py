@@ -19,6 +19,7 @@ from typing import Any
 import tests.conftest  # noqa: F401 starts AWS in this process, before anything reads its settings
 from infra.local.metering import metering
 from tests.bench import cold, views
+from tests.bench import media as media_figures
 from tests.contract.world import build
 
 ROWS = 100_000
@@ -126,6 +127,8 @@ def main() -> None:
     if not os.environ.get("QUICK"):
         _title("views")
         views.main(_line)
+        _title("video, against PyAV's plain loop that makes the same files")
+        media_figures.main(_line)
 
 
 def _renaming(old: str, new: str) -> dict[str, Any]:

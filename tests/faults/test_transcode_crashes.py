@@ -1,8 +1,10 @@
 """A transcode killed after each of its AWS calls in turn, and every message delivered again: it completes, once."""
 
+import io
 import json
 import uuid
 
+import av
 import pytest
 from botocore.client import BaseClient
 
@@ -99,11 +101,14 @@ def short_pieces(monkeypatch):
     settings.cache_clear()
 
 
-@pytest.fixture
-def start(api, project, monkeypatch):
+@pytest.fixture(params=["silent", pytest.param("with sound", marks=pytest.mark.nightly)])
+def start(api, project, request):
+    sound = request.param == "with sound"
     configs = [ArchiveConfig(encode=EncodeConfig(vcodec="copy"))]
+    if sound:
+        configs.append(ArchiveConfig(encode=EncodeConfig(vcodec="h264", preset="ultrafast")))
     type_ = media_type(project, streaming_config=[ResolutionConfig(resolution=64)], archive_config=configs)
-    data = video(50, keyframes=25)
+    data = video(50, keyframes=25, sound=sound)
 
     def make():
         said = transcode(api, project, type_, data, gid=str(uuid.uuid4()))
@@ -117,10 +122,15 @@ def outcome(uid, media):
     """What must be the same after every crash: which files the media has, and the job's end."""
     found = entities.get(Kind.MEDIA, media)
     files = {}
-    for role in ("streaming", "archival", "thumbnail", "thumbnail_gif"):
-        entries = getattr(found.media_files, role)
+    for role in ("streaming", "archival", "audio", "thumbnail", "thumbnail_gif"):
+        entries = getattr(found.media_files, role) or []
         assert all(entry.size == objects.size(entry.path) for entry in entries)
-        files[role] = [entry.resolution for entry in entries]
+        files[role] = [getattr(entry, "resolution", None) for entry in entries]
+    # two seconds of sound, of both pieces, whole; and the same in the archival copy
+    for entry in [*(found.media_files.audio or []), *found.media_files.archival[1:]]:
+        with av.open(io.BytesIO(objects.read(entry.path))) as container:
+            heard = sum(frame.samples for frame in container.decode(audio=0) if frame.pts >= 0)
+        assert 2 * 8000 <= heard < 2 * 8000 + 2 * 1024
     (stream,) = found.media_files.streaming
     segments = json.loads(objects.read(stream.segment_info))["segments"]
     # Encoders do not give the same bytes twice, but a file and its segment file belong together.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
+import struct
 import uuid
 from pathlib import Path
 from typing import Any
@@ -107,7 +109,9 @@ def transcode(api: Any, project: int, type_: int, data: bytes | None = None, **m
     return api.post(f"Transcodes/{project}", spec)
 
 
-def video(frames: int = 75, width: int = 96, height: int = 64, rate: int = 25, keyframes: int = 10) -> bytes:
+def video(
+    frames: int = 75, width: int = 96, height: int = 64, rate: int = 25, keyframes: int = 10, *, sound: bool = False
+) -> bytes:
     """A video whose frame n is grey of brightness `shade(n)`, so that a picture tells which frame it is."""
     import av
 
@@ -115,10 +119,18 @@ def video(frames: int = 75, width: int = 96, height: int = 64, rate: int = 25, k
     with av.open(out, "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=rate, options={"crf": "10", "g": str(keyframes)})
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        track = container.add_stream("aac", rate=8000, layout="mono") if sound else None
         for number in range(frames):
             grey = Image.new("RGB", (width, height), (shade(number),) * 3)
             container.mux(stream.encode(av.VideoFrame.from_image(grey)))
         container.mux(stream.encode(None))
+        if track:
+            for at in range(0, 8000 * frames // rate, 1024):
+                frame = av.AudioFrame("fltp", "mono", 1024)
+                frame.planes[0].update(struct.pack("1024f", *(math.sin(at + n) / 4 for n in range(1024))))
+                frame.sample_rate, frame.pts = 8000, at
+                container.mux(track.encode(frame))
+            container.mux(track.encode(None))
     return out.getvalue()
 
 

@@ -8,6 +8,7 @@ import re
 import struct
 import threading
 import time
+import uuid
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -21,6 +22,9 @@ import pytest
 from PIL import Image
 
 from chalicelib.domain.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
+from chalicelib.errors import BadInput
+from chalicelib.messages import ImportImage
+from chalicelib.services import images
 from chalicelib.storage import objects
 from tests.operations.media_things import BUNNY, media_type, picture, transcode, uploaded, video
 from tests.operations.test_transcodes import key_of, leftovers
@@ -244,14 +248,28 @@ IMAGES = {
 
 
 @pytest.mark.parametrize("make", IMAGES.values(), ids=IMAGES)
-def test_images_that_are_none_leave_their_media_without_files(api, project, make):
+def test_images_that_are_none_leave_a_failed_job_that_says_why(api, project, make):
     url = uploaded(api, project, make(), "a.png")
-    spec = {"type": media_type(project, "image"), "name": "a.png", "md5": "", "url": url}
+    gid = str(uuid.uuid4())
+    spec = {"type": media_type(project, "image"), "name": "a.png", "md5": "", "url": url, "gid": gid}
     number = api.made(f"Medias/{project}", spec)
     began = time.monotonic()
     with Peak() as peak:
         api.drain()
     assert time.monotonic() - began < SECONDS
     assert peak.grown < MEMORY
-    assert api.get(f"Media/{number}").json["media_files"] == {}
+    media = api.get(f"Media/{number}").json
+    assert media["media_files"] == {}
     assert objects.size(key_of(url)) is not None
+    (uid,) = media["attributes"]["_tator_import_workflow"]
+    (found,) = api.get(f"Transcodes/{project}", gid=gid).json
+    assert (found["job"]["uid"], found["spec"]["media_id"]) == (uid, number)
+    job = api.get(f"Job/{uid}").json
+    assert (job["status"].lower(), job["media_ids"]) == ("failed", [number])
+    assert re.fullmatch(r"[A-Z].{10,300}\.", job["message"])
+    assert "wrong on our side" not in job["message"]
+    images.fail(ImportImage(media=number, url=url), BadInput("Another reason."))
+    assert api.get(f"Job/{uid}").json == job
+    # it goes as others do
+    assert api.delete(f"Transcode/{uid}").status == 200
+    assert api.get(f"Media/{number}").status == 200

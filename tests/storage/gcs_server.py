@@ -39,11 +39,12 @@ PAGE = 2
 
 
 class GcsServer:
-    """The server; `objects` is what it holds, by bucket and key."""
+    """The server; `objects` is what it holds, by bucket and key, `classes` each one's storage class."""
 
     def __init__(self) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self.objects: dict[str, dict[str, tuple[bytes, str]]] = {}
+        self.classes: dict[tuple[str, str], str] = {}
         self.refused: list[str] = []
         self._server.home = self  # type: ignore[attr-defined]
         self._server.uploads = {}  # type: ignore[attr-defined]
@@ -134,6 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             data, status = data[first : last + 1], 206
         more = {"Content-Disposition": value} if (value := self.query.get("response-content-disposition")) else {}
+        more["x-goog-storage-class"] = self.server.home.classes.get((bucket, key), "STANDARD")
         self._reply(status, data, ETag=_etag(held[key][0]), **{"Content-Type": mime, **more})
 
     _head = _get
@@ -149,6 +151,8 @@ class _Handler(BaseHTTPRequestHandler):
             held[key] = (held[unquote(source).partition("/")[2]][0], self.headers["Content-Type"])
         else:
             held[key] = (body, self.headers.get("Content-Type", ""))
+        if "uploadId" not in self.query:
+            self.server.home.classes[bucket, key] = self.headers.get("x-goog-storage-class", "STANDARD")
         self._reply(200, b"", ETag=_etag(body))
 
     def _post(self, bucket: str, held: dict[str, tuple[bytes, str]], key: str, body: bytes) -> None:

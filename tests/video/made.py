@@ -5,7 +5,7 @@ import struct
 from pathlib import Path
 
 from chalicelib.domain.transcode import TranscodePlan, plan
-from chalicelib.video.assemble import Assembly, assemble
+from chalicelib.video.assemble import Assembly, assemble, assemble_sound
 from chalicelib.video.encode import encode_piece
 from chalicelib.video.probe import probe
 from chalicelib.video.source import BytesSource, FileSource
@@ -18,6 +18,7 @@ class Made:
     plan: TranscodePlan
     assemblies: dict[str, Assembly]
     files: dict[str, bytes]
+    sound: bytes | None
 
     def source(self, name):
         return BytesSource(self.files[name])
@@ -31,11 +32,15 @@ def transcode(source, folder, seconds, streaming=None, archive=None):
     planned = plan(found, table, streaming, archive, seconds)
     results = [encode_piece(source, planned, piece, table, folder) for piece in planned.pieces]
     assemblies = {assembly.rendition: assembly for assembly in assemble(planned, reversed(results))}
-    files = {
-        name: b"".join((folder / file).read_bytes() for part in assembly.parts for file in part.files)
-        for name, assembly in assemblies.items()
-    }
-    return Made(planned, assemblies, files)
+    heard = assemble_sound(planned, results)
+
+    def joined(assembly):
+        data = b"".join((folder / file).read_bytes() for part in assembly.parts for file in part.files)
+        assert len(data) == assembly.size
+        return data
+
+    files = {name: joined(assembly) for name, assembly in assemblies.items()}
+    return Made(planned, assemblies, files, joined(heard) if heard else None)
 
 
 def source_of(path):

@@ -1,16 +1,13 @@
-"""The other codecs and options, sound that starts late, segment files of other tools."""
+"""The other codecs and options, segment files of other tools."""
 
 import io
-from fractions import Fraction
 
 import av
 import pytest
 
 from chalicelib.errors import BadInput
-from chalicelib.video.audio import extract_audio
 from chalicelib.video.clip import copy_clip, parse_ranges
 from chalicelib.video.frame import decode_frames
-from chalicelib.video.probe import probe
 from chalicelib.video.segments import Fragment, parse_segment_info, segment_info, spans_of
 from chalicelib.video.source import BytesSource, FileSource
 from tests.video.clips import COUNT, KINDS, X264, Kind, make, read, read_all
@@ -52,45 +49,6 @@ def test_archival_renditions_are_made_in_pieces_too(tmp_path):
     made = transcode(source, tmp_path, 1, [{"resolution": 144, "preset": "ultrafast"}], config)
     for name in ("archival_0", "archival_1"):
         assert read_all(io.BytesIO(made.files[name])) == list(range(55))
-
-
-def test_sound_that_starts_late_or_early_is_brought_to_the_first_frame(tmp_path):
-    path = tmp_path / "late.mkv"
-    with av.open(str(path), "w") as out:
-        video = out.add_stream("mpeg4", rate=25)
-        video.width, video.height, video.pix_fmt = 64, 64, "yuv420p"
-        track = out.add_stream("aac", rate=44100, layout="mono")
-        for number in range(50):
-            picture = av.VideoFrame(64, 64, "yuv420p")
-            picture.pts, picture.time_base = number + 25, Fraction(1, 25)
-            out.mux(video.encode(picture))
-        for number in range(100):
-            frame = av.AudioFrame("fltp", "mono", 1024)
-            frame.planes[0].update(bytes(4096))
-            frame.sample_rate, frame.pts, frame.time_base = 44100, 44100 * 2 + number * 1024, Fraction(1, 44100)
-            out.mux(track.encode(frame))
-        out.mux(video.encode(None))
-        out.mux(track.encode(None))
-    source = FileSource(path)
-    found, table = probe(source)
-    sound = extract_audio(source, found, table, tmp_path / "audio.m4a")
-    # One second of silence: the video starts at one second, the sound at two and lasts 2.32.
-    assert sound.seconds == pytest.approx(1 + 102_400 / 44_100, abs=0.06)
-
-
-def test_no_sound_gives_no_file(tmp_path):
-    source = FileSource(make(NAMED["plain"], tmp_path))
-    found, table = probe(source)
-    assert extract_audio(source, found, table, tmp_path / "audio.m4a") is None
-    assert not (tmp_path / "audio.m4a").exists()
-
-
-@pytest.mark.parametrize("name", ["with sound", "two sound tracks"])
-def test_the_first_or_default_track_is_taken(name, tmp_path):
-    source = FileSource(make(NAMED[name], tmp_path))
-    found, table = probe(source)
-    assert len(found.audio) == NAMED[name].audio
-    assert extract_audio(source, found, table, tmp_path / "audio.m4a").seconds == pytest.approx(2.4, abs=0.1)
 
 
 @pytest.fixture

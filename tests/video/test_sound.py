@@ -1,0 +1,224 @@
+"""Sound made in pieces is the sound of the whole: every sample in its place, and no break where pieces meet."""
+
+import dataclasses
+import io
+import math
+import random
+from array import array
+from fractions import Fraction
+
+import av
+import pytest
+
+from chalicelib.domain.transcode import chosen_track
+from chalicelib.video import audio
+from chalicelib.video.probe import probe
+from chalicelib.video.source import BytesSource, FileSource
+from tests.video.clips import KINDS, X264, make
+from tests.video.made import transcode
+
+LADDER = [{"resolution": 32, "preset": "ultrafast"}]
+NAMED = {kind.name: kind for kind in KINDS}
+UNTOLD = ("mp3 avi", "opus webm")
+"""Files that do not say, or not exactly, how much their encoder put before the start."""
+NOISE = [random.Random(1).gauss(0, 0.01) for _ in range(4096)]
+
+
+def tone(number, rate):
+    """What is heard at a sample: a tone that never repeats within the clips, so that a shift shows."""
+    time = number / rate
+    return 0.3 * math.sin(2 * math.pi * (300 + 40 * time) * time) + NOISE[number % 4096]
+
+
+@dataclasses.dataclass(frozen=True)
+class Track:
+    name: str
+    suffix: str
+    codec: str
+    rate: int = 48_000
+    layout: str = "stereo"
+    form: str = "fltp"
+    seconds: int = 7
+    start: float = 0.0
+    video_start: float = 0.0
+    gap: tuple = (0.0, 0.0)
+
+
+TRACKS = (
+    Track("aac mp4", "mp4", "aac"),
+    Track("aac mp4 44.1", "mp4", "aac", 44_100),
+    Track("aac mkv", "mkv", "aac", 44_100),
+    Track("mono mkv", "mkv", "aac", layout="mono"),
+    Track("flac mkv", "mkv", "flac", form="s16"),
+    Track("opus webm", "mkv", "libopus", form="flt"),
+    Track("aac ts", "ts", "aac", 44_100),
+    Track("mp3 avi", "avi", "libmp3lame", 44_100),
+    Track("pcm mov", "mov", "pcm_s16le", form="s16"),
+    Track("an unusual rate", "mkv", "flac", 37_800, form="s16"),
+    Track("late sound", "mkv", "aac", start=3.3),
+    Track("late pictures", "mp4", "aac", video_start=2.2),
+    Track("a gap", "mkv", "aac", gap=(2.4, 4.6)),
+)
+
+
+def film(track, folder, fps=25):
+    """A clip whose sound is `tone` of the time since its first picture."""
+    path = folder / f"film.{track.suffix}"
+    with av.open(str(path), "w") as out:
+        video = out.add_stream("libx264", rate=fps, options=X264 | {"g": "25", "bf": "0"})
+        video.width, video.height, video.pix_fmt = 64, 48, "yuv420p"
+        sound = out.add_stream(track.codec, rate=track.rate, layout=track.layout)
+        size = 1024
+        origin = round(track.video_start * track.rate)
+        pictures = range(round(track.video_start * fps), round(track.video_start * fps) + track.seconds * fps)
+        events = [(number / fps, 0, number) for number in pictures]
+        first = round(track.start * track.rate)
+        ends = origin + track.seconds * track.rate
+        events += [(at / track.rate, 1, at) for at in range(first, ends - size, size)]
+        for time, kind, number in sorted(events):
+            if not kind:
+                picture = av.VideoFrame(64, 48, "yuv420p")
+                picture.pts, picture.time_base = number, Fraction(1, fps)
+                out.mux(video.encode(picture))
+            elif not track.gap[0] <= time < track.gap[1]:
+                out.mux(sound.encode(heard(track, number, size, origin)))
+        out.mux(video.encode(None))
+        out.mux(sound.encode(None))
+    return path
+
+
+def heard(track, at, size, origin):
+    frame = av.AudioFrame(track.form, track.layout, size)
+    channels = 1 if track.layout == "mono" else 2
+    samples = [tone(at + number - origin, track.rate) for number in range(size)]
+    if track.form == "fltp":
+        data = array("f", samples)
+    else:
+        whole = track.form == "s16"
+        values = [round(value * 32_767) if whole else value for value in samples for _ in range(channels)]
+        data = array("h" if whole else "f", values)
+    for plane in frame.planes:
+        plane.update(data.tobytes())
+    frame.sample_rate, frame.pts, frame.time_base = track.rate, at, Fraction(1, track.rate)
+    return frame
+
+
+def played(data):
+    """The samples of an AAC file's left channel by number, as a player that goes by its times has them."""
+    found = {}
+    with av.open(io.BytesIO(data)) as container:
+        assert container.streams.audio[0].codec_context.channels == 2
+        for frame in container.decode(audio=0):
+            assert frame.time_base == Fraction(1, frame.sample_rate)
+            left = array("f", bytes(frame.planes[0])[: 4 * frame.samples])
+            found |= {frame.pts + number: value for number, value in enumerate(left)}
+    return found
+
+
+def noise_of(samples, begin, end, rate, level=1.0):
+    """How far samples are from what was recorded, on average."""
+    return math.sqrt(sum((samples[n] - level * tone(n, rate)) ** 2 for n in range(begin, end)) / (end - begin))
+
+
+@pytest.mark.parametrize("track", TRACKS, ids=lambda track: track.name)
+def test_pieces_join_without_a_break(track, tmp_path):
+    source = FileSource(film(track, tmp_path))
+    for name in ("whole", "split"):
+        (tmp_path / name).mkdir()
+    whole = transcode(source, tmp_path / "whole", 600, LADDER)
+    split = transcode(source, tmp_path / "split", 1, LADDER)
+    assert (len(whole.plan.pieces), len(split.plan.pieces)) == (1, track.seconds)
+    rate = audio.rate_of(chosen_track(split.plan.probe))
+    assert rate == (track.rate if track.rate != 37_800 else 48_000)
+    at_once, joined = played(whole.sound), played(split.sound)
+    # every sample, none twice and none missing, over the length of the pictures
+    assert sorted(joined) == list(range(len(joined)))
+    assert sorted(at_once) == sorted(joined)
+    assert 0 <= len(joined) - track.seconds * rate < 3 * audio.FRAME
+    # where pieces meet, and everywhere else, it sounds as if made at once; a shift by one sample would be 0.014 or more
+    for begin in range(0, len(joined) - 3000, rate // 2):
+        assert difference(joined, at_once, begin, begin + 3000) < 0.012, begin / rate
+    if track.name not in UNTOLD:
+        level = math.sqrt(0.5) if track.layout == "mono" else 1.0
+        assert noise_of(joined, int(5.2 * rate), int(5.8 * rate), rate, level) < 0.006
+
+
+def difference(one, other, begin, end):
+    return math.sqrt(sum((one[n] - other[n]) ** 2 for n in range(begin, end)) / (end - begin))
+
+
+def low_only(samples, begin, end):
+    return max(abs(samples[number]) for number in range(begin, end)) < 0.02
+
+
+def test_sound_before_the_first_picture_is_cut_and_a_late_start_is_silent(tmp_path):
+    late = transcode(FileSource(film(TRACKS[10], tmp_path)), tmp_path, 1, LADDER)
+    samples = played(late.sound)
+    assert low_only(samples, 0, int(3.2 * 48_000))
+    assert noise_of(samples, int(3.5 * 48_000), int(3.9 * 48_000), 48_000) < 0.03
+
+
+@pytest.mark.parametrize("name", ["with sound", "two sound tracks", "mts"])
+def test_the_first_or_default_track_is_taken(name, tmp_path):
+    made = transcode(FileSource(make(NAMED[name], tmp_path)), tmp_path, 1, LADDER)
+    assert len(made.plan.probe.audio) == NAMED[name].audio
+    assert made.plan.sound == made.plan.probe.audio[0]
+    assert len(played(made.sound)) / 48_000 == pytest.approx(2.4, abs=0.1)
+
+
+def test_no_sound_gives_no_file(tmp_path):
+    made = transcode(FileSource(make(NAMED["plain"], tmp_path)), tmp_path, 1, LADDER)
+    assert made.plan.sound is None
+    assert made.sound is None
+
+
+def test_a_track_of_which_nothing_can_be_decoded_gives_no_file(tmp_path):
+    path = film(TRACKS[2], tmp_path)
+    source = FileSource(path)
+    found, _ = probe(source)
+    data = bytearray(path.read_bytes())
+    with av.open(str(path)) as container:
+        places = [(p.pos, p.size, bytes(p)) for p in container.demux(audio=0) if p.size]
+    for position, size, content in places:
+        at = data.index(content, position)
+        data[at : at + size] = b"\xff" * size
+    made = transcode(BytesSource(bytes(data)), tmp_path, 1, LADDER)
+    assert found.audio
+    assert made.sound is None
+
+
+def test_a_piece_reads_and_makes_no_more_than_its_part(tmp_path, monkeypatch):
+    """Whatever the video's length: of a long one no piece's sound is longer than of a short one."""
+    monkeypatch.setattr("chalicelib.video.source.LARGEST_FETCH", 1)
+    longest = []
+    for seconds in (6, 24):
+        track = dataclasses.replace(TRACKS[0], seconds=seconds)
+        data = film(track, tmp_path).read_bytes()
+        made = transcode(BytesSource(data), tmp_path, 3, LADDER)
+        sizes = [len(part) for part in fragments_by_piece(made, tmp_path)]
+        longest.append(max(sizes))
+    assert longest[1] < longest[0] * 1.3
+
+
+def fragments_by_piece(made, folder):
+    return [(folder / f"{audio.NAME}_{piece.index:05d}.mp4").read_bytes() for piece in made.plan.pieces]
+
+
+def test_hours_between_pictures_are_not_filled(tmp_path):
+    path = tmp_path / "hours.mkv"
+    with av.open(str(path), "w") as out:
+        video = out.add_stream("libx264", rate=25, options=X264)
+        video.width, video.height, video.pix_fmt = 64, 48, "yuv420p"
+        sound = out.add_stream("aac", rate=8000, layout="mono")
+        for frame in (0, 1, 25 * 3 * 3600):
+            picture = av.VideoFrame(64, 48, "yuv420p")
+            picture.pts, picture.time_base = frame, Fraction(1, 25)
+            out.mux(video.encode(picture))
+        for number in range(16):
+            out.mux(sound.encode(heard(Track("", "mkv", "aac", 8000, "mono"), number * 1024, 1024, 0)))
+        out.mux(video.encode(None))
+        out.mux(sound.encode(None))
+    made = transcode(FileSource(path), tmp_path, 60, LADDER)
+    with av.open(io.BytesIO(made.sound)) as container:
+        frames = sum(1 for packet in container.demux(audio=0) if packet.size)
+    assert audio.LONGEST <= frames * audio.FRAME / 8000 < 1.1 * audio.LONGEST
