@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
@@ -15,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 PREFIX = "LIMN_"
+_ORIGIN = re.compile(r"https?://[^/,\s]+")
 _LISTS = ("allowed_origins", "store_origins")
 _ROLE = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[!-~]{1,576}"
 _ARNS = {
@@ -106,10 +108,19 @@ def settings() -> Settings:
     Raises:
         Misconfigured: a variable is missing, is not of its type, or does not fit.
     """
+    return read(os.environ)
+
+
+def read(variables: Mapping[str, str]) -> Settings:
+    """The settings that variables say; others of them than `LIMN_…` are nobody's.
+
+    Raises:
+        Misconfigured: one is missing, is not of its type, or does not fit.
+    """
     given = {
-        field.name: os.environ[PREFIX + field.name.upper()]
+        field.name: variables[PREFIX + field.name.upper()]
         for field in msgspec.structs.fields(Settings)
-        if PREFIX + field.name.upper() in os.environ
+        if PREFIX + field.name.upper() in variables
     }
     listed = {name: [part for part in given.pop(name).split(",") if part] for name in _LISTS if name in given}
     wanting = [
@@ -142,9 +153,11 @@ def _check(made: Settings) -> None:
     for name, url in urls.items():
         if url and (not url.startswith(("https://", "http://")) or url.endswith("/")):
             raise Misconfigured(f"{PREFIX}{name.upper()}: {url!r} must begin with https:// and not end with a slash.")
+    if made.cors_origin != "*" and not _ORIGIN.fullmatch(made.cors_origin):
+        raise Misconfigured(f"{PREFIX}CORS_ORIGIN: {made.cors_origin!r} is neither * nor one origin, https://host.")
     for name in _LISTS:
         for origin in getattr(made, name):
-            if not origin.startswith(("https://", "http://")) or origin.count("/") != 2:  # noqa: PLR2004 those of ://
+            if not _ORIGIN.fullmatch(origin):
                 raise Misconfigured(f"{PREFIX}{name.upper()}: {origin!r} is not of the form https://host.")
     if made.email_enabled and "@" not in made.email_sender:
         raise Misconfigured(f"{PREFIX}EMAIL_SENDER: {made.email_sender!r} is no address.")

@@ -22,7 +22,7 @@ from botocore.exceptions import ClientError
 from chalicelib.settings import settings
 from infra.local import aws
 from infra.local.deploy import STAGE
-from infra.templates import FUNCTIONS, defaults, load, of_type
+from infra.templates import BATCH, FUNCTIONS, defaults, load, of_type
 
 PLATFORM = frozenset(
     {
@@ -128,8 +128,8 @@ def rights(service: str, operation: str, given: dict[str, Any]) -> set[Right]:
             sender = re.sub(r".*<|>.*", "", given["FromEmailAddress"])
             place = f"arn:aws:ses:{aws.REGION}:{aws.ACCOUNT}:identity/{sender}"
             found = {Right(f"ses:{action}", place) for action in actions}
-        case "batch":  # a policy of its own, in infra/batch.yaml
-            found = set()
+        case "batch":
+            found = set(_of_jobs(operation, given))
         case _:
             found = {Right(f"{service}:{operation}", "*")}
     return found
@@ -176,6 +176,27 @@ def _of_objects(operation: str, given: dict[str, Any]) -> Iterator[Right]:
         yield Right(f"s3:{action}", bucket if key is None else f"{bucket}/{key}")
 
 
+def _of_jobs(operation: str, given: dict[str, Any]) -> Iterator[Right]:
+    place = f"arn:aws:batch:{aws.REGION}:{aws.ACCOUNT}"
+    # what infra/batch.yaml makes is called as it is there
+    made = {settings().job_queue: "JobQueue"}
+    made |= {settings().job_execution_role: "JobExecutionRole.Arn", settings().job_files_role: "JobFilesRole.Arn"}
+    match operation:
+        case "RegisterJobDefinition":
+            yield Right("batch:RegisterJobDefinition", f"{place}:job-definition/{given['jobDefinitionName']}")
+            for passed in re.findall(r"'(?:executionRoleArn|taskRoleArn|jobRoleArn)': '([^']+)'", str(given)):
+                yield Right("iam:PassRole", made.get(passed, passed))
+        case "SubmitJob":
+            yield Right("batch:SubmitJob", made.get(given["jobQueue"], given["jobQueue"]))
+            yield Right("batch:SubmitJob", f"{place}:job-definition/{given['jobDefinition']}")
+            if given.get("tags"):
+                yield Right("batch:TagResource", f"{place}:job/new")
+        case "TerminateJob":
+            yield Right("batch:TerminateJob", f"{place}:job/{given['jobId']}")
+        case _:
+            yield Right(f"batch:{operation}", "*")
+
+
 # Roles ----------------------------------------------------------------------------------------------------------------
 
 
@@ -183,19 +204,29 @@ def _of_objects(operation: str, given: dict[str, Any]) -> Iterator[Right]:
 def role(function: str) -> tuple[Right, ...]:
     """What the role of a function in the template allows, each action with each resource.
 
-    Its parameters, and the key, are those of the stack that the tests run on.
+    Its parameters, and the key, are those of the stack that the tests run on; what infra/batch.yaml makes is called as
+    it is there.
     """
-    template = load(FUNCTIONS)
+    template, beside = load(FUNCTIONS), load(BATCH)
     name = "Api" if function == "APIHandler" else function
-    policies = of_type(template, "AWS::IAM::Role")[f"{name}Role"]["Policies"]
+    described = of_type(template, "AWS::IAM::Role")[f"{name}Role"]
+    policies = [(template, policy["PolicyDocument"]) for policy in described["Policies"]]
+    shared = of_type(beside, "AWS::IAM::ManagedPolicy")
+    policies += [(beside, shared[each]["PolicyDocument"]) for each in managed(described)]
     made = []
-    for policy in policies:
-        for statement in policy["PolicyDocument"]["Statement"]:
+    for owner, document in policies:
+        for statement in document["Statement"]:
             resources = statement["Resource"] if isinstance(statement["Resource"], list) else [statement["Resource"]]
             for resource in resources:
-                place = _rendered(resource, template)
+                place = _rendered(resource, owner)
                 made += [Right(action, place) for action in statement["Action"]]
     return tuple(made)
+
+
+def managed(described: dict[str, Any]) -> list[str]:
+    """The policies of infra/batch.yaml that a role has where jobs run, by their names there."""
+    imports = re.findall(r"limn-\$\{Stage\}-(\w+)", str(described.get("ManagedPolicyArns", "")))
+    return list(imports)
 
 
 def allows(function: str, right: Right) -> bool:
@@ -219,6 +250,8 @@ def _rendered(value: Any, template: dict[str, Any]) -> str:
     words |= {**{name: str(each) for name, each in defaults(template).items()}, "Stage": STAGE}
     words |= {"KeyId": settings().key_id, "EmailSender": settings().email_sender}
     ((how, what),) = value.items()
+    if how == "Ref":
+        return str(what)
     if how == "Fn::GetAtt":
         return f"{what[0]}.{what[1]}"
     if how == "Fn::If":

@@ -1,6 +1,7 @@
 """`python -m tests.bench.costs`: what operations use of DynamoDB, counted; the table of docs/costs.md.
 
-Calls and units do not depend on the machine. Prices and amounts of use are inputs: see `PRICES` and `Month`.
+Calls and units do not depend on the machine. Prices and amounts of use are inputs: see `PRICES` and `Month`. What is
+scheduled, how often, with how much memory, and how many alarms there are is read from the templates.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from infra.local.metering import metering
+from infra.templates import ALARMS, FUNCTIONS, STATEFUL, defaults, load, of_type
 
 PRICES = {
     "write unit": 0.625e-6,
@@ -29,7 +31,44 @@ PRICES = {
     "dashboard-month": 3.00,
     "GB of logs": 0.50,
 }
-"""Dollars, of us-east-1 as published in 2025: put in those of your region and day."""
+"""Dollars, without free tiers: put in those of your region and day."""
+PRICES_OF = "us-east-1, as published in 2025"
+API_GB = defaults(load(FUNCTIONS))["ApiMemory"] / 1024
+PIECE_SECONDS, PIECE_GB = 60, 4
+"""Of encoding a minute of video at four heights."""
+SCHEDULED_SECONDS = 0.3
+"""Of a run that finds nothing to do."""
+POLLS_A_MINUTE = 15
+"""With which Lambda looks into an empty queue: five pollers that wait for 20 s each."""
+MINUTES = 30 * 24 * 60
+"""Of a month."""
+
+
+def schedules() -> dict[str, tuple[float, float]]:
+    """How often each function on a schedule runs in a month, and its memory in GB."""
+    template = load(FUNCTIONS)
+    functions = of_type(template, "AWS::Serverless::Function")
+    found = {}
+    for name, rule in of_type(template, "AWS::Events::Rule").items():
+        if "ScheduleExpression" in rule:
+            number, unit = rule["ScheduleExpression"].removeprefix("rate(").rstrip(")").split()
+            minutes = int(number) * {"minute": 1, "hour": 60}[unit.rstrip("s")]
+            memory = functions[name.removesuffix("Schedule")]["MemorySize"]
+            memory = defaults(template)[memory["Ref"]] if isinstance(memory, dict) else memory
+            found[name] = (MINUTES / minutes, memory / 1024)
+    return found
+
+
+def standing() -> float:
+    """Dollars of a month in which nobody does anything."""
+    runs = sum(
+        times * (PRICES["invocation"] + SCHEDULED_SECONDS * memory * PRICES["GB-second"])
+        for times, memory in schedules().values()
+    )
+    queues = sum("RedrivePolicy" in each for each in of_type(load(STATEFUL), "AWS::SQS::Queue").values())
+    polls = queues * POLLS_A_MINUTE * MINUTES * PRICES["message"]
+    alarms = len(of_type(load(ALARMS), "AWS::CloudWatch::Alarm")) * PRICES["alarm-month"]
+    return runs + polls + alarms + PRICES["key-month"] + PRICES["dashboard-month"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +80,7 @@ class Use:
     writes: float
     calls: float
 
-    def dollars(self, milliseconds: float, memory_gb: float = 2.94) -> float:
+    def dollars(self, milliseconds: float = 60, memory_gb: float = API_GB) -> float:
         """What it costs in all, with so long an invocation."""
         function = milliseconds / 1000 * memory_gb * PRICES["GB-second"] + PRICES["invocation"]
         data = self.reads * PRICES["read unit"] + self.writes * PRICES["write unit"]
@@ -60,17 +99,14 @@ class Month:
     media_gb: float = 0
     video_hours: float = 0
     sent_gb: float = 0
-    alarms: int = 18
 
     def bill(self) -> dict[str, float]:
         """Dollars by part."""
         price = PRICES
-        # a video's hour: 60 pieces, each about 60 s of encoding by a function of 4 GB at four heights
-        encoding = self.video_hours * 60 * (60 * 4 * price["GB-second"] + price["invocation"])
+        # a video's hour is 60 pieces
+        encoding = self.video_hours * 60 * (PIECE_SECONDS * PIECE_GB * price["GB-second"] + price["invocation"])
         api = self.requests * (price["request to the API"] + price["invocation"])
-        api += self.requests * self.request_ms / 1000 * 2.94 * price["GB-second"]
-        # once a minute and once a quarter of an hour, whether anybody works or not
-        schedules = 2_880 * (price["invocation"] + 0.3 * 2.94 * price["GB-second"])
+        api += self.requests * self.request_ms / 1000 * API_GB * price["GB-second"]
         rows = self.rows_gb * (price["GB-month in DynamoDB"] + price["GB-month of recovery"])
         return {
             "API": api,
@@ -78,7 +114,7 @@ class Month:
             "S3": self.media_gb * price["GB-month in S3"],
             "video": encoding,
             "traffic": self.sent_gb * price["GB sent out"],
-            "standing": schedules + price["key-month"] + price["dashboard-month"] + self.alarms * price["alarm-month"],
+            "standing": standing(),
         }
 
 
@@ -131,19 +167,32 @@ TIMES = 5
 _numbers = iter(range(10_000))
 
 
+def operations_table(uses: list[Use]) -> list[str]:
+    """The rows of what operations use and cost."""
+    return [
+        f"| {use.name} | {use.calls:.1f} | {use.reads:.1f} | {use.writes:.1f} | {use.dollars() * 1000:.4f} |"
+        for use in uses
+    ]
+
+
+def months_table() -> list[str]:
+    """The rows of what a month costs, its head first."""
+    rows = [f"| | {' | '.join(Month().bill())} | total |"]
+    for name, month in EXAMPLES.items():
+        bill = month.bill()
+        rows.append(f"| {name} | {' | '.join(f'{part:.2f}' for part in bill.values())} | {sum(bill.values()):.2f} |")
+    return rows
+
+
 def main() -> None:
     """Print the tables of docs/costs.md."""
     from tests.contract.world import build
 
+    head, *rows = months_table()
     print("| operation | calls | read units | write units | $ per 1,000 |\n|---|---|---|---|---|")
-    for use in measure(build()):
-        thousand = use.dollars(60) * 1000
-        print(f"| {use.name} | {use.calls:.1f} | {use.reads:.1f} | {use.writes:.1f} | {thousand:.4f} |")
-    parts = list(Month().bill())
-    print(f"\n| | {' | '.join(parts)} | total |\n|{'---|' * (len(parts) + 2)}")
-    for name, month in EXAMPLES.items():
-        bill = month.bill()
-        print(f"| {name} | {' | '.join(f'{bill[part]:.2f}' for part in parts)} | {sum(bill.values()):.2f} |")
+    print("\n".join(operations_table(measure(build()))))
+    print(f"\n{head}\n{'|---' * (head.count('|') - 1)}|")
+    print("\n".join(rows))
 
 
 if __name__ == "__main__":

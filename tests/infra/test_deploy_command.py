@@ -7,9 +7,9 @@ import json
 import boto3
 import pytest
 
-from infra import deploy
+from infra import deploy, package
 from infra.local.deploy import _known
-from infra.templates import STATEFUL, load
+from infra.templates import STATEFUL, defaults, load
 
 REGION = "ca-central-1"
 RUNNING = {
@@ -114,3 +114,49 @@ def test_nothing_is_destroyed_unless_its_name_is_typed(monkeypatch, capsys, type
     monkeypatch.setattr("builtins.input", lambda _question: typed)
     assert deploy.main(["--region", REGION, "down", "nothing"]) == code
     assert "Nothing was deleted" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def templates():
+    return [load(STATEFUL), package.merged({"Resources": {}})]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"Nothing": "1", "LogDays": "2"}, ["No template has a parameter Nothing.", "LogDays: '2' is none of 1, 3, 5"]),
+        ({"AllowedOrigins": "https://a.example.org," * 30}, ["AllowedOrigins: 660 characters, and 500 are taken"]),
+        ({"AllowedOrigins": "example.org"}, ["AllowedOrigins: 'example.org' is not of the form https://host."]),
+        ({"CorsOrigin": "https://a.org,https://b.org"}, ["CorsOrigin: 'https://a.org,https://b.org' is neither * nor"]),
+        ({"PublicUrl": "https://a.org/"}, ["PublicUrl: 'https://a.org/' does not fit: begins with https://"]),
+        ({"EmailSender": "example.org"}, ["EmailSender: 'example.org' is no address."]),
+        ({"ApiMemory": "512"}, ["ApiMemory: '512' is no whole number from 2560 to 10240"]),
+        ({"RetentionDays": "many"}, ["RetentionDays: 'many' is no whole number from 1 to 3650"]),
+    ],
+    ids=lambda each: "-".join(each) if isinstance(each, dict) else "",
+)
+def test_a_parameter_that_cannot_be_is_refused_by_name_before_anything_is_sent(templates, given, said):
+    with pytest.raises(deploy.Failed) as refused:
+        deploy.check(templates, given)
+    lines = str(refused.value).splitlines()
+    assert len(lines) == len(said)
+    assert all(line.startswith(start) for line, start in zip(lines, said, strict=True)), lines
+
+
+def test_every_default_is_one_that_would_be_taken(templates):
+    for template in templates:
+        for name, value in defaults(template).items():
+            if template["Parameters"][name]["Type"] != "CommaDelimitedList":
+                deploy.check([template], {name: str(value)})
+
+
+def test_parameters_in_order_are_taken(templates):
+    deploy.check(
+        templates,
+        {
+            "EmailSender": "limn@example.org",
+            "AllowedOrigins": "https://a.example.org,https://b.example.org:8443",
+            "CorsOrigin": "https://app.example.org",
+            "PublicUrl": "https://limn.example.org",
+        },
+    )

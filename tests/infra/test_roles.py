@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import random
 import tempfile
-import time
 import uuid
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import boto3
@@ -20,39 +18,27 @@ from chalicelib.domain.accounts import PROJECT
 from chalicelib.domain.definitions import ResolutionConfig
 from chalicelib.domain.resumable import LARGEST_CHUNK
 from chalicelib.messages import CutClip, PlanTranscode, PurgeProject, SendEmail
-from chalicelib.services import (
-    archiving,
-    bulk,
-    clips,
-    compaction,
-    job_removal,
-    mail,
-    purging,
-    retirement,
-    transcode_steps,
-)
+from chalicelib.services import bulk, clips, compaction, job_removal, mail, purging, retirement, transcode_steps
 from chalicelib.settings import settings
 from chalicelib.storage import log, objects, placement, records, retired, snapshots, views
-from functions import compact, jobs, upkeep
+from functions import compact, jobs
 from infra.local import aws
-from infra.local.s3_front import S3Front
 from infra.local.schedule import Timer, run
 from infra.templates import FUNCTIONS, load, of_type
 from tests import roles
 from tests.conftest import join, new_user
 from tests.domain.test_workflows import FORK
+from tests.infra.registered import Registered
+from tests.infra.schedules import Batch, Upkeep, key_of, later
 from tests.operations.media_things import media_type, picture, transcode, uploaded, video
 from tests.operations.test_algorithms import saved, spec
 from tests.operations.test_resumable import VERSION, begun, sent
 from tests.operations.test_resumable import asked as asked_for
-from tests.queues import Context, deliver
+from tests.queues import deliver
 from tests.roles import RECORDER, Right
 from tests.services import clusters
 
 FUNCTION_NAMES = ("APIHandler", "Clip", "Compact", "Email", "Jobs", "Purge", "Transcode", "Upkeep")
-NOT_NARROWED = {"Jobs", "Upkeep"}
-"""Functions that the scenario drives through a part of what they do only: their roles are held to allow all that they
-ask, not yet to allow nothing else."""
 BUCKET = {"name": "b", "access_key": "A", "secret_key": "S", "endpoint_url": "https://s3.example.org", "region": "eu"}
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -66,14 +52,6 @@ def asked():
     with pytest.MonkeyPatch.context() as patch:
         Scenario(patch).play()
     return {name: set(rights) for name, rights in RECORDER.asked.items()}
-
-
-class Later(datetime):
-    """A clock at which what ended today has been kept for as long as jobs are."""
-
-    @classmethod
-    def now(cls, tz=UTC):
-        return datetime.now(tz) + timedelta(days=settings().job_days + 1)
 
 
 class Scenario:
@@ -101,7 +79,8 @@ class Scenario:
         with tempfile.TemporaryDirectory() as place:
             self.job(cluster := clusters.FakeCluster(Path(place)))
             self.jobs(cluster)
-            self.upkeep()
+            Upkeep(self).play()
+            Batch(self).play()
             self.job(cluster)
             self.purge()
             assert cluster.workflows == {}
@@ -215,17 +194,11 @@ class Scenario:
 
     def elsewhere(self):
         """A project whose files lie in a bucket that the organization registered."""
-        api, name = self.api, f"roles-{uuid.uuid4()}"
-        boto3.client("s3").create_bucket(Bucket=name)
-        front = S3Front({"AK": "secret"})
-        front.start()
-        self.set(store_origins=front.url)
-        config = {"endpoint_url": front.url, "region_name": "us-east-1"}
-        config |= {"aws_access_key_id": "AK", "aws_secret_access_key": "secret"}
-        bucket = {"name": name, "store_type": "MINIO", "config": config}
-        number = api.made(f"Buckets/{self.organization}", bucket)
-        there = api.made("Projects", {"name": "elsewhere", "organization": self.organization})
-        assert api.patch(f"Project/{there}", {"bucket": number, "upload_bucket": number}).status == 200
+        with Registered(self.api, self.organization, self.set) as registered:
+            self.in_a_bucket(registered.project)
+
+    def in_a_bucket(self, there):
+        api = self.api
         type_ = media_type(there, streaming_config=[ResolutionConfig(resolution=64)])
         media = transcode(api, there, type_, video(10)).json["media_id"]
         placement._opened.cache_clear()
@@ -238,7 +211,6 @@ class Scenario:
         assert api.post(f"Email/{there}", {**letter, "attachments": [{"key": path, "name": "a.mp4"}]}).status == 201
         placement._opened.cache_clear()
         api.drain()
-        front.stop()
 
     def compaction(self):
         self.patch.setattr(compaction, "ENOUGH_CHANGES", 60)
@@ -271,13 +243,11 @@ class Scenario:
             raise RuntimeError("made up")
 
         place, job = settings(), str(uuid.uuid4())
-        self.patch.setattr(transcode_steps, "plan", fail)
-        self.patch.setattr(clips, "cut", fail)
-        self.patch.setattr(mail, "send_email", fail)
         email = {"id": job, "sender": "a@example.org", "recipients": ["a@example.org"], "subject": "s", "text": "t"}
         email["asked_by"] = "b@example.org"
         with self.patch.context() as patch:
-            patch.setattr(purging, "purge", fail)
+            for owner, name in ((transcode_steps, "plan"), (clips, "cut"), (mail, "send_email"), (purging, "purge")):
+                patch.setattr(owner, name, fail)
             for count in (1, 5):
                 purge = PurgeProject(id=job, project=0, organization=0)
                 deliver(place.purge_queue_url, purge, count=count)
@@ -305,21 +275,9 @@ class Scenario:
             jobs.handler({}, None)
             jobs.handler({"detail-type": "Batch Job State Change", "detail": {"jobName": "x"}}, None)
         with self.patch.context() as patch:
-            patch.setattr(job_removal, "datetime", Later)
+            patch.setattr(job_removal, "datetime", later(settings().job_days + 1))
             with RECORDER.acting("Jobs"):
                 jobs.handler({}, None)
-
-    def upkeep(self):
-        """A media is to be archived and to come back, and what was deleted goes for good."""
-        assert self.api.patch(f"Media/{self.video}", {"archive_state": "to_archive"}).status == 200
-        self.set(deleted_retention="0")
-        self.patch.setattr(archiving, "PATIENCE", timedelta(0))
-        for state in ("to_live", None):
-            with RECORDER.acting("Upkeep"):
-                upkeep.handler({}, Context("upkeep", 1024, "upkeep", time.monotonic() + 900))
-            if state:
-                assert self.api.patch(f"Media/{self.video}", {"archive_state": state}).status == 200
-        self.set(deleted_retention="2592000")
 
     def bulk(self):
         """A change of many whose request dies, and which the queue finishes: copies too large for a row of the log."""
@@ -374,11 +332,6 @@ class Scenario:
         settings.cache_clear()
 
 
-def key_of(url):
-    """The key of an upload, out of a presigned URL."""
-    return "_uploads/" + url.partition("/_uploads/")[2].partition("?")[0]
-
-
 def test_every_function_was_driven(asked):
     assert set(asked) == set(FUNCTION_NAMES)
     functions = set(of_type(load(FUNCTIONS), "AWS::Serverless::Function"))
@@ -391,7 +344,7 @@ def test_a_role_allows_all_that_its_function_asks(asked, name):
     assert not refused, "\n".join(sorted(f"{right.action} {right.resource}" for right in refused))
 
 
-@pytest.mark.parametrize("name", [name for name in FUNCTION_NAMES if name not in NOT_NARROWED])
+@pytest.mark.parametrize("name", FUNCTION_NAMES)
 def test_a_role_allows_nothing_that_its_function_never_asks(asked, name):
     used = {reason for right in asked[name] for reason in roles.reasons(name, right)}
     unused = {right for right in set(roles.role(name)) - used if not roles.is_platforms(right)}

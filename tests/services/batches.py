@@ -10,7 +10,7 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
-from moto.batch.models import Job, batch_backends
+from moto.batch.models import BatchBackend, Job, batch_backends
 from moto.batch_simple.models import BatchSimpleBackend
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.core.models import default_user_config
@@ -32,6 +32,14 @@ def queue(monkeypatch: Any) -> Iterator[str]:
         self.backend._jobs[job.job_id] = job
         job.job_queue.jobs.append(job)
 
+    def register(self: Any, *, container_properties: Any, **more: Any) -> Any:
+        # moto knows no tasks of several containers: one stands for them
+        sizes = [{"type": "VCPU", "value": "0.25"}, {"type": "MEMORY", "value": "512"}]
+        instead = {"image": "several", "resourceRequirements": sizes}
+        return registered(self, container_properties=container_properties or instead, **more)
+
+    registered = BatchBackend.register_job_definition
+    monkeypatch.setattr(BatchBackend, "register_job_definition", register)
     monkeypatch.setattr(BatchSimpleBackend, "_mark_job_as_finished", hold)
     client, iam, ec2 = boto3.client("batch"), boto3.client("iam"), boto3.client("ec2")
     with suppress(iam.exceptions.EntityAlreadyExistsException):

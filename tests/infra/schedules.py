@@ -1,0 +1,224 @@
+"""What the functions on schedules do in the scenario of `test_roles.py`: jobs on AWS Batch, and what time brings."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import boto3
+import msgspec
+
+from chalicelib.domain.resource import timestamp
+from chalicelib.domain.resumable import LARGEST_CHUNK
+from chalicelib.domain.runs import RUN
+from chalicelib.messages import PurgeProject
+from chalicelib.services import archiving, job_removal, ownership, purging, resumable
+from chalicelib.services import upkeep as looking_after
+from chalicelib.services.engines import batch
+from chalicelib.services.engines.base import Away
+from chalicelib.settings import settings
+from chalicelib.storage import objects, placement, records
+from chalicelib.storage import resumable as uploads
+from functions import jobs, upkeep
+from tests.domain.test_workflows import template
+from tests.infra.registered import Registered
+from tests.operations.media_things import media_type, picture, uploaded
+from tests.operations.test_algorithms import saved, spec
+from tests.operations.test_resumable import begun, sent, upload_of
+from tests.queues import Context, deliver
+from tests.roles import RECORDER
+from tests.services import batches
+
+CONTEXT = Context("upkeep", 1024, "upkeep", time.monotonic() + 900)
+
+
+def key_of(url):
+    """The key of an upload, out of a presigned URL."""
+    return "_uploads/" + url.partition("/_uploads/")[2].partition("?")[0]
+
+
+def later(days):
+    """A clock that is ahead."""
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz=UTC):
+            return datetime.now(tz) + timedelta(days=days)
+
+    return Later
+
+
+class Batch:
+    """Jobs on AWS Batch, handed over, watched and ended by the API, by the schedule and by a purge."""
+
+    def __init__(self, scenario):
+        self.patch, self.api, self.project = scenario.patch, scenario.api, scenario.project
+        self.set, self.organization = scenario.set, scenario.organization
+        self.media = scenario.video
+
+    def play(self):
+        with batches.queue(self.patch) as queue:
+            execution, files = (f"arn:aws:iam::123456789012:role/{name}" for name in ("execution", "files"))
+            self.set(job_queue=queue, job_execution_role=execution, job_files_role=files)
+            batch.client.cache_clear()
+            batch._definitions.clear()
+            self.of_the_api()
+            self.of_the_schedule()
+            self.of_a_purge()
+        self.set(job_queue="", job_execution_role="", job_files_role="")
+        batch.client.cache_clear()
+
+    def launched(self, *, away=False, mail=None):
+        """A job whose step has a script, which is a file of its own; while Batch is away, it is not handed over."""
+        script = {"image": f"alpine:{uuid.uuid4().hex}", "command": ["sh"], "source": "true"}
+        name = saved(self.api, self.project, template(script=script))
+        algorithm = spec(self.api, self.project, manifest=name)
+        self.api.made(f"Algorithms/{self.project}", algorithm)
+        body = {"algorithm_name": algorithm["name"], "media_ids": [self.media]}
+        body |= {"success_email_spec": mail} if mail else {}
+        with self.patch.context() as patch:
+            if away:
+                patch.setattr(batch, "_submitted", self.nobody)
+            said = self.api.post(f"Jobs/{self.project}", body)
+        assert said.status == 201, said.body
+        [uid] = said.json["uid"]
+        return uid
+
+    @staticmethod
+    def nobody(*_):
+        raise Away("AWS Batch does not answer.")
+
+    def of_the_api(self):
+        uid = self.launched()
+        late = self.launched(away=True)
+        for each in (uid, late):
+            assert self.api.get(f"Job/{each}").status == 200
+        assert len(batches.jobs()) == 2
+        for each in (uid, late):
+            assert self.api.delete(f"Job/{each}").status == 200
+
+    def of_the_schedule(self):
+        path = self.api.get(f"Media/{self.media}").json["media_files"]["streaming"][0]["path"]
+        there, gone = (key_of(uploaded(self.api, self.project, b"x")) for _ in range(2))
+        lost = f"{path}.copy"
+        objects.copy(path, lost, "video/mp4")
+        letter = {"recipients": [self.api.user.email], "subject": "s", "text": "t"}
+
+        def mail(*keys):
+            return {**letter, "attachments": [{"key": key, "name": "a"} for key in keys]}
+
+        uids = [self.launched(away=True, mail=mail(*keys)) for keys in ((path, there), (gone,), (lost,))]
+        self.swept()
+        objects.remove([gone, lost])
+        for job in batches.jobs():
+            batches.move(job, "SUCCEEDED")
+        self.swept()
+        assert {records.get(RUN, uid).phase for uid in uids} == {"Succeeded"}
+        doomed = self.launched()
+        with self.patch.context() as patch:
+            patch.setattr(batch.Batch, "stop", self.nobody)
+            assert self.api.delete(f"Job/{doomed}").status == 200
+        self.swept()
+        assert all(job.stop for job in batches.jobs().values() if job.status == "SUBMITTED")
+        with self.patch.context() as patch:
+            patch.setattr(job_removal, "datetime", later(settings().job_days + 1))
+            self.swept()
+        assert records.listed(RUN, self.project) == []
+
+    def swept(self):
+        with RECORDER.acting("Jobs"):
+            jobs.handler({}, None)
+
+    def of_a_purge(self):
+        """One job that Batch has, one of which nobody knows whether it has."""
+        number = self.api.made("Projects", {"name": "jobs", "organization": self.organization})
+        self.project, self.media = number, 1
+        self.launched()
+        self.launched(away=True)
+        assert self.api.delete(f"Project/{number}").status == 200
+        for turn in (1, purging.ROUNDS):
+            message = PurgeProject(id=str(uuid.uuid4()), project=number, organization=self.organization, round=turn)
+            assert deliver(settings().purge_queue_url, message) == {"batchItemFailures": []}
+        assert records.listed(RUN, number) == []
+
+
+class Upkeep:
+    """Media on their way to the archive and back, what was deleted and goes for good, leftovers."""
+
+    def __init__(self, scenario):
+        self.patch, self.api, self.project = scenario.patch, scenario.api, scenario.project
+        self.set, self.organization = scenario.set, scenario.organization
+
+    def play(self):
+        self.type = media_type(self.project, "image")
+        archived, gone, lost = (self.image(self.project) for _ in range(3))
+        key = self.key(archived)
+        objects.write(key, bytes(9 * 1024 * 1024), "image/jpeg")  # what is copied in parts
+        objects.remove([self.key(lost)])
+        self.leftovers(key)
+        with Registered(self.api, self.organization, self.set) as elsewhere:
+            stranger = self.image(elsewhere.project)
+            self.wished([archived, stranger, lost], "to_archive")
+            assert self.api.delete(f"Media/{gone}").status == 200
+            self.looked_after(40, elsewhere.project)
+            place = {"Bucket": settings().media_bucket, "Key": key}
+            boto3.client("s3").copy_object(
+                **place, CopySource=place, StorageClass="DEEP_ARCHIVE", MetadataDirective="REPLACE"
+            )
+            self.wished([archived, stranger, lost], "to_live")
+            for days in (41, 43):
+                self.looked_after(days, elsewhere.project)
+            assert self.state(stranger) == "live"
+        assert {self.state(number) for number in (archived, lost)} == {"live"}
+        with RECORDER.acting("Upkeep"):
+            upkeep.handler({}, CONTEXT)
+
+    def image(self, project):
+        type_ = self.type if project == self.project else media_type(project, "image")
+        url = uploaded(self.api, project, picture(), "x.jpg")
+        number = self.api.made(f"Medias/{project}", {"type": type_, "name": "a.jpg", "md5": "", "url": url})
+        placement._opened.cache_clear()
+        self.api.drain()
+        return number
+
+    def key(self, number):
+        [entry] = self.api.get(f"Media/{number}").json["media_files"]["image"]
+        return entry["path"]
+
+    def state(self, number):
+        return self.api.get(f"Media/{number}").json["archive_state"]
+
+    def wished(self, numbers, state):
+        for number in numbers:
+            assert self.api.patch(f"Media/{number}", {"archive_state": state}).status == 200
+
+    def leftovers(self, key):
+        """A temporary file, an object that nobody names, uploads whose time is over: a broken one, a whole one."""
+        url = uploaded(self.api, self.project, b"x")
+        self.api.made(f"TemporaryFiles/{self.project}", {"name": "a", "url": url, "lookup": "b", "hours": 1})
+        stray = key.rpartition("/")[0] + "/stray.jpg"
+        objects.write(stray, b"x")
+        ownership.release(self.project, [stray, key])
+        size = LARGEST_CHUNK
+        broken = begun(self.api, self.project, 3 * size, bytes(size))
+        for number, part in ((1, bytes(size)), (2, b"x")):
+            assert sent(self.api, broken, number * size, part).status == 204
+        for path in (broken, begun(self.api, self.project, 1, b"x")):
+            upload = upload_of(path)
+            past = timestamp(datetime.now(UTC) - timedelta(seconds=1))
+            uploads.save(msgspec.structs.replace(upload, until=past))
+            uploads.looked_at(upload.until, upload.id, again=upload_of(path))
+        with RECORDER.acting("Upkeep"):
+            assert resumable.sweep() >= 2
+
+    def looked_after(self, days, *more):
+        """What the function does some days later; in these projects alone, for others have not waited."""
+        with self.patch.context() as patch:
+            for module in (looking_after, archiving):
+                patch.setattr(module, "datetime", later(days))
+            patch.setattr(looking_after, "now", lambda: timestamp(later(days).now(UTC)))
+            placement._opened.cache_clear()
+            with RECORDER.acting("Upkeep"):
+                for project in (self.project, *more):
+                    looking_after.look_after(project)
