@@ -20,7 +20,7 @@ import msgspec
 from chalicelib.domain.jobs import JOB
 from chalicelib.domain.runs import ACTIVE, RUN, Run
 from chalicelib.errors import LimnError, NotFound
-from chalicelib.services import job_standing
+from chalicelib.services import job_standing, ownership
 from chalicelib.services.engines.base import Away, Refused
 from chalicelib.settings import settings
 from chalicelib.storage import objects, records
@@ -63,10 +63,15 @@ def stop(runs: Sequence[Run], seconds: float = SECONDS) -> None:
 
 def forget(runs: Sequence[Run]) -> None:
     """Remove runs with their files; what all runs of a launch share goes with the last of them."""
+    groups = list({run.gid: run for run in runs}.values())
+    going = {run.uid for run in runs}
+    notes = {run.gid: _released(run) for run in groups if not _others(run, going)}
     with ThreadPoolExecutor(_THREADS) as pool:
         list(pool.map(_forget_one, runs))
-    for run in {run.gid: run for run in runs}.values():
-        if not records.linked(RUN, "gid", run.gid):
+    for run in groups:
+        if run.gid in notes:
+            ownership.settle(run.project, notes[run.gid], [job_standing.manifest_key(run)])
+        elif not _others(run, set()):  # the others went at the same time
             objects.remove([job_standing.manifest_key(run)])
 
 
@@ -106,6 +111,16 @@ def _marked(run: Run) -> Run | None:
         return records.edit(RUN, run.uid, mark)
     except NotFound:
         return None
+
+
+def _others(run: Run, going: set[str]) -> bool:
+    """Whether a launch has runs that stay."""
+    return any(other.uid not in going for other in records.linked(RUN, "gid", run.gid))
+
+
+def _released(run: Run) -> str:
+    """The note that a launch's manifest goes, for the upkeep where we die before it is gone."""
+    return ownership.release(run.project, [job_standing.manifest_key(run)], within=ownership.GRACE)
 
 
 def _forget_one(run: Run) -> None:

@@ -248,7 +248,7 @@ def _after(run: Run, standing: Standing | None, moment: float) -> Run:
         nodes=[_merged(node, handed) for node in standing.nodes],
         is_submitted=True,
         missing_since=None,
-        lease=0.0 if standing.ends_claim else run.lease,
+        lease=(_OVER if standing.leaves_doubt else 0.0) if standing.ends_claim else run.lease,
         active=None if final else ACTIVE,
         finished_on=now()[:10] if final else None,
     )

@@ -29,11 +29,11 @@ from chalicelib.domain.workflow_checks import Engine, check
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import filters
 from chalicelib.query.parameters import MediaQuery
-from chalicelib.services import algorithms, asking, job_removal, job_standing, project_mail, transcodes
+from chalicelib.services import algorithms, asking, job_removal, job_standing, ownership, project_mail, transcodes
 from chalicelib.services.access import Caller
 from chalicelib.services.engines import kubernetes
 from chalicelib.services.engines.base import Away, Refused
-from chalicelib.storage import objects, records, sealing
+from chalicelib.storage import objects, owners, records, sealing
 from chalicelib.storage.transactions import Transaction
 
 SUBMIT_SECONDS = 12.0
@@ -88,8 +88,10 @@ def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_m
     sealed = sealing.seal(token.encode(), job_standing.PURPOSE)
     for run in runs:
         run.sealed = sealed
-    objects.write(job_standing.manifest_key(runs[0]), msgspec.json.encode(document), "application/json")
-    _store(runs)
+    manifest = job_standing.manifest_key(runs[0])
+    note = ownership.release(project.id, [manifest], within=ownership.GRACE)
+    objects.write(manifest, msgspec.json.encode(document), "application/json")
+    _store(runs, note)
     return Launched(algorithm=algorithm, gid=gid, runs=_submit(runs))
 
 
@@ -205,8 +207,8 @@ def _run(
     )
 
 
-def _store(runs: list[Run]) -> None:
-    """Store runs, all or none."""
+def _store(runs: list[Run], note: str) -> None:
+    """Store runs, all or none; from the first on their manifest is named, and `note` of it is over."""
     done: list[Run] = []
     try:
         for start in range(0, len(runs), _TOGETHER):
@@ -214,6 +216,8 @@ def _store(runs: list[Run]) -> None:
             part = runs[start : start + _TOGETHER]
             for run in part:
                 records.add(change, RUN, run)
+            if not done:
+                owners.forget(part[0].project, note, change)
             change.run()
             done += part
     except Exception:

@@ -27,6 +27,7 @@ from chalicelib.domain.commits import Edit
 from chalicelib.domain.entities import File, Media
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.media import keys_of
+from chalicelib.domain.resource import timestamp
 from chalicelib.storage import entities, objects, owners
 from chalicelib.storage.transactions import Transaction
 
@@ -118,11 +119,18 @@ def unneeded(project: int, wanted: Iterable[str]) -> list[str]:
     return look(given).doomed if owners.has_clones(project) else given
 
 
-def release(project: int, going: Iterable[str]) -> str:
-    """Note by itself that objects will be let go; the note's name, to be settled once they are."""
+def release(project: int, going: Iterable[str], *, within: timedelta | None = None) -> str:
+    """Note by itself that objects will be let go; the note's name, to be settled once they are.
+
+    Args:
+        project: whose objects.
+        going: their keys.
+        within: they are about to be made and named, and let go if that has not come about by then.
+    """
     change = Transaction()
     wanted = list(going)
-    note = owners.release(change, project, wanted) if wanted else ""
+    after = timestamp(datetime.now(UTC) + within) if within else None
+    note = owners.release(change, project, wanted, after=after) if wanted else ""
     change.run()
     return note
 

@@ -3,6 +3,7 @@
     clones#<project>, <media>|<clone>    the files of that clone may lie in the folder of that media; `doc` is when it
                                          was written, which is before the clone is
     released#<project>, <uuid>           keys that something may have ceased to name; `doc` lists them
+    released#<project>, <time>|<uuid>    keys that something names soon or, if it dies, never: looked at from then on
 
 Both are hints and no more: whether an object is still needed is read from the documents of those who may name it.
 """
@@ -49,22 +50,29 @@ def unshare(project: int, media: int, clone: int) -> None:
     RecordRow(f"clones#{project}", f"{padded(media)}|{padded(clone)}").delete()
 
 
-def release(change: Transaction, project: int, keys: Iterable[str]) -> str:
-    """Make the note that keys may be needed no more part of a transaction; the note's name."""
-    note = str(uuid.uuid4())
+def release(change: Transaction, project: int, keys: Iterable[str], *, after: Timestamp | None = None) -> str:
+    """Make the note that keys may be needed no more, or not `after` some time, part of a transaction; its name."""
+    note = f"{after}|{uuid.uuid4()}" if after else str(uuid.uuid4())
     change.put(RecordRow(f"released#{project}", note, doc=_encode(sorted(set(keys)))))
     return note
 
 
 def released(project: int) -> Iterator[tuple[str, list[str]]]:
-    """The notes of a project, and the keys they name."""
+    """The notes of a project whose time has come, and the keys they name."""
+    moment = now()
     for row in RecordRow.query(f"released#{project}", consistent_read=True):
+        if "|" in row.sk and row.sk > moment:
+            continue
         yield row.sk, msgspec.json.decode(row.doc)
 
 
-def forget(project: int, note: str) -> None:
-    """Remove a note."""
-    RecordRow(f"released#{project}", note).delete()
+def forget(project: int, note: str, change: Transaction | None = None) -> None:
+    """Remove a note, as part of a transaction where one is given."""
+    row = RecordRow(f"released#{project}", note)
+    if change is None:
+        row.delete()
+    else:
+        change.delete(row)
 
 
 def kept(kind: Kind, numbers: Iterable[int]) -> dict[int, tuple[Media | File, bool]]:

@@ -4,7 +4,8 @@ Every call of every client is counted. At the chosen one:
 
     before   the process dies; AWS never heard of it
     after    the process dies; AWS did it
-    lost     AWS did it, the answer does not arrive, and botocore asks again of its own accord, so AWS is told twice
+    lost     AWS did it, the answer does not arrive, and botocore asks again of its own accord, so AWS is told twice;
+             where the client was told to try once, as `cut`
     cut      AWS did it, and no answer arrives: the caller gets botocore's error
 
 A process that died makes no further call, on whatever thread: everything raises `Killed` until `revive`.
@@ -23,6 +24,27 @@ from botocore.exceptions import ConnectionClosedError
 _STREAMS = frozenset({"PutObject", "UploadPart"})
 """Calls whose arguments may hold a stream."""
 MODES = ("before", "after", "lost", "cut")
+
+READS = frozenset(
+    {"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems", "HeadObject", "GetObject", "ListObjectsV2"}
+    | {"GetObjectTagging", "ListParts", "GET", "DescribeJobs", "ListJobs", "DescribeJobDefinitions", "Decrypt"}
+)
+"""Calls that change nothing."""
+
+
+def points(calls):
+    """The crash points of a run that made these calls, (number, mode), each state of AWS at death once.
+
+    A process that dies before or after a read, or has it answered twice, leaves AWS as one that dies between the writes
+    around it. So a read is only cut, which is an error that the process sees; every write dies in all ways.
+    """
+    found = [
+        (number, mode)
+        for mode in MODES
+        for number, call in enumerate(calls, 1)
+        if mode == "cut" or call.partition(".")[2] not in READS
+    ]
+    return found or [(1, "before")]
 
 
 class Killed(BaseException):
@@ -85,11 +107,12 @@ class Crasher:
                 self._die(name)
             if name == "TransactWriteItems":  # as botocore does, once for all its attempts
                 arguments.setdefault("ClientRequestToken", str(uuid.uuid4()))
-            again = copy.deepcopy(arguments) if self._mode == "lost" and name not in _STREAMS else arguments
+            is_told_again = self._mode == "lost" and not _tries_once(client)
+            again = copy.deepcopy(arguments) if is_told_again and name not in _STREAMS else arguments
             call(arguments)
             if self._mode == "after":
                 self._die(name)
-            if self._mode == "lost":
+            if is_told_again:
                 for body in (value for value in again.values() if hasattr(value, "seek")):
                     body.seek(0)
                 return call(again)
@@ -98,6 +121,11 @@ class Crasher:
     def _die(self, name):
         self._dead = True
         raise _death(name)
+
+
+def _tries_once(client):
+    config = getattr(client.meta, "config", None)
+    return config is None or (config.retries or {}).get("total_max_attempts") == 1
 
 
 def _death(name):

@@ -20,48 +20,59 @@ from infra.local.sqs import shelf_of
 
 
 class Rewind:
-    """What changed since `mark`, and the way back."""
+    """What changed since `mark`, and the way back. Marks nest: see `within`."""
 
     def __init__(self):
         self._journal = []
-        self._buckets = {}
+        """What changed since the last mark: (rows, partition, sort, old, new)."""
+        self._earlier = []
+        """What changed before it, since the present `within` began."""
+        self._objects = {}
+        self._mails = []
 
     def listen(self, changes):
         self._journal += changes
 
     def mark(self):
         """From here on: this is where `back` leads."""
+        self._earlier += self._journal
         self._journal.clear()
-        self._buckets = {
-            bucket.name: (dict(bucket.keys.lists()), dict(bucket.multiparts.items())) for bucket in _buckets()
-        }
+        self._objects = {bucket.name: _Objects(store, bucket) for store, bucket in _buckets()}
         self._mails = [len(mail.sent_messages) for mail in _mails()]
         self._empty_queues()
 
     def back(self):
         """Put everything back, and restart."""
-        for rows, partition, sort, old, _ in reversed(self._journal):
-            rows.store(partition, sort, old)
-        self._journal.clear()
-        for bucket in _buckets():
-            keys, uploads = self._buckets.get(bucket.name, ({}, {}))
-            dict.clear(bucket.keys)
-            for key, versions in keys.items():
-                dict.__setitem__(bucket.keys, key, list(versions))
-            dict.clear(bucket.multiparts)
-            dict.update(bucket.multiparts, uploads)
+        self._undo(self._journal)
+        for store, bucket in _buckets():
+            self._objects.get(bucket.name, _NOTHING).put_back(store, bucket)
         for mail, count in zip(_mails(), self._mails, strict=True):
             del mail.sent_messages[count:]
         self._empty_queues()
         restart()
 
     @contextmanager
+    def within(self):
+        """What is done and marked within is undone at its end, and `back` leads where it led before."""
+        journal, earlier, objects_, mails = self._journal, self._earlier, self._objects, self._mails
+        waiting = self.messages()
+        self._journal, self._earlier = [], []
+        self.mark()
+        begun = self._objects, self._mails
+        try:
+            yield
+        finally:
+            self._undo(self._journal)
+            self._journal, (self._objects, self._mails) = self._earlier, begun
+            self.back()
+            self._journal, self._earlier, self._objects, self._mails = journal, earlier, objects_, mails
+            self.put(waiting)
+
+    @contextmanager
     def aside(self):
-        """Whatever is done within is undone at its end, and what was before it stands again."""
-        journal, objects_ = (
-            list(self._journal),
-            [(b, dict(b.keys.lists()), dict(b.multiparts.items())) for b in _buckets()],
-        )
+        """What is done within is undone at its end, and what was before it stands again; `back` leads where it led."""
+        journal = list(self._journal)
+        objects_ = [(store, bucket, _Objects(store, bucket)) for store, bucket in _buckets()]
         waiting = [(queue, list(shelf_of(queue))) for queue in _queues()]
         mails = [list(mail.sent_messages) for mail in _mails()]
         try:
@@ -71,16 +82,26 @@ class Rewind:
             for rows, partition, sort, _, new in journal:
                 rows.store(partition, sort, new)
             self._journal = journal
-            for bucket, keys, uploads in objects_:
-                dict.clear(bucket.keys)
-                dict.update(bucket.keys, keys)
-                dict.clear(bucket.multiparts)
-                dict.update(bucket.multiparts, uploads)
+            for store, bucket, kept in objects_:
+                kept.put_back(store, bucket)
             for queue, messages in waiting:
                 for message in messages:
                     shelf_of(queue).append(message)
             for mail, sent in zip(_mails(), mails, strict=True):
                 mail.sent_messages[:] = sent
+
+    def put(self, messages):
+        """Put messages into their queues, as `messages` gives them."""
+        for queue, body in messages:
+            for backend in aws._backends(sqs_backends):
+                if queue in backend.queues:
+                    backend.send_message(queue, body)
+
+    @staticmethod
+    def _undo(journal):
+        for rows, partition, sort, old, _ in reversed(journal):
+            rows.store(partition, sort, old)
+        journal.clear()
 
     def changed(self):
         """The rows that are not as they were: (table, partition key, sort key) → (row before, row now), unpacked."""
@@ -101,13 +122,13 @@ class Rewind:
     def new_objects(self):
         """(bucket, key) of the objects that were not there, and of the uploads begun."""
         found = set()
-        for bucket in _buckets():
-            keys, uploads = self._buckets.get(bucket.name, ({}, {}))
-            found |= {(bucket.name, key) for key, _ in bucket.keys.lists() if key not in keys}
+        for _, bucket in _buckets():
+            before = self._objects.get(bucket.name, _NOTHING)
+            found |= {(bucket.name, key) for key, _ in bucket.keys.lists() if key not in before.keys}
             found |= {
                 (bucket.name, f"upload of {upload.key_name}")
                 for name, upload in bucket.multiparts.items()
-                if name not in uploads
+                if name not in before.uploads
             }
         return found
 
@@ -139,6 +160,33 @@ class Rewind:
     def _empty_queues(self):
         for queue in _queues():
             shelf_of(queue).clear()
+
+
+class _Objects:
+    """What a bucket has: its objects with what may be changed of them in place, and its uploads."""
+
+    def __init__(self, store=None, bucket=None):
+        self.keys = {name: list(versions) for name, versions in bucket.keys.lists()} if bucket else {}
+        self.uploads = dict(bucket.multiparts.items()) if bucket else {}
+        self._tags = {arn: dict(tags) for arn, tags in store.tagger.tags.items()} if store else {}
+        every = [key for versions in self.keys.values() for key in versions if isinstance(key, FakeKey)]
+        self._places = [(key, key._storage_class, key._expiry) for key in every]
+
+    def put_back(self, store, bucket):
+        dict.clear(bucket.keys)
+        for name, versions in self.keys.items():
+            dict.__setitem__(bucket.keys, name, list(versions))
+        dict.clear(bucket.multiparts)
+        dict.update(bucket.multiparts, self.uploads)
+        for key, storage_class, expiry in self._places:
+            key._storage_class, key._expiry = storage_class, expiry
+        for arn in [arn for arn in store.tagger.tags if arn.startswith(f"{bucket.arn}/")]:
+            del store.tagger.tags[arn]
+        mine = {arn: dict(tags) for arn, tags in self._tags.items() if arn.startswith(f"{bucket.arn}/")}
+        store.tagger.tags.update(mine)
+
+
+_NOTHING = _Objects()
 
 
 def restart():
@@ -180,7 +228,8 @@ def _tables():
 
 def _buckets():
     for store in aws._backends(aws.s3_backends):
-        yield from store.buckets.values()
+        for bucket in store.buckets.values():
+            yield store, bucket
 
 
 def _queues():

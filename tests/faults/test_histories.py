@@ -19,7 +19,9 @@ from tests.faults.histories import Event, History, check
 SIZE = 12
 CREATORS, SETTERS, READERS = 2, 3, 3
 SECONDS = 4
-MANY_SECONDS = 60
+MANY_SECONDS = 12
+"""Longer ones come to lists that are too long for one answer."""
+HISTORIES = 10
 
 
 @pytest.fixture
@@ -98,10 +100,12 @@ def test_a_history_has_no_lost_update_and_no_torn_create(api, project, connect):
 
 
 @pytest.mark.nightly
-def test_a_long_history_has_no_lost_update_and_no_torn_create(api, project, connect):
+@pytest.mark.parametrize("turn", range(HISTORIES))
+def test_a_long_history_has_no_lost_update_and_no_torn_create(api, project, connect, turn):
     events = history_of(api, project, connect, MANY_SECONDS)
     assert check(events, SIZE) == []
-    figures.note("requests in histories checked", "one project, eight threads", len(events))
+    figures.note("histories checked", "eight threads on one project", 1)
+    figures.note("requests in histories checked", "eight threads on one project", len(events))
 
 
 def read(who, began, batches, numbers=None):

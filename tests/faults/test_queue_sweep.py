@@ -5,33 +5,60 @@ from __future__ import annotations
 import time
 import zlib
 from collections import Counter
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import msgspec
 import pytest
-from moto.sqs.models import sqs_backends
+import yaml
 
 from chalicelib.domain.definitions import MEDIA_TYPE, ResolutionConfig
 from chalicelib.domain.files import TEMPORARY_FILE
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.media import keys_of
-from chalicelib.services import clips, compaction, temporary_files
+from chalicelib.domain.resource import timestamp
+from chalicelib.messages import Message
+from chalicelib.messages.work import (
+    AssembleTranscode,
+    CutClip,
+    EncodePiece,
+    FinishBulkChange,
+    ImportImage,
+    PlanTranscode,
+    PurgeProject,
+    SendEmail,
+)
+from chalicelib.services import archiving, bulk, clips, compaction, resumable, temporary_files, upkeep
 from chalicelib.settings import settings
-from chalicelib.storage import entities, records, views
+from chalicelib.storage import entities, objects, records, views
 from functions.worker import RECEIVES
 from infra.local import aws, dynamo_rows
-from infra.local.aws import ACCOUNT
 from infra.local.queues import Context, event_of, failures, queue_of
 from infra.local.sqs import shelf_of
 from tests.faults import figures, picture, workflows
-from tests.faults.crashes import MODES, Killed, KilledReading, crasher
+from tests.faults.crashes import Killed, KilledReading, crasher, points
 from tests.faults.rewind import restart, rewinding
 from tests.operations.media_things import transcode, video
 from tests.queues import handlers
 
+ROOT = Path(__file__).parents[2]
 SHARE = 40
+A_COMMIT = 4
+"""Things that a bulk change does in one part, so that few are several."""
 MOST_DELIVERIES = 60
-FLOWS = ("transcode", "clip", "email", "image", "compact", "purge")
-"""The purge is last: it leaves nothing to try the others with."""
+HANDLED = {
+    "transcode": {PlanTranscode, EncodePiece, AssembleTranscode},
+    "clip": {CutClip},
+    "email": {SendEmail},
+    "image": {ImportImage},
+    "bulk": {FinishBulkChange},
+    "purge": {PurgeProject},
+    "compact": {"Compact"},
+    "upkeep": {"Upkeep"},
+}
+"""What each flow sweeps: kinds of messages, or functions that a schedule runs. Jobs are in test_job_sweep.py."""
+FLOWS = tuple(HANDLED)
 AT_LEAST_ONCE = "sesv2.SendEmail"
 """Who dies between this call and the note that it was made cannot know of it: the mail may come twice."""
 
@@ -64,8 +91,7 @@ class Rig:
 
     def start(self):
         self.undo.back()
-        for queue, body in self.waiting:
-            sqs_backends[ACCOUNT][aws.REGION].send_message(queue, body)
+        self.undo.put(self.waiting)
 
     def _transcode(self):
         transcode(self.owner, self.things["project"], self.things["media_type"], self.clip)
@@ -85,8 +111,44 @@ class Rig:
     def _purge(self):
         assert self.owner.delete(f"Project/{self.things['project']}").status == 200
 
+    def _bulk(self):
+        """An edit of all boxes whose request died when all was ordered and nothing done."""
+        body = {"attributes": {"Kind": "y"}}
+        query = {"type": self.things["localization_type"], "count": workflows.MANY + 5}
+
+        def ask():
+            return self.owner.patch(f"Localizations/{self.things['project']}", body, **query)
+
+        restart()  # as `aside` ends: the calls are the same ones
+        with self.undo.aside():
+            self.hook.arm()
+            assert ask().status == 200
+            sent = self.hook.calls.index("sqs.SendMessage")
+            number = self.hook.calls.index("dynamodb.TransactWriteItems", sent) + 1
+        self.hook.arm(number, "before")
+        with suppress(Killed):
+            ask()
+        assert self.hook.fired == "dynamodb.TransactWriteItems"
+        self.hook.revive()
+        restart()
+
     def _compact(self):
         pass
+
+    def _upkeep(self):
+        """A media deleted a month ago, one to be archived, one to be had back, a temporary file that is over."""
+        owner, things = self.owner, self.things
+        assert owner.delete(f"Media/{self.streamed}").status == 200
+        key = f"{things['folder']}/a.mp4"
+        assert owner.patch(f"Media/{things['media']}", {"archive_state": "to_archive"}).status == 200
+        image = {"type": things["image_type"], "name": "p.jpg", "md5": "", "url": things["picture"]}
+        numbers = [owner.made(f"Medias/{things['project']}", [image]) for _ in range(2)]
+        self.owner.drain()
+        for number in (each[0] if isinstance(each, list) else each for each in numbers):
+            assert owner.patch(f"Media/{number}", {"archive_state": "to_archive"}).status == 200
+        later(timedelta(days=8), lambda: upkeep.look_after(things["project"]))
+        assert owner.patch(f"Media/{number}", {"archive_state": "to_live"}).status == 200
+        assert objects.size(key)
 
     # --------------------------------------------------------------------------------------------------- at work
 
@@ -94,6 +156,10 @@ class Rig:
         """Deliver what waits, each message until its function has done it; or run what runs on a schedule."""
         if flow == "compact":
             compaction.compact(self.things["project"], force=True)
+            return
+        if flow == "upkeep":
+            project = self.things["project"]
+            later(timedelta(days=40), lambda: (resumable.sweep(), upkeep.look_after(project)))
             return
         functions = handlers()
         for _ in range(MOST_DELIVERIES):
@@ -128,6 +194,21 @@ class Rig:
         if flow == "compact":
             text = {}
         return text, len(seen.commits)
+
+
+def later(passed, do):
+    """Do something as if so much time had passed, for all that asks what is due."""
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) + passed
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (upkeep, archiving):
+            patch.setattr(module, "datetime", Later)
+        patch.setattr(upkeep, "now", lambda: timestamp(Later.now(UTC)))
+        do()
 
 
 def _rounded(text):
@@ -169,15 +250,24 @@ def rig():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LIMN_ALLOWED_ORIGINS", "https://templates.example.org")
         settings.cache_clear()
+        patch.setattr(bulk, "SOON_DONE", A_COMMIT)
+        patch.setattr(bulk, "SETTLED", 0)
         with rewinding() as undo, crasher() as hook:
             undo.mark()
-            yield Rig(undo, hook)
+            rig = Rig(undo, hook)
+            undo.mark()
+            yield rig
             undo.back()
     settings.cache_clear()
 
 
 def sweep(rig, flow, chosen=lambda number, mode: True):
-    """Every chosen crash point of a flow: how many there were, what was wrong."""
+    """The chosen crash points of a flow: how many were tried, how many there are, what was wrong."""
+    with rig.undo.within():
+        return _swept(rig, flow, chosen)
+
+
+def _swept(rig, flow, chosen):
     rig.prepare(flow)
     rig.start()
     rig.hook.arm()
@@ -185,14 +275,13 @@ def sweep(rig, flow, chosen=lambda number, mode: True):
     calls, wanted = list(rig.hook.calls), rig.outcome(flow)
     mails = sum(len(sent) for sent in rig.undo.mails())
     assert not _unnamed_objects(rig)
-    points, wrong = 0, []
-    for mode in MODES:
-        for number in range(1, len(calls) + 1):
-            if chosen(number, mode) and (told := _point(rig, flow, number, mode, wanted, mails)) is not None:
-                points += 1
-                wrong += [f"{flow}: {mode} call {number}, {calls[number - 1]}: {each}" for each in told]
-    rig.undo.back()
-    return points, len(calls), wrong
+    tried, wrong = 0, []
+    wanted_points = points(calls)
+    for number, mode in wanted_points:
+        if chosen(number, mode) and (told := _point(rig, flow, number, mode, wanted, mails)) is not None:
+            tried += 1
+            wrong += [f"{flow}: {mode} call {number}, {calls[number - 1]}: {each}" for each in told]
+    return tried, len(wanted_points), wrong
 
 
 def _point(rig, flow, number, mode, wanted, mails):
@@ -231,22 +320,41 @@ def _differences(one, other):
     return one, other
 
 
+def test_every_message_and_every_function_on_a_schedule_is_swept():
+    swept = set().union(*HANDLED.values())
+    assert {kind for kind in swept if not isinstance(kind, str)} == set(Message.__subclasses__())
+    template = yaml.load((ROOT / "infra" / "functions.yaml").read_text(), Loader=_Loose)
+    scheduled = {
+        name.removesuffix("Schedule")
+        for name, each in template["Resources"].items()
+        if "ScheduleExpression" in each.get("Properties", {})
+    }
+    assert scheduled == {kind for kind in swept if isinstance(kind, str)} | {"Jobs"}
+
+
+class _Loose(yaml.SafeLoader):
+    """Reads a template's `!Sub` and such as nothing."""
+
+
+_Loose.add_multi_constructor("!", lambda *_: None)
+
+
 def test_a_sample_of_all_deliveries_that_die_is_done_once(rig):
-    points, wrong = 0, []
+    tried, wrong = 0, []
     for flow in FLOWS:
         more, _, bad = sweep(rig, flow, _chosen(flow))
-        points, wrong = points + more, wrong + bad
+        tried, wrong = tried + more, wrong + bad
     assert not wrong, "\n".join(wrong)
-    assert points > 10
+    assert tried > 10
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("flow", FLOWS)
 def test_every_delivery_that_dies_is_done_once(rig, flow):
-    points, calls, wrong = sweep(rig, flow)
-    figures.note("crash points of queue functions", flow, points)
+    tried, there, wrong = sweep(rig, flow)
+    figures.note("crash points of queue functions", flow, tried)
     assert not wrong, "\n".join(wrong)
-    assert points >= calls * len(MODES) * 0.8
+    assert tried >= there * 0.8
 
 
 def _chosen(flow):

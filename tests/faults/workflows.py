@@ -8,10 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from chalicelib.api.catalogue import OPERATIONS
+from chalicelib.domain.accounts import USER
 from chalicelib.domain.invitations import INVITATION
 from chalicelib.domain.personal import ANNOUNCEMENT, Announcement
 from chalicelib.domain.resource import now
+from chalicelib.services import passwords
 from chalicelib.storage import ids, objects, records
 from tests.contract import world as worlds
 from tests.contract.examples import body_of, query_of
@@ -23,16 +27,11 @@ MANY = 12
 READS = frozenset({"GetDownloadInfo"})
 """Operations that only read, though their method is not GET; beside those whose id ends so:"""
 READ_ENDINGS = ("ListById", "CountById")
-LEFT_OUT = {
-    "CreateJobList": "it calls a job cluster or AWS Batch; tests/operations/test_jobs.py",
-    "AlgorithmLaunch": "as CreateJobList",
-    "DeleteJobList": "as CreateJobList",
-    "CreateObtainAuthToken": "it takes a password, 50 ms each time; tests/operations/test_accounts.py",
-    "Notify": "it sends one message and stores nothing",
-}
-"""Writing operations that are not swept, and why."""
+ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "DeleteJobList"})
+"""Writing operations that test_job_sweep.py sweeps, for it looks at their engine as well."""
 MORE = ["CreateLocalizationList of one", "CreateMediaList by URL", "CreateMediaList of many"]
 """Other ways through an operation than the shortest. Uploads of tus are swept in test_tus_crashes.py."""
+PASSWORD = "Kj3!xm-w92ns"
 _CASCADE = "what depends on it goes first, a commit for each hundred; asked again it goes on"
 IN_PARTS = {
     "DeleteOrganization": "it is marked as closing, then emptied; asked again it goes on",
@@ -130,6 +129,8 @@ def _build_more(world):
     """What few operations need."""
     owner, things = world.owner, world.things
     project, organization = things["project"], things["organization"]
+    hashed = passwords.hash_password(PASSWORD)
+    records.edit(USER, world.owner.user.id, lambda user: msgspec.structs.replace(user, password_hash=hashed))
     things["empty_organization"] = owner.made("Organizations", {"name": "empty"})
     for kind, spec in (("bucket", _BUCKET), ("jobcluster", _CLUSTER)):
         things[kind] = owner.made(f"{'Buckets' if kind == 'bucket' else 'JobClusters'}/{organization}", spec)
@@ -155,8 +156,8 @@ def _build_more(world):
 
 
 def workflows(world):
-    """A request for every writing operation that is not left out, and for further ways through some."""
-    made = [_workflow(operation, world) for operation in writing() if operation.id not in LEFT_OUT]
+    """A request for every writing operation that is swept here, and for further ways through some."""
+    made = [_workflow(operation, world) for operation in writing() if operation.id not in ELSEWHERE]
     return made + _more(world)
 
 
@@ -217,7 +218,8 @@ def _overrides(world):  # one line per operation
     account = {"username": "ada", "first_name": "Ada", "last_name": "L", "email": "ada@example.org"}
     manifest, page = {"manifest": things["saved_manifest"]}, {"html_file": things["saved_page"]}
     return {
-        "CreateUser": {"body": {**account, "password": "Kj3!xm-w92ns"}},
+        "CreateUser": {"body": {**account, "password": PASSWORD}},
+        "CreateObtainAuthToken": {"body": {"username": world.owner.user.username, "password": PASSWORD}},
         "UpdateUser": {"variables": {"id": things["user"]}, "body": {"first_name": "Grace"}},
         "CreatePasswordReset": {"body": {"email": world.owner.user.email}},
         "UpdateOrganization": named,

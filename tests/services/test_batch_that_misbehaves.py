@@ -47,7 +47,7 @@ def misbehave(request, monkeypatch):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     endpoint = f"http://127.0.0.1:{server.server_address[1]}"
     bad, good = boto3.client("batch", endpoint_url=endpoint, config=batch.CONFIG), batch.client()
-    yield lambda *, wrong: monkeypatch.setattr(batch, "client", lambda: bad if wrong else good)
+    yield lambda *, wrong: monkeypatch.setattr(batch, "client", lambda **_: bad if wrong else good)
     server.shutdown()
     server.server_close()
 

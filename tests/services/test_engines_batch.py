@@ -46,7 +46,7 @@ def told(monkeypatch):
     """A Batch that keeps what it is told."""
     configure(monkeypatch, "arn:aws:batch:us-east-1:123456789012:job-queue/q")
     recorder = batches.Recorder()
-    monkeypatch.setattr(batch, "client", lambda: recorder)
+    monkeypatch.setattr(batch, "client", lambda **_: recorder)
     yield recorder
     monkeypatch.undo()
     settings.cache_clear()

@@ -37,6 +37,8 @@ class Standing:
     nodes: list[RunNode] = field(default_factory=list)
     ends_claim: bool = False
     """Whether this comes from the process that had claimed the run."""
+    leaves_doubt: bool = False
+    """Whether that process was not answered at some point, so that the next one has to find out what was done."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,10 +59,11 @@ CONFIG = Config(connect_timeout=1.5, read_timeout=3, retries={"total_max_attempt
 """Two tries must fit into what a caller of the API waits: a job that Batch has not taken is handed over later."""
 
 
-@lru_cache(maxsize=1)
-def client() -> Any:
-    """The Batch client of this process."""
-    return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=CONFIG)
+@lru_cache(maxsize=2)
+def client(*, once: bool = False) -> Any:
+    """The Batch client of this process; `once`: one that tries once, for what Batch would do a second time."""
+    config = CONFIG.merge(Config(retries={"total_max_attempts": 1, "mode": "standard"})) if once else CONFIG
+    return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=config)
 
 
 class Batch:
@@ -80,10 +81,11 @@ class Batch:
         run, is_doubtful = order.claim()
         try:
             graph = _expanded(run, order, {})
-            nodes = _hand_over(run, graph, {node.id: node for node in run.nodes}, is_doubtful=is_doubtful)
+            known = {node.id: node for node in run.nodes}
+            nodes, in_doubt = _hand_over(run, graph, known, is_doubtful=is_doubtful)
         except BadInput as error:
             raise Refused(error.message) from None
-        return Standing(phase=RUNNING, nodes=_shown(graph, nodes), ends_claim=True)
+        return Standing(phase=RUNNING, nodes=_shown(graph, nodes), ends_claim=True, leaves_doubt=in_doubt)
 
     def standings(self, orders: Sequence[Order], deadline: float) -> Mapping[str, Standing | None]:
         """How runs stand; what has become ready is handed over."""
@@ -116,7 +118,7 @@ class Batch:
                 if node.job not in jobs:
                     return None
                 known[node.id] = _seen(node, jobs[node.job])
-        ends_claim = False
+        ends_claim = leaves_doubt = False
         try:
             results = {number: _result(node) for number, node in known.items() if node.job}
             graph = _expanded(run, order, results)
@@ -126,7 +128,7 @@ class Batch:
                 claimed, is_doubtful = order.claim()
                 ends_claim = True
                 known |= {node.id: node for node in claimed.nodes if node.job and not known[node.id].job}
-                known = _hand_over(run, graph, known, is_doubtful=is_doubtful)
+                known, leaves_doubt = _hand_over(run, graph, known, is_doubtful=is_doubtful)
         except (BadInput, Refused) as error:
             self.stop(msgspec.structs.replace(run, nodes=list(known.values())))
             return Standing(phase=ERROR, message=str(error), nodes=list(known.values()), ends_claim=True)
@@ -143,6 +145,7 @@ class Batch:
             stop_time=max(stops, default=None),
             nodes=nodes,
             ends_claim=ends_claim,
+            leaves_doubt=leaves_doubt,
         )
 
 
@@ -161,8 +164,14 @@ def _may_go(node: Node, known: Mapping[str, RunNode]) -> bool:
     return len(open_ones) <= MOST_NEEDS and all(need is not None and need.job for need in open_ones)
 
 
-def _hand_over(run: Run, graph: Graph, known: dict[str, RunNode], *, is_doubtful: bool) -> dict[str, RunNode]:
-    """Hand over what can be, in order, so that what waits comes after what it waits for, while there is time."""
+def _hand_over(
+    run: Run, graph: Graph, known: dict[str, RunNode], *, is_doubtful: bool
+) -> tuple[dict[str, RunNode], bool]:
+    """Hand over what can be, in order, so that what waits comes after what it waits for, while there is time.
+
+    Returns:
+        The nodes as they are known then, and whether Batch may have a job that it did not answer for.
+    """
     end = time.monotonic() + HAND_OVER_SECONDS
     known = dict(known)
     for node in graph.nodes.values():
@@ -176,9 +185,9 @@ def _hand_over(run: Run, graph: Graph, known: dict[str, RunNode], *, is_doubtful
         except Away:
             if not any(item.job for item in known.values()):
                 raise
-            break
+            return known, True
         known[node.id] = RunNode(id=node.id, task=node.task, status=PENDING, job=job)
-    return known
+    return known, False
 
 
 def _submitted(run: Run, node: Node, needs: Iterable[str | None]) -> str:
@@ -309,7 +318,8 @@ def _moment(milliseconds: object) -> Timestamp | None:
 def _call(operation: str, **more: Any) -> dict[str, Any]:
     """Batch's answer to a call. Raises Refused, Away; also Away where it is none."""
     try:
-        answer: dict[str, Any] = getattr(client(), operation)(**more)
+        asked = client(once=True) if operation == "submit_job" else client()
+        answer: dict[str, Any] = getattr(asked, operation)(**more)
     except ClientError as failure:
         code = failure.response["Error"]["Code"]
         if code in _REFUSED:
