@@ -341,7 +341,7 @@ CHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_
 
 
 @pytest.mark.parametrize(
-    ("examples", "steps"), [(24, 25), pytest.param(500, 50, marks=pytest.mark.nightly)], ids=["short", "long"]
+    ("examples", "steps"), [(18, 25), pytest.param(500, 50, marks=pytest.mark.nightly)], ids=["short", "long"]
 )
 def test_lists_counts_reads_and_change_logs_agree_with_the_model(examples, steps):
     run_state_machine_as_test(

@@ -244,7 +244,7 @@ class Trees(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize(
-    ("examples", "steps"), [(12, 20), pytest.param(300, 50, marks=pytest.mark.nightly)], ids=["short", "long"]
+    ("examples", "steps"), [(8, 15), pytest.param(300, 50, marks=pytest.mark.nightly)], ids=["short", "long"]
 )
 def test_lists_counts_reads_and_change_logs_agree_with_the_model(examples, steps):
     run_state_machine_as_test(
