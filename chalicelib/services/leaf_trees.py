@@ -112,7 +112,9 @@ def planned(project: int, before: Leaf, after: Leaf) -> list[Leaf]:
     if after.parent is not None and after.parent in lower:
         leaves[after.parent] = msgspec.structs.replace(lower[after.parent], parent=before.parent)
     leaves = leaves | {number: leaf for number, leaf in lower.items() if number not in leaves}
-    known = places(project, {leaf.parent for leaf in leaves.values() if leaf.parent not in leaves})
+    known = places(project, {leaf.parent for leaf in leaves.values() if leaf.parent not in leaves} - {before.parent})
+    if before.parent not in leaves:
+        known |= _place_of_child(project, before)
 
     def place_of(leaf: Leaf) -> Place:
         if leaf.parent is not None and leaf.parent not in known:
@@ -128,6 +130,14 @@ def planned(project: int, before: Leaf, after: Leaf) -> list[Leaf]:
         if number == after.id or moved != lower[number]:
             plan.append(moved)
     return plan
+
+
+def _place_of_child(project: int, leaf: Leaf) -> dict[int | None, Place]:
+    """Where the children of a leaf's parent hang: where the leaf does, if the parent was deleted alone."""
+    try:
+        return places(project, [leaf.parent])
+    except NotFound:
+        return {leaf.parent: Place(path=leaf.path.rpartition(hierarchy.SEPARATOR)[0], depth=leaf.depth)}
 
 
 def rewriting(plan: Sequence[Leaf], first: Stored[Any] | None = None) -> list[Step]:

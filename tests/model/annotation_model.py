@@ -70,6 +70,7 @@ class Model:
         parental: the state types whose states take their localizations along.
         bases: by version, the versions it is derived from.
         rows: by kind and id, what was not deleted for good.
+        media: by id, the name and attributes of those that were not deleted.
         logs: by kind and id, what the change log says of it, in order.
     """
 
@@ -77,6 +78,7 @@ class Model:
     parental: set[int]
     bases: dict[int, list[int]]
     rows: dict[str, dict[int, Doc]] = field(default_factory=lambda: {LOCALIZATION: {}, STATE: {}})
+    media: dict[int, Doc] = field(default_factory=dict)
     logs: dict[tuple[str, int], list[Told]] = field(default_factory=dict)
 
     # --- looking ---------------------------------------------------------------------------------------------------
@@ -234,6 +236,16 @@ class Model:
             if not row["variant_deleted"]:
                 row |= {"variant_deleted": True, "modified_by": user}
                 self.tell(kind, [row["id"]], TOMBSTONED)
+
+    # --- media -----------------------------------------------------------------------------------------------------
+
+    def delete_media(self, numbers: Iterable[int]) -> None:
+        """Delete media with what lies on them: every mark of localizations, and of states of which no media is left."""
+        for number in numbers:
+            del self.media[number]
+            self.tell("media", [number], DELETED)
+        self.prune(LOCALIZATION, [n for n, row in self.rows[LOCALIZATION].items() if row["media"] not in self.media])
+        self.prune(STATE, [n for n, row in self.rows[STATE].items() if not set(row["media"]) & self.media.keys()])
 
     # --- tracks ----------------------------------------------------------------------------------------------------
 

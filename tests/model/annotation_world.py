@@ -93,11 +93,11 @@ class World(RuleBasedStateMachine):
         join(editor, self.project, "Can Edit")
         self.writers: list[Api] = [owner, editor]
         self.api = owner
-        video = owner.made(f"MediaTypes/{self.project}", {"name": "video", "dtype": "video"})
-        self.media = [
-            owner.made(f"Medias/{self.project}", {"type": video, "name": name, "md5": ""}) for name in ("a", "b")
-        ]
-        common = {"media_types": [video], "attribute_types": ATTRIBUTES}
+        text = {"name": "text", "dtype": "string", "default": ""}
+        self.video = owner.made(
+            f"MediaTypes/{self.project}", {"name": "v", "dtype": "video", "attribute_types": [text]}
+        )
+        common = {"media_types": [self.video], "attribute_types": ATTRIBUTES}
         dtypes = {
             owner.made(f"LocalizationTypes/{self.project}", {"name": dtype, "dtype": dtype, **common}): dtype
             for dtype in ("box", "line", "dot", "poly")
@@ -123,6 +123,26 @@ class World(RuleBasedStateMachine):
             self.versions.append(number)
             bases[number] = under
         self.model = Model(dtypes=dtypes, parental={state_types[-1]}, bases=bases)
+        for name in ("a", "b"):
+            self.make_media(name)
+
+    @property
+    def media(self) -> list[int]:
+        """The ids of the media there are, in order; never none."""
+        return sorted(self.model.media)
+
+    def make_media(self, name: str) -> None:
+        number = self.ask("POST", f"Medias/{self.project}", {"type": self.video, "name": name, "md5": ""}, status=201)[
+            "id"
+        ]
+        self.model.media[number] = {"name": name, "archive_state": "live", "text": "", "modified_by": self.user}
+        self.model.logs["media", number] = []
+
+    @property
+    def user(self) -> int:
+        """Who writes."""
+        assert self.api.user
+        return self.api.user.id
 
     # --- helpers ---------------------------------------------------------------------------------------------------
 
@@ -215,6 +235,22 @@ class World(RuleBasedStateMachine):
             assert [row["id"] for row in self.ask("GET", f"{word}s/{self.project}")] == seen
             assert self.ask("GET", f"{word}Count/{self.project}") == len(seen)
 
+    @invariant()
+    def media_agree(self) -> None:
+        shown = self.ask("GET", f"Medias/{self.project}", archive_lifecycle="all")
+        seen = {
+            one["id"]: {
+                **{name: one[name] for name in ("name", "archive_state", "modified_by")},
+                "text": one["attributes"]["text"],
+            }
+            for one in shown
+        }
+        assert same({str(number): doc for number, doc in sorted(seen.items())}, self.known_media())
+        assert self.ask("GET", f"MediaCount/{self.project}", archive_lifecycle="all") == len(seen)
+
+    def known_media(self) -> Doc:
+        return {str(number): self.model.media[number] for number in self.media}
+
     def agrees(self, kind: str, shown: Doc) -> None:
         expected = self.model.rows[kind][shown["id"]]
         assert (shown["meta"], shown["user"]) == (shown["type"], shown["created_by"])
@@ -233,4 +269,11 @@ class World(RuleBasedStateMachine):
                 )
                 for log in logged
             ]
+            if kind == "media":
+                said = [(old, new) for side in said[1:] if (new := _watched(side[1])) and (old := _watched(side[0]))]
             assert same(said, entries), (kind, number, said, entries)
+
+
+def _watched(side: Doc) -> Doc:
+    """What the model knows of a media's change log: not its dates, nor who."""
+    return {name: value for name, value in side.items() if name in ("text", "_archive_state", "_deleted")}

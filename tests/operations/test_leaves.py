@@ -168,3 +168,17 @@ class TestAsking:
         assert here.api.get(path).status == 400
         assert here.api.get(path, query="").status == 400
         assert here.api.get(f"Leaves/Suggestion/Nothing/{here.project}", query="a").json == []
+
+
+def test_a_leaf_whose_parent_was_deleted_alone_is_renamed_where_it_is(here):
+    top = here.make("top")
+    middle = here.make("middle", top)
+    low = here.make("low", here.make("child", middle))
+    child = here.one(low)["parent"]
+    assert here.api.delete(here.many, {"ids": [middle]}).status == 200
+    assert here.api.patch(f"Leaf/{child}", {"name": "renamed"}).status == 200
+    assert here.paths() == {
+        top: ("top", 0),
+        child: ("top.middle.renamed", 2),
+        low: ("top.middle.renamed.low", 3),
+    }

@@ -1,0 +1,260 @@
+"""Random histories of leaves over HTTP: what is shown and logged is at any time what a model in plain Python says.
+
+`tests/model/test_annotations.py` does the same with annotations and media.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from chalicelib.domain.accounts import ProjectSpec
+from chalicelib.services import projects
+from tests.conftest import Api, join, new_user
+from tests.model.annotation_model import DELETED, UNTOLD, Doc, Told, merged, same, told
+
+ENOUGH = 15
+"""Of so many leaves no more are made: changes are what is looked at."""
+SHOWN_ONLY = {"modified_datetime", "effective_permission", "meta"}
+_numbers = itertools.count(1)
+
+picks = st.integers(0, 999)
+"""Which of those there are, counted round."""
+flags = st.sampled_from([0, 1])
+names = st.sampled_from(["a", "B_2", "c d"])
+parents = st.one_of(st.none(), picks)
+attributes = st.fixed_dictionaries(
+    {}, optional={"kind": st.sampled_from("ab"), "text": st.sampled_from(["", "x", 0, False]), "n": st.integers(-1, 1)}
+)
+changes = st.fixed_dictionaries(
+    {}, optional={"attributes": attributes, "reset_attributes": st.sampled_from([["text"], ["n", "kind"]])}
+)
+
+
+class Trees(RuleBasedStateMachine):
+    """A project in which two people plant leaves, hang them elsewhere and fell them."""
+
+    @initialize()
+    def begin(self) -> None:
+        owner = new_user(is_staff=True)
+        organization = owner.made("Organizations", {"name": f"trees {next(_numbers)} {os.getpid()}"})
+        assert owner.user
+        self.label = f"trees_{next(_numbers)}_{os.getpid()}"
+        spec = ProjectSpec(name=self.label, organization=organization)
+        self.project = projects.create_project(spec, owner.user.id, "No Access").id
+        editor = new_user()
+        join(editor, self.project, "Full Control")
+        self.writers: list[Api] = [owner, editor]
+        self.api = owner
+        text = {"name": "text", "dtype": "string", "default": ""}
+        kind = {"name": "kind", "dtype": "enum", "choices": ["a", "b"], "default": "a"}
+        of = [kind, text, {"name": "n", "dtype": "int"}]
+        self.type = owner.made(f"LeafTypes/{self.project}", {"name": "leaf", "attribute_types": of})
+        self.leaves: dict[int, Doc] = {}
+        self.logs: dict[int, list[Told]] = {}
+
+    # --- helpers ---------------------------------------------------------------------------------------------------
+
+    def ask(self, method: str, path: str, body: Any = None, *, status: int = 200, **query: Any) -> Any:
+        said = self.api.ask(method, path, body, **query)
+        assert said.status == status, (said.status, said.body)
+        return said.json
+
+    def write_as(self, who: int) -> int:
+        self.api = self.writers[who]
+        assert self.api.user
+        return self.api.user.id
+
+    def pick(self, number: int) -> int:
+        return sorted(self.leaves)[number % len(self.leaves)]
+
+    def below(self, number: int) -> list[int]:
+        children = [leaf["id"] for leaf in self.leaves.values() if leaf["parent"] == number]
+        return [*children, *(lower for child in children for lower in self.below(child))]
+
+    def hung(self, leaf: Doc) -> Doc:
+        """A leaf with the path and depth that follow from the leaf above it, or stay where that is gone."""
+        name = leaf["name"].replace(" ", "_")
+        if leaf["parent"] is None:
+            return {**leaf, "path": f"{self.label}.{name}", "depth": 0}
+        above = self.leaves.get(leaf["parent"])
+        if above is None:
+            return {**leaf, "path": f"{leaf['path'].rpartition('.')[0]}.{name}"}
+        return {**leaf, "path": f"{above['path']}.{name}", "depth": above["depth"] + 1}
+
+    def become(self, after: Doc) -> None:
+        """Store a changed leaf, and let the change log say so."""
+        number = after["id"]
+        self.tell([number], told(self.leaves[number], after))
+        self.leaves[number] = after
+
+    def tell(self, numbers: list[int], entry: Told) -> None:
+        if entry[1]:
+            for number in numbers:
+                self.logs[number].append(entry)
+
+    # --- what people do --------------------------------------------------------------------------------------------
+
+    @rule(who=flags, specs=st.lists(st.tuples(names, parents, attributes), min_size=1, max_size=3))
+    def create(self, who: int, specs: list[Any]) -> None:
+        if len(self.leaves) >= ENOUGH:
+            return
+        user = self.write_as(who)
+        bodies = []
+        for name, parent, values in specs:
+            above = self.pick(parent) if parent is not None and self.leaves else None
+            bodies.append({"name": name, "type": self.type, "parent": above, "attributes": values})
+        numbers = self.ask("POST", f"Leaves/{self.project}", bodies, status=201)["id"]
+        for number, body in zip(numbers, bodies, strict=True):
+            row = {**body, "id": number, "project": self.project, "created_by": user, "modified_by": user}
+            row["attributes"] = {"kind": "a", "text": "", **body["attributes"]}
+            row["created_datetime"] = self.ask("GET", f"Leaf/{number}")["created_datetime"]
+            row = self.hung({**row, "path": "", "depth": 0})
+            self.leaves[number] = row
+            new = {f"_{key}": value for key, value in row.items() if key not in UNTOLD and value is not None}
+            new |= row["attributes"]
+            self.logs[number] = [(dict.fromkeys(new), new)]
+
+    @rule(
+        who=flags, pick=picks, change=changes, name=st.one_of(st.none(), names), parent=st.one_of(parents, st.just(-1))
+    )
+    def patch_one(self, who: int, pick: int, change: Doc, name: str | None, parent: int | None) -> None:
+        if not self.leaves:
+            return
+        user = self.write_as(who)
+        before = self.leaves[self.pick(pick)]
+        body = {**change} if name is None else {**change, "name": name}
+        if parent is not None:
+            body["parent"] = -1 if parent == -1 else self.pick(parent)
+        if body.get("parent") == before["id"] or not body:
+            self.ask("PATCH", f"Leaf/{before['id']}", body, status=400)
+            return
+        self.ask("PATCH", f"Leaf/{before['id']}", body)
+        after = {**before, "modified_by": user, "attributes": merged(before["attributes"], body)}
+        after["name"] = body.get("name", before["name"])
+        if "parent" in body:
+            after["parent"] = None if body["parent"] == -1 else body["parent"]
+        lower = self.below(before["id"])
+        if after["parent"] in lower:
+            top = after["parent"]
+            swapped = {**self.leaves[top], "parent": before["parent"], "path": before["path"], "depth": before["depth"]}
+            self.settle({top: swapped, before["id"]: after}, top)
+        else:
+            self.settle({before["id"]: after}, before["id"])
+
+    def settle(self, changed: dict[int, Doc], top: int) -> None:
+        """Take over changed leaves, and give them and all below the topmost the places that follow."""
+        old = dict(self.leaves)
+        self.leaves |= changed
+        for number in [top, *self.below(top)]:
+            self.leaves[number] = self.hung(self.leaves[number])
+        new, self.leaves = self.leaves, old
+        for number in [number for number in new if not same(new[number], old[number])]:
+            self.become(new[number])
+
+    @rule(who=flags, picked=st.lists(picks, min_size=1, max_size=5), change=changes, off=st.sampled_from([0, 0, 0, 1]))
+    def patch_many(self, who: int, picked: list[int], change: Doc, off: int) -> None:
+        if not self.leaves or not change:
+            return
+        user = self.write_as(who)
+        numbers = sorted({self.pick(each) for each in picked})
+        status = 400 if off else 200
+        body = {"ids": numbers, **change}
+        self.ask("PATCH", f"Leaves/{self.project}", body, status=status, count=len(numbers) + off)
+        if off:
+            return
+        after = {
+            number: {
+                **self.leaves[number],
+                "modified_by": user,
+                "attributes": merged(self.leaves[number]["attributes"], change),
+            }
+            for number in numbers
+        }
+        self.tell(numbers, told(self.leaves[numbers[0]], after[numbers[0]]))
+        self.leaves |= after
+
+    @rule(who=flags, pick=picks)
+    def delete_one(self, who: int, pick: int) -> None:
+        if not self.leaves:
+            return
+        self.write_as(who)
+        number = self.pick(pick)
+        gone = [number, *self.below(number)]
+        self.ask("DELETE", f"Leaf/{number}")
+        self.fell(gone)
+
+    @rule(who=flags, picked=st.lists(picks, min_size=1, max_size=3), off=st.sampled_from([0, 0, 0, 1]))
+    def delete_many(self, who: int, picked: list[int], off: int) -> None:
+        if not self.leaves:
+            return
+        self.write_as(who)
+        numbers = sorted({self.pick(each) for each in picked})
+        status = 400 if off else 200
+        self.ask("DELETE", f"Leaves/{self.project}", {"ids": numbers}, status=status, count=len(numbers) + off)
+        if not off:
+            self.fell(numbers)
+
+    def fell(self, numbers: list[int]) -> None:
+        for number in numbers:
+            del self.leaves[number]
+            self.tell([number], DELETED)
+            self.ask("GET", f"Leaf/{number}", status=404)
+
+    # --- what must agree -------------------------------------------------------------------------------------------
+
+    @invariant()
+    def lists_and_counts_agree(self) -> None:
+        if not hasattr(self, "leaves"):
+            return
+        shown = self.ask("GET", f"Leaves/{self.project}")
+        assert [leaf["id"] for leaf in shown] == sorted(self.leaves)
+        for leaf in shown:
+            self.agrees(leaf)
+        assert self.ask("GET", f"LeafCount/{self.project}") == len(self.leaves)
+
+    @rule(pick=picks)
+    def read_one(self, pick: int) -> None:
+        if self.leaves:
+            number = self.pick(pick)
+            self.agrees(self.ask("GET", f"Leaf/{number}"))
+
+    def agrees(self, shown: Doc) -> None:
+        assert shown["meta"] == shown["type"]
+        plain = {name: value for name, value in shown.items() if name not in SHOWN_ONLY}
+        assert same(plain, self.leaves[shown["id"]]), (plain, self.leaves[shown["id"]])
+
+    def teardown(self) -> None:
+        for number, entries in getattr(self, "logs", {}).items():
+            logged = self.ask("GET", f"ChangeLog/{self.project}", entity_id=number, entity_type="leaf")
+            said = [
+                tuple(
+                    {each["name"]: each["value"] for each in log["description_of_change"][side]}
+                    for side in ("old", "new")
+                )
+                for log in logged
+            ]
+            assert same(said, entries), (number, said, entries)
+
+
+@pytest.mark.parametrize(
+    ("examples", "steps"), [(8, 15), pytest.param(300, 50, marks=pytest.mark.nightly)], ids=["short", "long"]
+)
+def test_lists_counts_reads_and_change_logs_agree_with_the_model(examples, steps):
+    run_state_machine_as_test(
+        Trees,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+            print_blob=True,
+            database=None,
+        ),
+    )
