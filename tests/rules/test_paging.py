@@ -10,7 +10,7 @@ import json
 import pytest
 
 from tests.rules.rulebook import ANNOTATIONS, EVERY, FILES, LEAVES, MEDIA, RELATED, rule
-from tests.rules.worlds import KINDS, MANY, RELATED_KINDS, World
+from tests.rules.worlds import COUNT, KINDS, MANY, RELATED_KINDS, World
 
 SORTS = [
     ("n", "ABECD"),
@@ -240,6 +240,17 @@ def test_formats(world: World, kind):
     assert "attributes" not in table[0]
     assert world.ask(kind, format="json").json == rows
     assert world.ask(kind, format="xml").status in (400, 404)
+
+
+@rule("Clients", "A GET with a body is the PUT of the same path: so the newest client asks for lines by ids.")
+@pytest.mark.parametrize("kind", KINDS[:4])
+def test_lines_are_asked_for_by_get_with_a_body(world: World, kind):
+    body = {"ids": [world.ids[kind]["B"], world.ids[kind]["D"]]}
+    said = world.api.ask("GET", world.path(kind), body, format="jsonl")
+    assert said.status == 200, said.body
+    assert [json.loads(line)["id"] for line in said.body.splitlines()] == body["ids"]
+    assert world.api.ask("GET", f"{COUNT[kind]}/{world.project}", body).json == 2
+    assert world.api.ask("GET", world.path(kind), {"ids": "x"}, format="jsonl").status == 400
 
 
 @rule("Output", "Lists are JSON even to who accepts anything, and compressed for who can read that.")
