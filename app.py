@@ -9,7 +9,7 @@ from typing import Any
 
 from chalice import Chalice, CORSConfig, Response
 
-from chalicelib.api.catalogue import routes, variable_names
+from chalicelib.api.catalogue import chosen, routes, variable_names
 from chalicelib.api.dispatch import Request, dispatch
 from chalicelib.operations.operation import Operation
 from chalicelib.settings import reached_at, settings
@@ -45,7 +45,7 @@ def _view(operations: dict[str, Operation]) -> Any:
         request = app.current_request
         if not settings().public_url:
             reached_at(f"https://{request.context['domainName']}/{request.context['stage']}")
-        operation = operations[request.method]
+        operation = chosen(operations, request.method, request.raw_body)
         variables = dict(zip(variable_names(operation.path), places.values(), strict=True))
         query = request.query_params
         answer = dispatch(

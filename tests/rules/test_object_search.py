@@ -135,14 +135,14 @@ def text(search):
     return json.dumps(search).replace('"', "") if isinstance(search, dict) else ""
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @rule("QP", "`encoded_search` is the base64 of an object search of what is listed.", takes="encoded_search", of=EVERY)
 @rule("Object search", "Every operation finds what it says, with values as its dtype reads them; texts have an order.")
 @pytest.mark.parametrize(
     ("search", "letters"), FILTERS, ids=lambda value: text(value) if isinstance(value, dict) else ""
 )
-def test_an_operation_finds(world: World, kind, search, letters):
-    assert world.found(kind, encoded_search=encoded(search)) == letters
+def test_an_operation_finds(world: World, search, letters):
+    for kind in KINDS:
+        assert world.found(kind, encoded_search=encoded(search)) == letters, kind
 
 
 @rule("Object search", "`and`, `or`, `not` in any case nest; without operations everything; `inverse` turns a filter.")
@@ -157,21 +157,21 @@ def test_searches_combine(world: World, search, letters):
 @rule("Id queries", "`object_search` of a body is the same search.", takes="object_search", of=(*RELATED, LEAVES))
 @pytest.mark.parametrize("kind", WITH_BODIES)
 def test_a_body_takes_the_same_searches(world: World, kind):
-    for search, letters in FILTERS[::3] + COMBINED:
+    for search, letters in FILTERS[::4] + COMBINED[::2]:
         assert world.found(kind, {"object_search": search}) == letters, search
 
 
 @rule("QR", "`encoded_related_search` searches related things.", takes="encoded_related_search", of=RELATED)
 @pytest.mark.parametrize("kind", RELATED_KINDS)
 def test_related_things_are_searched(world: World, kind):
-    for search, letters in FILTERS[::2] + COMBINED:
+    for search, letters in FILTERS[::3] + COMBINED[::2]:
         assert world.found(kind, encoded_related_search=encoded(search)) == letters, search
 
 
 @rule("Object search", "`$related_…`, `$coincident_…` and `$track_membership` search other things, by `search` alone.")
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in NESTED.items() for name in names])
 def test_a_search_nests_a_search_of_other_things(world: World, kind, name):
-    for search, letters in FILTERS[::5] + COMBINED[::2]:
+    for search, letters in FILTERS[::9] + COMBINED[::4]:
         nested = term(name, "search", search)
         assert world.found(kind, {"object_search": nested}) == letters, search
     turned = term(name, "search", term("n", "eq", 1), inverse=True)
@@ -190,7 +190,7 @@ def test_a_nested_search_is_refused_where_it_makes_no_sense(world: World, kind):
 @rule("Object search", "A saved search of a section is an object search of media, or one of their annotations.")
 def test_a_section_keeps_a_search(world: World):
     api, path = world.api, f"Sections/{world.project}"
-    for number, (search, letters) in enumerate(FILTERS[::4] + COMBINED):
+    for number, (search, letters) in enumerate(FILTERS[::6] + COMBINED[::2]):
         for member in ("object_search", "related_search"):
             section = api.made(path, {"name": f"{member}{number}", member: search})
             assert world.found("media", section=section) == letters, search
