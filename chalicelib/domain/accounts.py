@@ -186,6 +186,7 @@ class ProjectUpdate(Resource, kw_only=True):
     bucket: Id | None = None
     upload_bucket: Id | None = None
     backup_bucket: Id | None = None
+    """Kept and answered; nothing is copied there (docs/decisions/017)."""
     elemental_id: Uuid | None = None
     thumb: str | None = None
 

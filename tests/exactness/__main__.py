@@ -40,7 +40,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as directory:
         environment = {**os.environ, "LIMN_FIGURES": directory}
         # one worker makes a clip and looks at it in every way
-        tests = [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadscope", "tests/exactness"]
+        tests = [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadgroup", "tests/exactness"]
         failed = subprocess.run(tests, env=environment, cwd=ROOT, check=False).returncode
         write(Path(directory))
     return failed

@@ -94,7 +94,12 @@ def store():
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(kind, id=kind.name, marks=() if kind.name in ALWAYS else pytest.mark.nightly) for kind in KINDS
+        pytest.param(
+            kind,
+            id=kind.name,
+            marks=[pytest.mark.xdist_group(kind.name), *(() if kind.name in ALWAYS else (pytest.mark.nightly,))],
+        )
+        for kind in KINDS
     ],
 )
 def watched(request, tmp_path_factory, store):
