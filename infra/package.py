@@ -90,14 +90,14 @@ def main() -> None:
     build.mkdir(parents=True)
     # All that a zip may need is installed once and copied from there.
     installed = install(pins(given.python, given.architecture), given.python, given.architecture, build)
-    chalice_template = package_api(installed, given.stage, build)
+    chalice_template = package_api(installed, given.stage, build, given.python)
     made: dict[frozenset[str], Path] = {}
     for artifact in QUEUE_FUNCTIONS:
         target = build / f"{artifact.name}.zip"
         if artifact.without in made:
             shutil.copy(made[artifact.without], target)
         else:
-            package_function(artifact, installed, target)
+            package_function(artifact, installed, target, given.python)
             made[artifact.without] = target
     template = merged(chalice_template)
     for name, value in (
@@ -188,8 +188,8 @@ def _unfold(folder: Path) -> None:
         shutil.copytree(path, folder, dirs_exist_ok=True)
 
 
-def package_api(installed: dict[str, Path], stage: str, build: Path) -> dict[str, Any]:
-    """Have Chalice pack the API; its template."""
+def package_api(installed: dict[str, Path], stage: str, build: Path, python: str) -> dict[str, Any]:
+    """Have Chalice pack the API, and add its bytecode; its template."""
     _say("packing the API")
     project = build / "work" / "api"
     _copy_code(project, ("app.py", "chalicelib", ".chalice/config.json"))
@@ -200,7 +200,10 @@ def package_api(installed: dict[str, Path], stage: str, build: Path) -> dict[str
     out = build / "work" / "chalice"
     command = [str(Path(sys.executable).with_name("chalice")), "package", "--stage", stage, str(out)]
     subprocess.run(command, check=True, cwd=project, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603
-    shutil.move(out / "deployment.zip", build / "deployment.zip")
+    whole = build / "work" / "deployment"
+    with zipfile.ZipFile(out / "deployment.zip") as archive:
+        archive.extractall(whole)
+    write_zip(whole, build / "deployment.zip", python)
     template: dict[str, Any] = json.loads((out / "sam.json").read_text())
     return template
 
@@ -212,18 +215,50 @@ def placeholders() -> dict[str, str]:
     return {**{variable(name): "unknown" for name in load(STATEFUL)["Outputs"]}, "AWS_DEFAULT_REGION": "us-east-1"}
 
 
-def package_function(artifact: Artifact, installed: dict[str, Path], target: Path) -> None:
+def package_function(artifact: Artifact, installed: dict[str, Path], target: Path, python: str) -> None:
     """Pack a queue function; those that need the same are the same."""
     _say(f"packing {artifact.name}")
     folder = target.parent / "work" / artifact.name
     _copy_code(folder, ("chalicelib", "functions"))
     _copy_dependencies(artifact, installed, folder)
+    write_zip(folder, target, python)
+
+
+def write_zip(folder: Path, target: Path, python: str) -> None:
+    """Pack a folder with its bytecode: the same contents are the same bytes, so an unchanged one is not sent again."""
+    compile_sources(folder, python)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
         for path in _files(folder):
-            # the same contents are the same bytes, so that an unchanged function is not deployed again
             entry = zipfile.ZipInfo(str(path.relative_to(folder)), (2000, 1, 1, 0, 0, 0))
             entry.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
             archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, compresslevel=4)
+
+
+def compile_sources(folder: Path, python: str) -> None:
+    """Compile a folder for Lambda, whose disk takes no bytecode: every cold start would compile all that it imports.
+
+    That is two thirds of the time to the first answer. It takes a Python of the very version; where this machine has
+    none, the zips work and start later.
+    """
+    found = interpreter(python)
+    if found is None:
+        _say(f"there is no Python {python} here to compile for: cold starts will take a second longer")
+        return
+    words = [found, "-I", "-m", "compileall", "-q", "-q", "--invalidation-mode", "unchecked-hash"]
+    words += ["-s", str(folder), "-p", "/var/task", str(folder)]
+    # what cannot be compiled is of no use to anybody: examples, templates of code
+    subprocess.run(words, check=False, env={**os.environ, "PYTHONHASHSEED": "0"})  # noqa: S603 nothing from outside
+
+
+def interpreter(python: str) -> str | None:
+    """A Python of a version, such as 3.13; None where this machine has none."""
+    name = f"python{python}"
+    homes = sorted(Path.home().glob(f".pyenv/versions/{python}.*/bin/{name}"))
+    for candidate in (*map(str, homes), shutil.which(name)):
+        # a shim of pyenv is there for every version that any project has
+        if candidate and subprocess.run([candidate, "-V"], capture_output=True, check=False).returncode == 0:  # noqa: S603
+            return candidate
+    return None
 
 
 def _copy_code(folder: Path, names: tuple[str, ...]) -> None:

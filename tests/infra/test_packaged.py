@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import uuid
@@ -40,12 +39,7 @@ pytestmark = [
 
 def bare_python():
     """An interpreter of the version that the zips are for; None where there is none."""
-    name = f"python{package.PYTHON}"
-    homes = sorted(Path.home().glob(f".pyenv/versions/{package.PYTHON}.*/bin/{name}"))
-    for candidate in (*homes, shutil.which(name)):
-        if candidate and subprocess.run([candidate, "-V"], capture_output=True, check=False).returncode == 0:
-            return str(candidate)
-    return None
+    return package.interpreter(package.PYTHON)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +75,7 @@ def call(zips, server):
         places = {key: value for key, value in os.environ.items() if key.startswith(("LIMN_", "AWS_"))}
         places |= {"LIMN_AWS_ENDPOINT": server, "POWERTOOLS_METRICS_DISABLED": "true"}
         done = subprocess.run(
-            [bare_python(), "-I", "-S", str(RUNTIME), str(zips[name]), handler],
+            [bare_python(), "-I", "-S", "-B", str(RUNTIME), str(zips[name]), handler],
             input=json.dumps(event),
             cwd=zips[name],
             env=places,
@@ -192,6 +186,19 @@ def test_jobs_are_swept_on_their_schedule(call):
 def test_the_upkeep_runs_on_its_schedule(call):
     said = call("upkeep", "functions.upkeep.handler", {"detail-type": "Scheduled Event"})["result"]
     assert "projects" in said
+
+
+def test_nothing_has_to_be_compiled_when_a_container_starts(zips):
+    """Lambda's disk takes no bytecode (`-B` above), so what is not there is compiled by every cold start."""
+    tag = f"cpython-{package.PYTHON.replace('.', '')}"
+    for name, folder in zips.items():
+        for part in ("chalicelib", "botocore", "msgspec", "functions" if name != "deployment" else "chalice"):
+            sources = {path for path in (folder / part).rglob("*.py") if "templates" not in path.parts}
+            wanting = {
+                path for path in sources if not (path.parent / "__pycache__" / f"{path.stem}.{tag}.pyc").exists()
+            }
+            assert sources
+            assert not wanting, (name, sorted(wanting)[:3])
 
 
 def test_every_zip_is_tried(zips):
