@@ -41,9 +41,10 @@ bench: $(VENV) ## how fast and how dear the main operations are
 	@$(BIN)/python -m tests.bench
 
 soak: $(VENV) ## mixed load on the local stack for MINUTES, then a burst of five times as much
-	@MINUTES=$(MINUTES) $(BIN)/python -m tests.bench.soak
+	@MINUTES=$(MINUTES) $(BIN)/python -m tests.faults soak
 
-reliability: $(VENV) ## the faults of the night, and docs/reliability.md with their figures
+reliability: $(VENV) ## the faults of the night, and docs/reliability.md with their figures; `make soak` adds its own
+	@test -d build/fuzz/atheris || $(BIN)/python -m pip install --quiet --no-deps --target build/fuzz atheris==3.0.0 || true
 	@$(BIN)/python -m tests.faults
 
 exactness: $(VENV) ## every kind of clip by every path that hands frames out, and docs/frame-exactness.md

@@ -54,6 +54,8 @@ def parse(text: str, place: str) -> Tree:
         parsed = parse_lucene(_prepared(text))
     except (ParseError, RecursionError) as error:
         raise BadInput(f"{place} is not a search string: {error}") from None
+    except (ArithmeticError, ValueError):  # luqum's lexer takes `~.` and `^.` for numbers
+        raise BadInput(f"{place} is not a search string: what follows ~ or ^ must be a number.") from None
     return _Parser(place).tree(parsed, None, 0) if parsed is not None else Everything()
 
 

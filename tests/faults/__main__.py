@@ -1,51 +1,84 @@
-"""`make reliability`: runs what proves that nothing is lost, and writes docs/reliability.md with what it did.
+"""`make reliability` and `make soak`: run what proves that nothing is lost, write docs/reliability.md with its figures.
 
-With a directory of figures as argument it runs nothing and writes the document from what is there.
+    python -m tests.faults                the tests of faults of the night, then the fuzzing of parsers
+    python -m tests.faults tests|parsers|soak    one of these
+    python -m tests.faults page           nothing; the page from the figures that are there
+
+Each part keeps its figures in a folder of its own, `build/figures/<part>`, from its beginning: interrupted or failed,
+the page tells what was done until then, and of the other parts what they did the last time.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
-import tempfile
+import time
 from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reliability.md"
+FIGURES = ROOT / "build" / "figures"
+FUZZER = ROOT / "build" / "fuzz"
+"""Where the Makefile puts atheris, which nothing else needs."""
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
-MOST = ("seconds soaked", "requests a second held", "requests a second in a burst")
+MOST = ("requests a second held", "requests a second in a burst")
 """Kinds of which the largest counts, not the sum."""
+PYTHON = sys.executable
+PARTS = {
+    "tests": [PYTHON, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", "-m", "nightly", "tests/faults"],
+    "parsers": [PYTHON, "-m", "tests.faults.atheris_parsers"],
+    "soak": [PYTHON, "-m", "tests.bench.soak"],
+}
+USUAL = ("tests", "parsers")
+STATE = "state.json"
 
 
 def main() -> int:
-    """Run and write; not 0 where a test failed."""
-    if len(sys.argv) > 1:
-        write(Path(sys.argv[1]))
+    """Run what was asked for, and write the page; not 0 where something failed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    wanted = sys.argv[1:] or USUAL
+    try:
+        return sum(run(part) for part in wanted if part != "page")
+    finally:
+        write()
+
+
+def run(part: str) -> int:
+    """Run a part; not 0 where it failed."""
+    if part == "parsers" and not (FUZZER / "atheris").exists():
+        sys.stderr.write("atheris could not be installed into build/fuzz: the parsers are left out\n")
         return 0
-    with tempfile.TemporaryDirectory() as directory:
-        environment = {**os.environ, "LIMN_FIGURES": directory}
-        tests = [sys.executable, "-m", "pytest", "-n", "auto", "-m", "nightly", "tests/faults"]
-        failed = subprocess.run(tests, env=environment, cwd=ROOT, check=False).returncode
-        soak = [sys.executable, "-m", "tests.bench.soak"]
-        failed += subprocess.run(soak, env=environment, cwd=ROOT, check=False).returncode
-        write(Path(directory))
+    folder = FIGURES / part
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    began, failed = time.monotonic(), None
+    try:
+        environment = {**os.environ, "LIMN_FIGURES": str(folder), "PYTHONPATH": str(FUZZER)}
+        failed = subprocess.run(PARTS[part], env=environment, cwd=ROOT, check=False).returncode
+    finally:
+        told = {"minutes": round((time.monotonic() - began) / 60, 1), "failed": failed}
+        (folder / STATE).write_text(json.dumps(told))
+        write()
     return failed
 
 
-def write(directory: Path) -> None:
+def write() -> None:
     """Put the figures into the page, between its marks."""
     text = PAGE.read_text()
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n{table(directory)}{END}{after}")
+    PAGE.write_text(f"{before}{BEGIN}\n{table(FIGURES)}\n{states(FIGURES)}{END}{after}")
 
 
 def table(directory: Path) -> str:
-    """The figures of a directory, a row for each kind."""
+    """The figures of a directory and those below, a row for each kind."""
     found: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for path in sorted(directory.glob("*.tsv")):
+    for path in sorted(directory.rglob("*.tsv")):
         for line in path.read_text().splitlines():
             kind, name, number = line.split("\t")
             old = found[kind].get(name, 0)
@@ -55,6 +88,21 @@ def table(directory: Path) -> str:
         for kind, names in sorted(found.items())
     )
     return f"| What | How much | Of how many kinds |\n|---|---|---|\n{rows}"
+
+
+def states(directory: Path) -> str:
+    """How each part ended."""
+    told = []
+    for part in PARTS:
+        path = directory / part / STATE
+        if path.exists():
+            state = json.loads(path.read_text())
+            failed = state["failed"]
+            end = "was interrupted" if failed is None else "failed" if failed else "passed"
+            told.append(f"- `{part}`: {end} after {state['minutes']} minutes\n")
+        else:
+            told.append(f"- `{part}`: not run, or killed before its end\n")
+    return "".join(told)
 
 
 if __name__ == "__main__":

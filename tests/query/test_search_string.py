@@ -141,6 +141,10 @@ def test_the_other_searches(rig: Rig):
         "s:" + "?" * 2000,
         "(" * 40 + "s:a" + ")" * 40,
         "s:a " * 3000,
+        "s:cod~.",
+        "s:cod^.",
+        '"cod bay"~.',
+        '"cod bay"~2.5',
     ],
 )
 def test_bad_strings_are_refused(rig: Rig, text):
