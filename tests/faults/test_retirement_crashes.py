@@ -110,11 +110,12 @@ class Doomed:
         assert left == []
 
 
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 2])
 @pytest.mark.parametrize("word", WORDS)
-def test_a_request_killed_anywhere_has_deleted_all_of_it_or_nothing(here, queue, word, monkeypatch):
+def test_a_request_killed_anywhere_has_deleted_all_of_it_or_nothing(here, queue, word, every, monkeypatch):
     killer = Killer(monkeypatch)
     before = after = 0
-    for call in range(1, MOST_CALLS):
+    for call in range(every, MOST_CALLS, every):
         doomed = Doomed(here, word)
         killer.left = call
         said = doomed.ask()
@@ -138,12 +139,19 @@ def test_a_request_killed_anywhere_has_deleted_all_of_it_or_nothing(here, queue,
         assert doomed.outcome()[0] == [True] * ROWS
     else:
         raise AssertionError("it never got through")
-    assert before >= 3
-    assert after
+    assert before >= 3 // every
+    assert after or every > 1
 
 
-@pytest.mark.parametrize("word", ["LocalizationType", pytest.param("MediaType", marks=pytest.mark.nightly)])
-def test_a_burial_killed_anywhere_and_delivered_again_is_done_once(here, queue, word, monkeypatch):
+@pytest.mark.parametrize(
+    ("word", "every"),
+    [
+        ("LocalizationType", 5),
+        pytest.param("LocalizationType", 1, marks=pytest.mark.nightly),
+        pytest.param("MediaType", 1, marks=pytest.mark.nightly),
+    ],
+)
+def test_a_burial_killed_anywhere_and_delivered_again_is_done_once(here, queue, word, every, monkeypatch):
     doomed = Doomed(here, word)
     assert doomed.ask() == 200
     queue.run()
@@ -151,7 +159,7 @@ def test_a_burial_killed_anywhere_and_delivered_again_is_done_once(here, queue, 
     assert wanted[0] == [True] * ROWS
     assert commits >= 1 + ROWS // A_COMMIT
     killer = Killer(monkeypatch)
-    for call in range(1, MOST_CALLS):
+    for call in range(every, MOST_CALLS, every):
         doomed = Doomed(here, word)
         assert doomed.ask() == 200
         killer.left = call
@@ -163,7 +171,7 @@ def test_a_burial_killed_anywhere_and_delivered_again_is_done_once(here, queue, 
         assert doomed.commits_since() == commits, call
     else:
         raise AssertionError("it never got through")
-    assert call > 10
+    assert call > 5
 
 
 def unhurt(killer, doomed):

