@@ -36,6 +36,12 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
 
 SHORTEST_ZIPPED = 1024
 """Bytes; what is shorter gains nothing from gzip."""
+SAFE_IN_BROWSERS = {
+    "Referrer-Policy": "no-referrer",
+    "Strict-Transport-Security": "max-age=31536000",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Headers of every answer that does not say otherwise; browsers heed the second over HTTPS only."""
 LONGEST_SENTENCE = 4000
 """Characters of an error's message or details: what was given may be repeated there, but not all of a large body."""
 _GZIP_WINDOW = 31  # zlib's word for the largest window and gzip's frame
