@@ -1,7 +1,7 @@
 """From the text of a request to values: path variables, query parameters, the body.
 
-Everything is bounded before work begins: bytes (`MAX_BODY`), nesting (`MAX_DEPTH`), things per list body
-(`MAX_THINGS`), integers (64 bits). Whatever breaks a rule is BadInput with the field and the rule in its text;
+Everything is bounded before work begins: bytes (`MAX_BODY`), things per list body (`MAX_THINGS`), and nesting, texts,
+arrays, objects and integers (`bounds.py`). Whatever breaks a rule is BadInput with the field and the rule in its text;
 unknown parameters and members are ignored (`spec/4` §0, decision 10). Old forms of bodies, such as renamed members,
 are made new before msgspec validates; types without any skip that.
 """
@@ -18,17 +18,15 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import inspect
 
+from chalicelib.api.bounds import BODY_ERROR, check_depth, check_parameter, check_sizes, longer_texts
 from chalicelib.domain.resource import Resource
 from chalicelib.errors import BadInput, NotFound, TooLarge
 from chalicelib.operations.operation import NoQuery, OneOf, Operation
 
 MAX_BODY = 6 * 1024 * 1024
 """Bytes: what Lambda takes."""
-MAX_DEPTH = 50
-"""Arrays and objects within each other."""
 MAX_THINGS = 500
 """Things in one body of several shapes, unless its type says otherwise."""
-_INT64 = range(-(2**63), 2**63)
 _VARIABLE = re.compile(r"{(\w+)}")
 _ID = re.compile(r"0*[1-9][0-9]{0,17}")
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
@@ -37,12 +35,9 @@ _TRUTH = re.compile(r"true|false", re.IGNORECASE)
 _ANYTHING = re.compile(r".*", re.DOTALL)
 _NOT_NULL = re.compile(r"(?!null\Z).*", re.DOTALL | re.IGNORECASE)
 _KINDS: dict[type, type] = {inspect.BoolType: bool, inspect.IntType: int, inspect.FloatType: float}
-_LONG_DIGITS = re.compile(rb"[0-9]{19}")
-_NEITHER_BRACKET_NOR_QUOTE = bytes(set(range(256)) - set(b'[]{}"'))
 _PLACE = re.compile(r"(?P<what>.*?) - at (?:`key` in )?`\$(?P<path>.*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
 _STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?:\d+|\.\.\.)\]")
-_BODY_ERROR = "Request body validation error"
 
 
 def decode_path(operation: Operation, raw: Mapping[str, str]) -> dict[str, int | str]:
@@ -98,6 +93,7 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
         if (name := next((name for name in parameter.names if multi_value_params.get(name)), None)) is None:
             continue
         texts = multi_value_params[name]
+        check_parameter(name, texts)
         pieces = [piece for text in texts for piece in text.split(",")] if parameter.is_list else texts[:1]
         for piece in pieces:
             if not piece or not parameter.pattern.fullmatch(piece):
@@ -179,17 +175,16 @@ def decode_body(operation: Operation, raw: bytes | None, content_type: str | Non
         return None
     kind = (content_type or "application/json").partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
-        raise BadInput(_BODY_ERROR, f"The body is to be application/json, not {kind}.")
-    if _is_too_deep(text):
-        raise BadInput(_BODY_ERROR, f"The body is nested more than {MAX_DEPTH} levels deep.")
+        raise BadInput(BODY_ERROR, f"The body is to be application/json, not {kind}.")
+    check_depth(text)
     try:
-        value = _decode_any(text, _shapes(operation.body))
-        if _LONG_DIGITS.search(text):
-            _check_integers(msgspec.json.decode(text), "")
+        shapes = _shapes(operation.body)
+        check_sizes(text, frozenset().union(*(longer_texts(shape.type) for shape in shapes)))
+        value = _decode_any(text, shapes)
     except RecursionError:
-        raise BadInput(_BODY_ERROR, "The body is nested too deeply.") from None
+        raise BadInput(BODY_ERROR, "The body is nested too deeply.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadInput(_BODY_ERROR, f"The body is not valid JSON: {str(error).rstrip('.')}.") from None
+        raise BadInput(BODY_ERROR, f"The body is not valid JSON: {str(error).rstrip('.')}.") from None
     return value
 
 
@@ -203,8 +198,8 @@ def _decode_any(text: bytes, shapes: tuple[_Shape, ...]) -> Any:
         try:
             return _decode(text, shape, is_list=is_list)
         except msgspec.ValidationError as error:
-            first = first or BadInput(_BODY_ERROR, explain(str(error), shape.info))
-    raise first or BadInput(_BODY_ERROR)
+            first = first or BadInput(BODY_ERROR, explain(str(error), shape.info))
+    raise first or BadInput(BODY_ERROR)
 
 
 def _decode(text: bytes, shape: _Shape, *, is_list: bool) -> Any:
@@ -219,7 +214,7 @@ def _decode(text: bytes, shape: _Shape, *, is_list: bool) -> Any:
             raise
         value, is_raw = msgspec.json.decode(text), True
     if shape.most is not None and is_list and not 1 <= len(value) <= shape.most:
-        raise BadInput(_BODY_ERROR, f"1 to {shape.most} things may be given at once; {len(value)} are.")
+        raise BadInput(BODY_ERROR, f"1 to {shape.most} things may be given at once; {len(value)} are.")
     return msgspec.convert(_tidied({"ids": value} if wrap else value, shape.info), shape.type) if is_raw else value
 
 
@@ -241,28 +236,6 @@ def _shapes(body: Any) -> tuple[_Shape, ...]:
             )
         )
     return tuple(shapes)
-
-
-def _is_too_deep(text: bytes) -> bool:
-    """Whether pairs of brackets are left after the innermost ones were taken away `MAX_DEPTH` times."""
-    marks = text.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NEITHER_BRACKET_NOR_QUOTE)
-    if b'"' in (left := marks.replace(b'""', b"")):  # A string holds brackets: every other piece is outside of strings.
-        left = b"".join(marks.split(b'"')[::2])
-    for _ in range(MAX_DEPTH):
-        left = left.replace(b"[]", b".").replace(b"{}", b".").replace(b".", b"")
-    return b"[]" in left or b"{}" in left
-
-
-def _check_integers(value: Any, where: str) -> None:
-    """Refuse integers of more than 64 bits, which no store takes."""
-    if isinstance(value, dict):
-        for name, item in value.items():
-            _check_integers(item, f"{where}.{name}")
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            _check_integers(item, f"{where}[{index}]")
-    elif isinstance(value, int) and value not in _INT64:
-        raise BadInput(_BODY_ERROR, f"{where.strip('.')}: integers may have at most 64 bits.")
 
 
 # Old forms -----------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chalicelib.api.decoding import decode_body, decode_path, decode_query
-from chalicelib.api.encoding import HttpAnswer, encode, encode_error, negotiate
+from chalicelib.api.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, negotiate
 from chalicelib.domain.permissions import Level, Permission, Verdict, decide
 from chalicelib.errors import Forbidden, LimnError, NotFound, NotSignedIn
 from chalicelib.operations.operation import Call, Found, Operation
@@ -41,7 +41,7 @@ class Request:
 def dispatch(operation: Operation, request: Request) -> HttpAnswer:
     """Serve one request. Never raises."""
     answer = _served(operation, request)
-    return replace(answer, headers={**answer.headers, **operation.always}) if operation.always else answer
+    return replace(answer, headers={**SAFE_IN_BROWSERS, **answer.headers, **operation.always})
 
 
 def _served(operation: Operation, request: Request) -> HttpAnswer:

@@ -36,6 +36,14 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
 
 SHORTEST_ZIPPED = 1024
 """Bytes; what is shorter gains nothing from gzip."""
+SAFE_IN_BROWSERS = {
+    "Referrer-Policy": "no-referrer",
+    "Strict-Transport-Security": "max-age=31536000",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Headers of every answer that does not say otherwise; browsers heed the second over HTTPS only."""
+LONGEST_SENTENCE = 4000
+"""Characters of an error's message or details: what was given may be repeated there, but not all of a large body."""
 _GZIP_WINDOW = 31  # zlib's word for the largest window and gzip's frame
 _GZIP_LEVEL = 1  # ISA-L's: a quarter of the time of zlib's own fastest, and what it makes is 7 % smaller
 _TEXT = re.compile(r"(text/|application/(json|jsonl|javascript|yaml|vnd\.oai\.openapi|[\w.-]+\+json)|image/svg\+xml)")
@@ -96,8 +104,14 @@ def encode_error(error: LimnError) -> HttpAnswer:
         sent["Allow"] = ", ".join(error.allowed)
     if isinstance(error, NotSignedIn):
         sent["WWW-Authenticate"] = "Token"
-    body = msgspec.json.encode({"message": error.message, "details": error.details})
+    said = {"message": shortened(error.message), "details": shortened(error.details)}
+    body = msgspec.json.encode(said)
     return HttpAnswer(status=error.status, headers=sent, body=body)
+
+
+def shortened(text: str) -> str:
+    """A sentence of an error, cut where it repeats too much of what it was given."""
+    return text if len(text) <= LONGEST_SENTENCE else f"{text[:LONGEST_SENTENCE]}…"
 
 
 # Formats -------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ Username = Annotated[str, Meta(min_length=1, max_length=150, pattern=ONE_LINE)]
 Email = Annotated[str, Meta(min_length=3, max_length=254)]
 PersonName = Annotated[str, Meta(max_length=150, pattern=ONE_LINE)]
 Password = Annotated[str, Meta(min_length=1, max_length=1024)]
+EncodedPicture = Annotated[str, Meta(max_length=2_000_000)]
+"""Base64; how large the picture may be is its handler's rule."""
 
 
 class Credentials(Resource, kw_only=True):
@@ -52,7 +54,7 @@ class UserUpdate(Resource, kw_only=True):
     email: Email | None = None
     password: Password | None = None
     reset_token: str | None = None
-    new_avatar: str | None = None
+    new_avatar: EncodedPicture | None = None
     clear_avatar: Flag | None = None
     set_profile_keys: dict[str, Any] | None = None
     clear_profile_keys: list[str] | None = None
@@ -68,7 +70,7 @@ class UserSpec(Resource, kw_only=True):
     email: Email
     password: Password
     registration_token: str | None = None
-    new_avatar: str | None = None
+    new_avatar: EncodedPicture | None = None
     elemental_id: Uuid | None = None
     profile: dict[str, Any] | None = None
 

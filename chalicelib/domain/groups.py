@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from chalicelib.domain.records import RecordKind
 from chalicelib.domain.resource import Id, Name, Resource
+
+Members = Annotated[list[Id], Meta(max_length=500)]
+"""Users who come or go at once: each is looked up."""
 
 
 class GroupSpec(Resource, kw_only=True):
     """What creates a group."""
 
     name: Name
-    initial_members: list[Id] | None = None
+    initial_members: Members | None = None
 
 
 class GroupUpdateSpec(Resource, kw_only=True):
     """What a PATCH of a group may carry; adding a member twice adds it once."""
 
     name: Name | None = None
-    add_members: list[Id] | None = None
-    remove_members: list[Id] | None = None
+    add_members: Members | None = None
+    remove_members: Members | None = None
 
 
 class Group(Resource, kw_only=True):

@@ -18,6 +18,7 @@ StorageClass = Literal["STANDARD", "DEEP_ARCHIVE", "COLDLINE"]
 Url = Annotated[str, Meta(min_length=1, max_length=2048)]
 Host = Annotated[str, Meta(min_length=1, max_length=1024)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
+Credential = Annotated[str, Meta(max_length=1024)]
 Secret = Annotated[str, Meta(min_length=1, max_length=8192)]
 
 
@@ -25,11 +26,11 @@ class BucketUpdate(Resource, kw_only=True):
     """What a PATCH of a bucket may carry, in both generations: flat keys, or a store type with its configuration."""
 
     name: BucketName | None = None
-    access_key: str | None = None
-    secret_key: str | None = None
-    endpoint_url: str | None = None
-    region: str | None = None
-    gcs_key_info: str | None = None
+    access_key: Credential | None = None
+    secret_key: Credential | None = None
+    endpoint_url: Annotated[str, Meta(max_length=2048)] | None = None
+    region: Annotated[str, Meta(max_length=128)] | None = None
+    gcs_key_info: Secret | None = None
     store_type: StoreType | None = None
     config: dict[str, Any] | None = None
     live_sc: StorageClass | None = None

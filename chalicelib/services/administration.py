@@ -37,11 +37,13 @@ def unlock(username: str) -> User:
 
 
 def set_active(username: str, *, active: bool) -> User:
-    """Close a user's account, which ends all tokens of it, or open it again."""
+    """Close a user's account, which ends all tokens of it and the link that confirmed it, or open it again."""
     user = named(username)
 
     def change(current: User) -> User:
-        return msgspec.structs.replace(current, is_active=active, tokens=current.tokens if active else [])
+        if active:
+            return msgspec.structs.replace(current, is_active=True)
+        return msgspec.structs.replace(current, is_active=False, tokens=[], confirmation_token=None)
 
     def end(transaction: Transaction, before: User, after: User) -> None:
         passwords.revoke(transaction, set(before.tokens) - set(after.tokens))

@@ -167,8 +167,10 @@ def reset_password(user: User, word: str, password: str) -> None:
     hashed = passwords.hash_password(password)
 
     def replace(current: User) -> User:
+        # the mail confirmed the address, too; what an operator closed only an operator opens
+        active = current.is_active or current.confirmation_token is not None
         return msgspec.structs.replace(
-            current, password_hash=hashed, failed_logins=0, last_failed_login=0.0, tokens=[], is_active=True
+            current, password_hash=hashed, failed_logins=0, last_failed_login=0.0, tokens=[], is_active=active
         )
 
     def use_up(change: Transaction, before: User, _after: User) -> None:

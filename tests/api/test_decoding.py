@@ -5,7 +5,8 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from chalicelib.api.decoding import MAX_BODY, MAX_DEPTH, decode_body, decode_path, decode_query
+from chalicelib.api.bounds import MAX_DEPTH
+from chalicelib.api.decoding import MAX_BODY, decode_body, decode_path, decode_query
 from chalicelib.domain.entities import LocalizationSpec, MediaFiles
 from chalicelib.domain.permissions import Level, Permission
 from chalicelib.domain.resource import Id, Resource

@@ -16,7 +16,7 @@ def body_of(operation: Operation) -> Any:
     if operation.body is None:
         return None
     kind = operation.body.options[0] if isinstance(operation.body, OneOf) else operation.body
-    return _example(shapes.type_info(kind))
+    return example_of(shapes.type_info(kind))
 
 
 def query_of(operation: Operation) -> dict[str, Any]:
@@ -29,12 +29,13 @@ def required_of(struct: type[Any]) -> dict[str, Any]:
     return _fields(shapes.type_info(struct))
 
 
-def _example(shape: Any) -> Any:  # noqa: C901, PLR0911 one line per shape
+def example_of(shape: Any) -> Any:  # noqa: C901, PLR0911 one line per shape
+    """The smallest valid value of a shape."""
     match shape:
         case shapes.StructType():
             return _fields(shape)
         case shapes.Metadata():
-            return _example(shape.type)
+            return example_of(shape.type)
         case shapes.IntType():
             return max(shape.ge or 0, 1)
         case shapes.FloatType():
@@ -46,14 +47,14 @@ def _example(shape: Any) -> Any:  # noqa: C901, PLR0911 one line per shape
         case shapes.LiteralType():
             return min(shape.values)
         case shapes.ListType() | shapes.CollectionType():
-            return [_example(shape.item_type)] * max(shape.min_length or 0, 1)
+            return [example_of(shape.item_type)] * max(shape.min_length or 0, 1)
         case shapes.DictType():
             return {}
         case shapes.UnionType():
-            return _example(next(kind for kind in shape.types if not isinstance(kind, shapes.NoneType)))
+            return example_of(next(kind for kind in shape.types if not isinstance(kind, shapes.NoneType)))
         case _:
             return "x"
 
 
 def _fields(shape: Any) -> dict[str, Any]:
-    return {item.encode_name: _example(item.type) for item in shape.fields if item.required}
+    return {item.encode_name: example_of(item.type) for item in shape.fields if item.required}

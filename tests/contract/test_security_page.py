@@ -35,6 +35,37 @@ def test_every_item_has_its_line(item):
     assert "`test_" in rows[0]
 
 
+_ROW = re.compile(r"^\| (\d+\.\d+\.\d+[^|]*) \| ([^|]+) \| ([^|]+) \| ([^|]*) \| ([^|]+) \|$", re.MULTILINE)
+_NUMBER = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:–(\d+)\.(\d+)\.(\d+))?")
+STATES = {"held", "in part", "**not held**", "not applicable"}
+LONGEST_ROW = 300
+
+
+def requirements():
+    return _ROW.findall((ROOT / "docs" / "security.md").read_text())
+
+
+def test_every_requirement_has_a_state_and_what_is_held_a_test_or_says_that_it_has_none():
+    rows = requirements()
+    assert {int(numbers.split(".")[0]) for numbers, *_ in rows} == set(range(1, 15))
+    for row in rows:
+        _, _, state, how, shown = row
+        assert state in STATES, row
+        assert "`test_" in shown or shown == ("no test" if state in ("held", "in part") else "—"), row
+        assert how, row
+        assert len("".join(row)) <= LONGEST_ROW, row
+
+
+def test_no_requirement_is_answered_twice_and_their_order_is_that_of_the_standard():
+    last = (0, 0, 0)
+    for numbers, *_ in requirements():
+        for first_chapter, first_section, first, chapter, section, end in _NUMBER.findall(numbers):
+            begins = (int(first_chapter), int(first_section), int(first))
+            if "," not in numbers:
+                assert begins > last, numbers
+                last = (int(chapter), int(section), int(end)) if chapter else begins
+
+
 def test_what_is_installed_is_what_is_locked():
     differing = {}
     for name, locked, marker in _LOCKED.findall((ROOT / "requirements.txt").read_text()):

@@ -71,6 +71,16 @@ def test_unknown_paths_and_methods_are_told_apart(api, project):
     assert "GET" in said.headers["Allow"]
 
 
+def test_every_answer_tells_browsers_to_be_careful(api, project, nobody):
+    refused = (api.get("Project/999999999"), api.patch(f"Project/{project}", {}), nobody.get("Projects"))
+    assert [said.status for said in refused] == [404, 400, 401]
+    for said in (api.get(f"Project/{project}"), *refused):
+        assert said.headers["X-Content-Type-Options"] == "nosniff"
+        assert said.headers["Strict-Transport-Security"].startswith("max-age=")
+        assert said.headers["Referrer-Policy"] == "no-referrer"
+        assert said.headers["Cache-Control"] == "no-store"
+
+
 def test_unknown_parameters_and_members_are_ignored(api, project):
     assert api.get(f"Versions/{project}", nonsense=1).status == 200
     assert api.patch(f"Project/{project}", {"summary": "s", "nonsense": {"a": [1]}}).status == 200

@@ -6,14 +6,18 @@ import json
 import os
 import subprocess
 import sys
+import time
 import uuid
 
+import msgspec
 import pytest
 
-from chalicelib.domain.accounts import UserSpec
-from chalicelib.services import administration, passwords, users
+from chalicelib.domain.accounts import USER, UserSpec
+from chalicelib.errors import NotFound
+from chalicelib.services import administration, passwords, registration, users
+from chalicelib.services.access import hash_of
 from chalicelib.settings import settings
-from chalicelib.storage import objects, views
+from chalicelib.storage import objects, records, views
 from chalicelib.storage.snapshot_records import folder
 from infra import admin
 from infra.local.operator_page import OperatorPage
@@ -77,6 +81,20 @@ class TestAccounts:
         do("unlock", ada.username)
         assert sign_in(ada.username).status == 201
         assert me.get("User/GetCurrent").status == 401
+
+    def test_no_mailed_word_opens_an_account_that_was_closed(self, ada):
+        words = {"reset": str(uuid.uuid4()), "confirmation": str(uuid.uuid4())}
+        confirmed = hash_of(words["confirmation"])
+        records.edit(USER, ada.id, lambda user: msgspec.structs.replace(user, confirmation_token=confirmed))
+        reset = registration.PasswordReset(id=hash_of(words["reset"]), user=ada.id, created=time.time())
+        records.create(registration.PASSWORD_RESET, reset)
+        do("deactivate", ada.username)
+        change = {"password": "battery staple 8", "reset_token": words["reset"]}
+        assert Api(None).patch(f"User/{ada.id}", change).status == 200
+        with pytest.raises(NotFound):
+            registration.confirm(words["confirmation"])
+        assert not records.get(USER, ada.id).is_active
+        assert Api(None).post("Token", {"username": ada.username, "password": "battery staple 8"}).status == 400
 
     def test_staff_is_known_to_tokens_at_once(self, ada):
         me = Api(ada, passwords.issue_token(ada, refresh=False))

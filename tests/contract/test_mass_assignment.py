@@ -1,0 +1,204 @@
+"""What a body must not settle it does not settle: every create and change is given what it does not declare.
+
+What is forged comes from the declarations: every member of what the operation makes or changes that its body does not
+declare (the Struct that GET answers with), those that no body may settle whatever it declares, and one that nobody
+knows. All are refused, or ignored and never stored.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+import msgspec
+import msgspec.inspect as shapes
+import pytest
+
+from chalicelib.api.catalogue import OPERATIONS
+from chalicelib.operations.operation import OneOf
+from tests.contract.examples import body_of, query_of
+from tests.contract.test_secrets import stored
+from tests.contract.world import build
+
+NUMBER = 987_654_321
+WORD = "forged"
+TIME = "1999-01-01T00:00:00.000Z"
+NEVER = {
+    "id": NUMBER,
+    "created_by": NUMBER,
+    "modified_by": NUMBER,
+    "created_datetime": TIME,
+    "modified_datetime": TIME,
+    "variant_deleted": True,
+    "latest": False,
+    "revision": NUMBER,
+    "sealed": WORD,
+    "password_hash": WORD,
+    "permission_mask": NUMBER,
+    "no_such_member": WORD,
+}
+"""Members that no body settles, and values that are nobody's."""
+SOMETIMES = {
+    "organization": NUMBER,
+    "project": NUMBER,
+    "user": NUMBER,
+    "is_active": False,
+    "is_staff": True,
+    "token": WORD,
+}
+"""Members that some bodies declare, for which their handlers have rules of their own."""
+MOVES = {"modified_by", "modified_datetime", "path"}
+"""Members that the service itself renews when something changes."""
+MAKES = [
+    operation
+    for operation in OPERATIONS
+    if operation.method in ("POST", "PATCH", "PUT") and operation.body not in (None, bytes)
+]
+NAMED = {"first_name": "Ada", "last_name": "Lovelace"}
+CHANGES = [operation for operation in MAKES if operation.method == "PATCH"]
+GETS = {operation.path: operation for operation in OPERATIONS if operation.method == "GET"}
+REFUSED_ANYWAY = {
+    "CreateObtainAuthToken", "CreatePasswordReset", "AcceptInvitation", "UpdateInvitation", "CreateBucket",
+    "CreateHostedTemplate", "ReplaceAttributeType", "CompleteUpload", "GetDownloadInfo", "Transcode",
+    "TranscodeOlder", "SaveAlgorithmManifest", "RegisterAlgorithm", "SaveGenericFile", "RegisterApplet",
+    "CreateJobList", "AlgorithmLaunch", "CreateTemporaryFile", "MergeStates", "UpdateRowProtection", "Notify",
+}  # fmt: skip
+"""Whose smallest body does nothing here: it names a file, a URL or a word of mail that is not there."""
+
+
+@pytest.fixture(scope="module")
+def world():
+    made = build()
+    cluster = {"name": "cluster", "host": "h", "port": 1, "token": "t", "cert": "c"}
+    made.things["jobcluster"] = made.owner.made(f"JobClusters/{made.things['organization']}", cluster)
+    yield made
+    assert marks(stored()) == [], "what was forged is stored"
+
+
+def declared(operation):
+    """The members a body may have, under all their names."""
+    options = operation.body.options if isinstance(operation.body, OneOf) else (operation.body,)
+    structs = [getattr(option, "__args__", (option,))[0] for option in options]
+    fields = {name for struct in structs for name in getattr(struct, "__struct_encode_fields__", ())}
+    return fields | {name for struct in structs for name in getattr(struct, "accepts", {})}
+
+
+def seen_by(operation):
+    """The operation that shows what this one makes or changes, if one does."""
+    one = operation.path
+    if operation.method == "POST":
+        many = GETS.get(operation.path)
+        shown = getattr(many.returns, "__args__", (None,))[0] if many else None
+        return next((get for get in GETS.values() if shown is not None and get.returns is shown), None)
+    return GETS.get(one)
+
+
+def forged(operation):
+    """What the body does not declare: member → a value that is nobody's."""
+    values = dict(NEVER | SOMETIMES)
+    shown = seen_by(operation)
+    if shown is not None and hasattr(shown.returns, "__struct_encode_fields__"):
+        for field in shapes.type_info(shown.returns).fields:
+            values.setdefault(field.encode_name, forgery(field.type))
+    return {name: value for name, value in values.items() if name not in declared(operation)}
+
+
+def forgery(shape):
+    options = shape.types if isinstance(shape, shapes.UnionType) else (shape,)
+    options = [each.type if isinstance(each, shapes.Metadata) else each for each in options]
+    match options[0]:
+        case shapes.IntType() | shapes.FloatType():
+            return NUMBER
+        case shapes.BoolType():
+            return True
+        case shapes.ListType() | shapes.CollectionType():
+            return [WORD]
+        case shapes.DictType() | shapes.StructType():
+            return {"x": WORD}
+        case _:
+            return WORD
+
+
+def sound(operation, world):
+    """A body with which the operation does its work in this world."""
+    things, fresh = world.things, uuid.uuid4().hex[:12]
+    email = f"{fresh}@example.org"
+    known = {
+        "CreateUser": {**NAMED, "username": fresh, "email": email, "password": "battery 8 staple"},
+        "CreateInvitation": {"email": email, "permission": "Member"},
+        "UpdateAffiliation": {"permission": "Admin"},
+        "UpdateMembership": {"permission": "Full Control"},
+        "CreateMembership": {"user": world.stranger.user.id, "permission": "Can Edit"},
+        "CreateMediaList": {"type": things["media_type"], "name": "a.mp4", "md5": ""},
+        "UpdateMediaList": {"primary_section": things["section"]},
+        "UpdateLocalizationByElementalId": {"in_place": 1},
+        "UpdateStateByElementalId": {"in_place": 1},
+        "UpdateSectionList": {"path_substitution": {"old": "nothing", "new": "other"}},
+        "UpdateJobCluster": {"name": fresh, "host": "h", "port": 1, "token": "t", "cert": "c"},
+        "CreateRowProtection": {"project": things["project"], "user": world.stranger.user.id, "permission": 1},
+        "SendEmail": {"recipients": [world.owner.user.email], "subject": "x", "text": "x"},
+    }  # fmt: skip
+    if operation.id in known:
+        return known[operation.id]
+    body = body_of(operation)
+    if operation.tag == "Media files":
+        return {**body, "path": f"{things['organization']}/{things['project']}/{things['media']}/a.mp4"}
+    named = {name for name in ("name", "summary") if name in declared(operation)}
+    if body == {} and operation.method == "PATCH" and named:
+        return {min(named): fresh}
+    return (
+        [placed(operation, each, things) for each in body]
+        if isinstance(body, list)
+        else placed(operation, body, things)
+    )
+
+
+def placed(operation, body, things):
+    """The body with the ids of this world, where the smallest one names 1."""
+    kind = next((word for word in ("Media", "Localization", "State", "Leaf", "File") if word in operation.id), "")
+    ids = {"type": things.get(f"{kind.lower()}_type", things["localization_type"]), "dest_project": things["project"]}
+    ids |= {"media_id": things["media"], "user": things["user"], "dest_type": things["media_type"]}
+    ids |= {"media_ids": [things["media"]], "media_types": [things["media_type"]]}
+    ids |= {name: things[name] for name in ("organization", "project", "version")}
+    return {name: ids.get(name, value) if value in (1, [1]) else value for name, value in body.items()}
+
+
+def path_of(operation, world):
+    path = operation.path
+    for name, value in world.variables(operation).items():
+        path = path.replace("{" + name + "}", str(value))
+    return path
+
+
+def with_forgery(body, lies):
+    return [{**each, **lies} for each in body] if isinstance(body, list) else {**body, **lies}
+
+
+def seen(world, path):
+    found = world.owner.get(path).json
+    return found if isinstance(found, list) else [found]
+
+
+def marks(text):
+    return [mark for mark in (str(NUMBER), WORD, TIME) if mark in text]
+
+
+@pytest.mark.parametrize("operation", MAKES, ids=lambda operation: operation.id)
+def test_no_body_settles_what_it_does_not_declare(world, operation, monkeypatch):
+    monkeypatch.setattr("chalicelib.services.passwords.hash_password", lambda _: "no hash")
+    path, query = path_of(operation, world), query_of(operation)
+    query |= {name: 0 for name in ("index",) if name in query}
+    before = seen(world, path) if operation in CHANGES and seen_by(operation) is not None else []
+    said = world.owner.ask(operation.method, path, with_forgery(sound(operation, world), forged(operation)), **query)
+    assert (said.status >= 300) == (operation.id in REFUSED_ANYWAY), (said.status, said.body[:300])
+    assert said.status < 500 or operation.id == "Notify"
+    assert marks(said.body.decode()) == []
+    for old, new in zip(before, seen(world, path) if before else (), strict=True):
+        kept = forged(operation).keys() & old.keys() - MOVES
+        assert kept or operation.tag == "Media files"  # whose bodies declare all there is
+        assert {name: new[name] for name in kept} == {name: old[name] for name in kept}
+        assert marks(msgspec.json.encode(new).decode()) == []
+
+
+@pytest.mark.parametrize("operation", MAKES, ids=lambda operation: operation.id)
+def test_no_body_declares_what_nobody_may_settle(operation):
+    assert declared(operation) & NEVER.keys() == set()
