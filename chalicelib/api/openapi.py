@@ -23,6 +23,7 @@ from msgspec import inspect
 
 from chalicelib.api.decoding import MAX_THINGS
 from chalicelib.api.encoding import MEDIA_TYPES, formats_of
+from chalicelib.api.links import Links, links
 from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Resource
 from chalicelib.domain.responses import BadRequestResponse, NotFoundResponse
@@ -61,9 +62,11 @@ def document(operations: Iterable[Operation], server: str = "/") -> Schema:
     """
     operations = tuple(operations)
     schemas = _Schemas(type_ for operation in operations for type_ in _types(operation))
+    leads = links(operations)
     paths: dict[str, Schema] = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
+        leading = leads.get(operation.id, {})
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas, leading)
     return {
         "openapi": "3.0.3",
         "info": {"title": TITLE, "version": VERSION, "description": "Annotation and media management."},
@@ -108,7 +111,7 @@ def _types(operation: Operation) -> Iterator[Any]:
             yield from declared.options if isinstance(declared, OneOf) else (declared,)
 
 
-def _operation(operation: Operation, schemas: _Schemas) -> Schema:
+def _operation(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
     variables = operation.addresses.variables if operation.addresses is not None else {}
     described_as = f"{operation.summary} {operation.details}".strip()
     made: Schema = {
@@ -122,7 +125,7 @@ def _operation(operation: Operation, schemas: _Schemas) -> Schema:
             *_format_parameter(operation),
         ],
         "security": [] if operation.needs is Permission.ANYONE else [{"TokenAuth": []}],
-        "responses": _responses(operation, schemas),
+        "responses": _responses(operation, schemas, leads),
     }
     if operation.body is not None:
         schema = _declared(operation.body, schemas, most=MAX_THINGS)
@@ -157,7 +160,7 @@ def _format_parameter(operation: Operation) -> list[Schema]:
     return [{"name": "format", "in": "query", "description": "The format of the answer.", "schema": schema}]
 
 
-def _responses(operation: Operation, schemas: _Schemas) -> Schema:
+def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
     content: Schema
     if isinstance(operation.returns, str):
         binary = {} if operation.returns.startswith("text/") else {"format": "binary"}
@@ -173,7 +176,8 @@ def _responses(operation: Operation, schemas: _Schemas) -> Schema:
     if operation.method != "GET":
         statuses += ["409", "413"]
     errors = {status: {"$ref": f"#/components/responses/{ERRORS[status][0]}"} for status in sorted(statuses)}
-    return {str(operation.success): {"description": "Success.", "content": content}, **errors}
+    success = {"description": "Success.", "content": content, **({"links": leads} if leads else {})}
+    return {str(operation.success): success, **errors}
 
 
 def _declared(declared: Any, schemas: _Schemas, most: int | None = None) -> Schema:
