@@ -44,7 +44,10 @@ ERRORS = {
     "409": ("Conflict", "Somebody else was faster.", BadRequestResponse),
     "413": ("TooLarge", "More bytes or things than allowed.", BadRequestResponse),
     "429": ("TooMany", "Too often.", BadRequestResponse),
+    "503": ("Unavailable", "Something that the service needs does not answer or is switched off.", BadRequestResponse),
 }
+REDIRECTS = (301, 302, 303)
+"""Statuses of success that only say where the answer is."""
 _VARIABLE = re.compile(r"{(\w+)}")
 _POINTER = re.compile(r"\s*\((spec|`spec)/[^)]*\)")
 _DROPPED = frozenset({"title", "propertyNames", "patternProperties", "prefixItems", "const", "contentEncoding"})
@@ -162,7 +165,11 @@ def _format_parameter(operation: Operation) -> list[Schema]:
 
 def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
     content: Schema
-    if isinstance(operation.returns, str):
+    success: Schema = {"description": "Success."}
+    if operation.success in REDIRECTS:
+        content = {}
+        success = {"description": "It is at Location.", "headers": {"Location": {"schema": {"type": "string"}}}}
+    elif isinstance(operation.returns, str):
         binary = {} if operation.returns.startswith("text/") else {"format": "binary"}
         content = {operation.returns: {"schema": {"type": "string", **binary}}}
     else:
@@ -170,13 +177,13 @@ def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
         content = {"application/json": {"schema": schema}}
         for format_ in formats_of(operation)[1:]:
             content[MEDIA_TYPES[format_][0]] = {"schema": {"type": "string"}}
-    statuses = ["400", "401", "404", "429"]
+    statuses = ["400", "401", "404", "429", "503"]
     if operation.needs is not Permission.ANYONE or operation.body is not None:
         statuses.append("403")
     if operation.method != "GET":
         statuses += ["409", "413"]
     errors = {status: {"$ref": f"#/components/responses/{ERRORS[status][0]}"} for status in sorted(statuses)}
-    success = {"description": "Success.", "content": content, **({"links": leads} if leads else {})}
+    success |= {name: value for name, value in (("content", content), ("links", leads)) if value}
     return {str(operation.success): success, **errors}
 
 
