@@ -23,6 +23,7 @@ from msgspec import inspect
 
 from chalicelib.api.decoding import MAX_THINGS
 from chalicelib.api.encoding import MEDIA_TYPES, formats_of
+from chalicelib.api.links import Links, links
 from chalicelib.domain.permissions import Permission
 from chalicelib.domain.resource import Resource
 from chalicelib.domain.responses import BadRequestResponse, NotFoundResponse
@@ -43,7 +44,10 @@ ERRORS = {
     "409": ("Conflict", "Somebody else was faster.", BadRequestResponse),
     "413": ("TooLarge", "More bytes or things than allowed.", BadRequestResponse),
     "429": ("TooMany", "Too often.", BadRequestResponse),
+    "503": ("Unavailable", "Something that the service needs does not answer or is switched off.", BadRequestResponse),
 }
+REDIRECTS = (301, 302, 303)
+"""Statuses of success that only say where the answer is."""
 _VARIABLE = re.compile(r"{(\w+)}")
 _POINTER = re.compile(r"\s*\((spec|`spec)/[^)]*\)")
 _DROPPED = frozenset({"title", "propertyNames", "patternProperties", "prefixItems", "const", "contentEncoding"})
@@ -61,9 +65,11 @@ def document(operations: Iterable[Operation], server: str = "/") -> Schema:
     """
     operations = tuple(operations)
     schemas = _Schemas(type_ for operation in operations for type_ in _types(operation))
+    leads = links(operations)
     paths: dict[str, Schema] = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
+        leading = leads.get(operation.id, {})
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas, leading)
     return {
         "openapi": "3.0.3",
         "info": {"title": TITLE, "version": VERSION, "description": "Annotation and media management."},
@@ -108,7 +114,7 @@ def _types(operation: Operation) -> Iterator[Any]:
             yield from declared.options if isinstance(declared, OneOf) else (declared,)
 
 
-def _operation(operation: Operation, schemas: _Schemas) -> Schema:
+def _operation(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
     variables = operation.addresses.variables if operation.addresses is not None else {}
     described_as = f"{operation.summary} {operation.details}".strip()
     made: Schema = {
@@ -122,7 +128,7 @@ def _operation(operation: Operation, schemas: _Schemas) -> Schema:
             *_format_parameter(operation),
         ],
         "security": [] if operation.needs is Permission.ANYONE else [{"TokenAuth": []}],
-        "responses": _responses(operation, schemas),
+        "responses": _responses(operation, schemas, leads),
     }
     if operation.body is not None:
         schema = _declared(operation.body, schemas, most=MAX_THINGS)
@@ -157,9 +163,13 @@ def _format_parameter(operation: Operation) -> list[Schema]:
     return [{"name": "format", "in": "query", "description": "The format of the answer.", "schema": schema}]
 
 
-def _responses(operation: Operation, schemas: _Schemas) -> Schema:
+def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
     content: Schema
-    if isinstance(operation.returns, str):
+    success: Schema = {"description": "Success."}
+    if operation.success in REDIRECTS:
+        content = {}
+        success = {"description": "It is at Location.", "headers": {"Location": {"schema": {"type": "string"}}}}
+    elif isinstance(operation.returns, str):
         binary = {} if operation.returns.startswith("text/") else {"format": "binary"}
         content = {operation.returns: {"schema": {"type": "string", **binary}}}
     else:
@@ -167,13 +177,14 @@ def _responses(operation: Operation, schemas: _Schemas) -> Schema:
         content = {"application/json": {"schema": schema}}
         for format_ in formats_of(operation)[1:]:
             content[MEDIA_TYPES[format_][0]] = {"schema": {"type": "string"}}
-    statuses = ["400", "401", "404", "429"]
+    statuses = ["400", "401", "404", "429", "503"]
     if operation.needs is not Permission.ANYONE or operation.body is not None:
         statuses.append("403")
     if operation.method != "GET":
         statuses += ["409", "413"]
     errors = {status: {"$ref": f"#/components/responses/{ERRORS[status][0]}"} for status in sorted(statuses)}
-    return {str(operation.success): {"description": "Success.", "content": content}, **errors}
+    success |= {name: value for name, value in (("content", content), ("links", leads)) if value}
+    return {str(operation.success): success, **errors}
 
 
 def _declared(declared: Any, schemas: _Schemas, most: int | None = None) -> Schema:

@@ -11,7 +11,7 @@ from chalicelib.operations.operation import Operation
 _HEAD = """# Operations
 
 Made from the declarations by `chalicelib/api/reference.py`; do not edit. Errors are JSON, `{"message", "details"}`,
-with the statuses 400, 401, 403, 404, 409, 413 and 429. The shapes of bodies and answers are at the end.
+with the statuses 400, 401, 403, 404, 409, 413, 429 and 503. The shapes of bodies and answers are at the end.
 """
 _BOUNDS = (("minimum", "≥"), ("maximum", "≤"), ("minLength", "length ≥"), ("maxLength", "length ≤"))
 
@@ -51,7 +51,10 @@ def _entry(operation: Operation, described: Schema) -> Iterator[str]:
         optional = "" if body["required"] else " (may be absent)"
         yield f"- Body: {_type(body['content']['application/json']['schema'])}{optional}"
     status = str(operation.success)
-    for media_type, content in described["responses"][status]["content"].items():
+    answer = described["responses"][status]
+    if "content" not in answer:
+        yield f"- Answer: {status}. {answer['description']}"
+    for media_type, content in answer.get("content", {}).items():
         what = f" {_type(content['schema'])}" if media_type == "application/json" else ""
         yield f"- Answer: {status} `{media_type}`{what}"
     yield ""

@@ -83,6 +83,7 @@ OPERATIONS = (
         needs=Permission.ANYONE,
         addresses=plain(_maybe, id=int),
         query=PermalinkQuery,
+        status=301,
         handler=get_permalink,
         tag="Media",
     ),

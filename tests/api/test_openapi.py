@@ -113,7 +113,9 @@ OPERATIONS = (
     operation("GetToyCountById", "PUT", "/rest/ToyCount/{project}", body=list[Id], returns=int),
     operation("GetToyByElementalId", "GET", "/rest/Toy/{id}/{uid}", returns=Toy, legacy=True, tag="Old"),
     operation("CreateToy", "POST", "/rest/Toy/{id}", body=ToyUpdate, returns=CreateResponse, status=200),
+    operation("DeleteToy", "DELETE", "/rest/Toy/{id}", returns=MessageResponse),
     operation("GetFrame", "GET", "/rest/GetFrame/{id}", returns="image/*", formats=("png", "jpg")),
+    operation("GetToyLink", "GET", "/rest/ToyLink/{id}", status=301),
     operation("Whoami", "GET", "/rest/Whoami", needs=Permission.ANYONE, addresses=None, returns=bool),
 )
 
@@ -219,9 +221,23 @@ class TestOperations:
         assert success(made, "/rest/Toys/{project}", "delete") == {}
         assert "application/jsonl" in made["paths"]["/rest/Toys/{project}"]["get"]["responses"]["200"]["content"]
 
+    def test_a_redirect_says_where_the_answer_is_and_has_none(self, made):
+        found = made["paths"]["/rest/ToyLink/{id}"]["get"]["responses"]
+        assert found["301"].keys() == {"description", "headers"}
+        assert "200" not in found
+
+    def test_a_creation_leads_to_what_can_be_done_with_what_it_made(self, made):
+        found = made["paths"]["/rest/Toys/{project}"]["post"]["responses"]["201"]["links"]
+        assert found == {
+            f"{name}{ending}": {"operationId": name, "parameters": {"id": f"$response.body#/id{place}"}}
+            for ending, place in ((".first", "/0"), ("", ""))
+            for name in ("GetToy", "DeleteToy", "CreateToy")
+        }
+        assert "links" not in made["paths"]["/rest/Toys/{project}"]["patch"]["responses"]["200"]
+
     def test_errors(self, made):
         responses = made["paths"]["/rest/Toys/{project}"]["patch"]["responses"]
-        assert responses.keys() == {"200", "400", "401", "403", "404", "409", "413", "429"}
+        assert responses.keys() == {"200", "400", "401", "403", "404", "409", "413", "429", "503"}
         shared = made["components"]["responses"]
         assert shared["BadRequest"]["content"]["application/json"]["schema"]["$ref"].endswith("BadRequestResponse")
         assert shared["NotFound"]["content"]["application/json"]["schema"]["$ref"].endswith("NotFoundResponse")

@@ -27,8 +27,7 @@ from tests.conftest import Api, join, new_user
 from tests.contract.examples import required_of
 
 OTHERS: tuple[RecordKind[Any], ...] = (
-    ALGORITHM, ANALYSIS, APPLET, BOOKMARK, FAVORITE, GROUP, HOSTED_TEMPLATE, INVITATION, JOB, JOB_CLUSTER,
-    TEMPORARY_FILE,
+    ALGORITHM, ANALYSIS, APPLET, BOOKMARK, FAVORITE, GROUP, HOSTED_TEMPLATE, INVITATION, JOB, TEMPORARY_FILE,
 )  # fmt: skip
 """Of which one is made straight in the table."""
 LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
@@ -106,6 +105,8 @@ def build() -> World:
     things["file"] = owner.made(f"Files/{project}", file)
     store = {"access_key": "a", "secret_key": "s", "endpoint_url": "https://s3.example.org", "region": "eu"}
     things[BUCKET.name] = owner.made(f"Buckets/{organization}", {"name": "bucket", **store})
+    cluster = {"name": "cluster", "host": "c.example.org", "port": 443, "token": "t", "cert": "c"}
+    things[JOB_CLUSTER.name] = owner.made(f"JobClusters/{organization}", cluster)
     for kind in OTHERS:
         if kind.name not in things:
             things[kind.name] = _minimal(kind, things)

@@ -1,0 +1,368 @@
+"""Histories of made-up requests: things are made, and what the served schema's links lead to is done with them.
+
+Whoever asks, at whatever level, in whatever order: an answer is one that the schema promises, a request that is refused
+has changed nothing, nobody is let through who may not, what was made can be read at once, what was deleted cannot.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, multiple, rule
+
+from chalicelib.api.links import links
+from chalicelib.domain.permissions import LEVEL_OF, Level, Permission
+from chalicelib.operations.addresses import Own
+from chalicelib.settings import settings
+from infra.local import dynamo_rows
+from tests.conftest import Api, new_user
+from tests.faults import workflows
+from tests.faults.fuzz_requests import DECLARED, body_for, cases, filled, hold, query_of, some_of
+from tests.faults.picture import NOTES
+
+LINKS = links(DECLARED.values())
+LEFT_OUT = {
+    "GetClip": "waits for a queue function, which does not run here",
+    "CreateObtainAuthToken": "waits on purpose when it refuses",
+    "CreatePasswordReset": "waits on purpose",
+    "CompleteUpload": "moto knows no upload that does not exist, and fails where S3 refuses",
+}
+MEMBERS = ("View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control")
+STAFF = ("owner", "superuser")
+ACTORS = ("owner", "owner", "nobody", "stranger", *MEMBERS, "organization_member", "superuser")
+IN_ORGANIZATION = {"owner": Level.FULL, "organization_member": Level.VIEW}
+PROJECT_NAMES = {*MEMBERS}
+REFERS = {
+    "project": "project", "organization": "organization", "media": "media", "media_id": "media", "media_ids": "media",
+    "version": "version", "section": "section", "section_id": "section", "user": "newcomer", "parent": "leaf",
+    "media_types": "media_type", "localization_ids": "localization", "new_version": "version", "group": "group",
+    "add_members": "newcomer", "initial_members": "newcomer", "default_version": "version", "merge_state_id": "state",
+    "media_query": None, "bucket": None, "upload_bucket": None, "backup_bucket": None, "cluster": None,
+}  # fmt: skip
+"""Members that name something → the word of what; None: what is made up stays out, for nothing here answers there."""
+TYPED = {"media", "localization", "state", "leaf", "file"}
+TOMBSTONED = {"CreateLocalizationList", "CreateStateList"}
+"""What makes things that leave tombstones: deleted without `prune`, their earlier marks are still read by their ids."""
+NAMED = {"name": "{}-{}", "username": "{}{}", "email": "{1}{0}"}
+"""Members that are unique somewhere, and how they are made so."""
+BY_ID = {link["operationId"] for found in LINKS.values() for link in found.values()}
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something that was made.
+
+    Attributes:
+        makes: the operation that made it; `by` who asked it to.
+        id: as it was answered.
+        variables: of each operation that it leads to, the path's.
+    """
+
+    makes: str
+    by: str
+    id: int | str
+    variables: tuple[tuple[str, tuple[tuple[str, int | str], ...]], ...]
+
+    @property
+    def leads(self):
+        return [name for name, _ in self.variables]
+
+    def path(self, name):
+        return filled(DECLARED[name].path, dict(dict(self.variables)[name]))
+
+    def one(self, method):
+        """The operation of a method on it; None where there is none."""
+        return next((name for name in self.leads if DECLARED[name].method == method), None)
+
+
+class Figures:
+    """What machines have done."""
+
+    def __init__(self):
+        self.requests = Counter()
+        self.ways = set()
+        """(operation, who, status)."""
+        self.states = set()
+        """How many things there were of each sort."""
+
+
+class Ground:
+    """The world that every history begins in, who is in it, and what has changed there."""
+
+    def __init__(self, undo):
+        self.undo, self.figures = undo, Figures()
+        self.world = world = workflows.build()
+        world.things["newcomer"] = new_user().user.id
+        known = {name: getattr(world, name) for name in ("owner", "stranger", "superuser", "organization_member")}
+        self.actors = {"nobody": Api(None), **known, **world.members}
+        self.requests = {each.name: each for each in workflows.workflows(world)}
+        self.writes = [
+            name
+            for name in self.requests
+            if name in DECLARED and name not in LINKS and name not in BY_ID and name not in LEFT_OUT
+        ]
+        self.makes = [name for name in self.requests if name in LINKS]
+        self.reads = [name for name, declared in DECLARED.items() if declared.method == "GET" and name not in LEFT_OUT]
+        self._journal = []
+        self._tables = (settings().records_table, settings().entities_table, settings().log_table)
+        dynamo_rows.listeners.append(self._journal.extend)
+        undo.mark()
+
+    def close(self):
+        """Listen no more, and leave the world as it was."""
+        dynamo_rows.listeners.pop()
+        self.undo.back()
+
+    def begin(self):
+        """A request comes."""
+        self._journal.clear()
+        self._waiting = len(self.undo.messages())
+
+    def changed(self):
+        """What has changed since `begin`: keys of rows, and how many messages wait."""
+        first, now = {}, {}
+        for rows, partition, sort, old, new in self._journal:
+            first.setdefault((rows.table, partition, sort), old)
+            now[rows.table, partition, sort] = new
+        keys = [key for key, old in first.items() if old != now[key] and key[0] in self._tables]
+        sent = self.undo.messages()[self._waiting :]
+        return [key for key in keys if not str(key[1]).startswith(NOTES)] + sent
+
+
+class Machine(RuleBasedStateMachine):
+    """One history; `ground` is set by whoever runs it."""
+
+    ground = None
+    made = Bundle("made")
+
+    def __init__(self):
+        super().__init__()
+        self.ground.undo.back()
+        self.number = itertools.count(1)
+        self.there = Counter()
+        self.gone = set()
+        self.unsure = set()
+        """Who has been let in somewhere, and no longer stands where they stood."""
+        self.pool = {word: [id_] for word, id_ in self.ground.world.things.items() if isinstance(id_, int)}
+
+    # ------------------------------------------------------------------------------------------------------- rules
+
+    @initialize(target=made, data=st.data())
+    def begin(self, data):
+        """There are a few things to begin with."""
+        names = data.draw(st.lists(st.sampled_from(self.ground.makes), min_size=4, max_size=8, unique=True))
+        made = [self.made_by("owner", name, self.ground.requests[name].body) for name in names]
+        return multiple(*(thing for thing in made if thing))
+
+    @rule(target=made, data=st.data(), who=st.sampled_from(ACTORS))
+    def make(self, data, who):
+        """Make something, and look at it."""
+        name = data.draw(st.sampled_from(self.ground.makes))
+        good = self.fresh(data, self.ground.requests[name].body)
+        thing = self.made_by(who, name, self.aimed(data, name, body_for(data, name, good)))
+        return multiple() if thing is None else thing
+
+    @rule(thing=made, data=st.data(), who=st.sampled_from(ACTORS))
+    def follow(self, thing, data, who):
+        """Do something with what was made, be it there or not."""
+        name = data.draw(st.sampled_from([name for name in thing.leads if DECLARED[name].method != "DELETE"]))
+        request = self.ground.requests.get(name)
+        body = self.aimed(data, name, body_for(data, name, self.fresh(data, request.body) if request else None))
+        said = self.ask(name, who, thing.path(name), body, request.query if request else {}, thing)
+        if thing in self.gone:
+            assert said.status >= 400, (name, who, thing, said.body)
+
+    @rule(thing=made, who=st.sampled_from(ACTORS), data=st.data())
+    def delete(self, thing, who, data):
+        """Delete what was made."""
+        name = thing.one("DELETE")
+        if name is None:
+            return
+        body = data.draw(st.sampled_from((None, {"prune": 1}))) if thing.makes in TOMBSTONED else None
+        said = self.ask(name, who, thing.path(name), body, {}, thing)
+        if said.status >= 300:
+            return
+        assert thing not in self.gone, (name, who, thing)
+        if thing.makes not in TOMBSTONED or body:
+            self.gone.add(thing)
+            self.there[thing.makes] -= 1
+            self.unseen(thing)
+        self.unlisted(thing)
+
+    @rule(data=st.data(), who=st.sampled_from(ACTORS))
+    def write(self, data, who):
+        """Anything else that writes."""
+        name = data.draw(st.sampled_from(self.ground.writes))
+        request = self.ground.requests[name]
+        body = self.aimed(data, name, body_for(data, name, self.fresh(data, request.body)))
+        said = self.ask(name, who, request.path, body, {**request.query, **self.query(data, name)})
+        if said.status < 300:
+            self.lets_in(who, name, body)
+
+    @rule(data=st.data(), who=st.sampled_from(ACTORS))
+    def read(self, data, who):
+        """Any list, count or thing of the world, in whatever state that is."""
+        name = data.draw(st.sampled_from(self.ground.reads))
+        path = filled(DECLARED[name].path, self.ground.world.variables(DECLARED[name]))
+        if "{" not in path:
+            self.ask(name, who, path, None, self.query(data, name))
+
+    # ---------------------------------------------------------------------------------------------- what is asked
+
+    def made_by(self, who, name, body):
+        """Make something, and look at it; None where it was refused."""
+        request = self.ground.requests[name]
+        said = self.ask(name, who, request.path, body, request.query)
+        if said.status >= 300:
+            return None
+        thing = self.thing(name, who, said.json)
+        self.lets_in(who, name, body)
+        self.there[name] += 1
+        self.pool.setdefault(DECLARED[thing.leads[0]].addresses.what or name, []).append(thing.id)
+        self.seen(thing)
+        return thing
+
+    def ask(self, name, who, path, body, query, thing=None):
+        """Ask, and hold the answer against what is promised of every answer."""
+        declared, ground = DECLARED[name], self.ground
+        ground.begin()
+        said = ground.actors[who].ask(declared.method, path, body, **query)
+        ground.figures.requests[name] += 1
+        ground.figures.ways.add((name, who, said.status))
+        ground.figures.states.add(frozenset((+self.there).items()))
+        told = (name, who, path, query, body, said.status, said.body)
+        assert said.status != 500, told
+        hold(name, path, said)
+        refusals = self.refusals(declared, who, thing)
+        assert not refusals or said.status in refusals, told
+        if said.status >= 400:
+            assert not ground.changed(), (*told, ground.changed())
+        return said
+
+    def refusals(self, declared, who, thing):
+        """The statuses of which one must be answered, where the caller may not; empty where they may or who knows."""
+        needs = declared.needs
+        if who == "nobody" and needs is not Permission.ANYONE:
+            return (401,)
+        if needs is Permission.STAFF and who not in STAFF:
+            return (400, 403, 404)
+        if needs.level is Level.NONE or who in self.unsure:
+            return ()
+        is_others = thing and thing.by != who and isinstance(declared.addresses, Own)
+        level = Level.NONE if is_others else self.level(declared, who, thing)
+        if level is None or level >= needs.level:
+            return ()
+        return (400, 403, 404) if level else (400, 404)
+
+    def level(self, declared, who, thing):
+        """How far a caller may go with what an operation addresses; None where that is not known here."""
+        root = DECLARED[thing.makes].path if thing else declared.path
+        in_project = "{project}" in root or not thing
+        if thing and not in_project and "{organization}" not in root:
+            return Level.NONE if who == "stranger" != thing.by else None
+        if declared.needs.value in PROJECT_NAMES:
+            return Level.FULL if who == "owner" else LEVEL_OF.get(who, None if who == "organization_member" else 0)
+        return None if who in MEMBERS else IN_ORGANIZATION.get(who, Level.NONE)
+
+    def lets_in(self, who, name, body):
+        """Remember who may have come in where they were not: the level they had tells no more."""
+        if name == "AcceptInvitation":
+            self.unsure.add(who)
+        known = {api.user.id: actor for actor, api in self.ground.actors.items() if api.user}
+        if isinstance(body, dict) and body.get("user") in known:
+            self.unsure.add(known[body["user"]])
+
+    def thing(self, name, who, answer):
+        """What an answer tells to have been made, by the links of the served schema."""
+        variables = {}
+        for link in LINKS[name].values():
+            found = {key: _at(answer, expression) for key, expression in link["parameters"].items()}
+            if None not in found.values():
+                variables[link["operationId"]] = tuple(found.items())
+        assert variables, (name, answer)
+        ((_, id_),) = next(iter(variables.values()))
+        return Thing(name, who, id_, tuple(variables.items()))
+
+    def seen(self, thing):
+        """What was made is to be read by whoever made it."""
+        name = thing.one("GET")
+        said = self.ask(name, thing.by, thing.path(name), None, {}, thing) if name else None
+        if said and thing.by != "nobody":
+            assert said.status == 200, (name, thing, said.body)
+            told = said.json
+            assert thing.id in (told.get("id"), told.get("uid"), told.get("spec", {}).get("uid")), (thing, told)
+
+    def unseen(self, thing):
+        """What was deleted is there for nobody."""
+        for who in {thing.by, "owner", "stranger"} - {"nobody"}:
+            name = thing.one("GET")
+            said = self.ask(name, who, thing.path(name), None, {}, thing)
+            assert said.status == 404, (name, who, thing, said.body)
+
+    def unlisted(self, thing):
+        """What was deleted is in no list any more."""
+        path = DECLARED[thing.makes].path
+        name = next((name for name in self.ground.reads if DECLARED[name].path == path), None)
+        if name:
+            said = self.ask(name, "owner", self.ground.requests[thing.makes].path, None, {})
+            assert said.status == 200, (name, said.body)
+            assert thing.id not in [each.get("id", each.get("uid")) for each in said.json], (name, thing)
+
+    # -------------------------------------------------------------------------------------------- what is made up
+
+    def query(self, data, name):
+        """A few query parameters that the schema allows."""
+        if not data.draw(st.booleans()):
+            return {}
+        return self.aimed(data, name, some_of(data, query_of(data.draw(cases(name)))))
+
+    def fresh(self, data, body):
+        """A body whose unique members are as nobody has had them; sometimes as they are."""
+        if isinstance(body, list):
+            return [self.fresh(data, each) for each in body]
+        if not isinstance(body, dict) or not data.draw(st.integers(0, 4)):
+            return body
+        number = next(self.number)
+        return {
+            key: NAMED[key].format(value, number) if key in NAMED and isinstance(value, str) else value
+            for key, value in body.items()
+        }
+
+    def aimed(self, data, name, body):
+        """A body or query whose members name what there is, most of the time."""
+        if isinstance(body, list):
+            return [self.aimed(data, name, each) for each in body[:3]]
+        if not isinstance(body, dict):
+            return body
+        addresses = DECLARED[name].addresses
+        made = DECLARED[next(iter(LINKS[name].values()))["operationId"]].addresses if name in LINKS else addresses
+        what = made.what if made else ""
+        aimed = {}
+        for key, value in body.items():
+            word = f"{what}_type" if key == "type" and what in TYPED else REFERS.get(key, "")
+            if word is None:
+                continue
+            known = self.pool.get(word) if word else None
+            if known and (isinstance(value, int) or _is_ints(value)):
+                pick = known[data.draw(st.integers(0, 7)) % len(known)]
+                aimed[key] = [pick] if isinstance(value, list) else pick
+            else:
+                aimed[key] = value
+        return aimed
+
+
+def _is_ints(value):
+    return isinstance(value, list) and all(isinstance(each, int) for each in value)
+
+
+def _at(answer, expression):
+    """What a link's runtime expression points to; None where nothing is."""
+    for step in expression.removeprefix("$response.body#/").split("/"):
+        try:
+            answer = answer[int(step)] if isinstance(answer, list) else answer[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return None if isinstance(answer, list) else answer

@@ -1,0 +1,67 @@
+"""Made-up requests that follow one another: see `fuzz_machine`. A few with every commit, many at night."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.faults import figures
+from tests.faults.fuzz_machine import Figures, Ground, Machine
+from tests.faults.rewind import rewinding
+
+
+@pytest.fixture(scope="module")
+def ground():
+    with rewinding() as undo:
+        ground = Ground(undo)
+        try:
+            yield ground
+        finally:
+            ground.close()
+
+
+def fuzz(ground, number, examples, steps):
+    """Run histories; their figures."""
+    machine = seed(number)(type("Histories", (Machine,), {"ground": ground}))
+    bounds = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+        print_blob=False,
+    )
+    run_state_machine_as_test(machine, settings=bounds)
+    return ground.figures
+
+
+def test_a_few_made_up_histories_keep_every_promise(ground):
+    done = fuzz(ground, 1, 6, 25)
+    made = {name for name, _, status in done.ways if status == 201}
+    assert len(made) > 10
+    assert done.requests.total() > 100
+
+
+def test_a_history_notices_who_is_let_in_and_may_not(ground, monkeypatch):
+    monkeypatch.setitem(ground.actors, "stranger", ground.actors["owner"])
+    with pytest.raises(AssertionError):
+        fuzz(ground, 1, 5, 20)
+
+
+def test_a_history_notices_a_refusal_that_changed_something(ground, monkeypatch):
+    monkeypatch.setattr(Ground, "changed", lambda _: ["something"])
+    with pytest.raises(AssertionError, match="something"):
+        fuzz(ground, 1, 5, 20)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("number", range(2, 10))
+def test_made_up_histories_keep_every_promise(ground, number):
+    ground.figures = Figures()
+    done = fuzz(ground, number, 60, 50)
+    for name, asked in done.requests.items():
+        figures.note("requests fuzzed in histories", name, asked)
+    figures.note("states reached in histories", f"seed {number}", len(done.states))
+    figures.note("ways through operations in histories: who, and which status", f"seed {number}", len(done.ways))
