@@ -82,7 +82,7 @@ def too_much(shape, deepest, seen=()):  # noqa: C901 one case per shape
                         yield name or field.encode_name, {**example_of(kind), field.encode_name: value}
 
 
-def bodies(operation, deepest=1):
+def bodies(operation, deepest=0):
     """Bodies that are in order but for one member; the name of that member."""
     kinds = operation.body.options if isinstance(operation.body, OneOf) else (operation.body,)
     for kind in kinds:
