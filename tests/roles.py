@@ -201,18 +201,18 @@ def _of_jobs(operation: str, given: dict[str, Any]) -> Iterator[Right]:
 
 
 @lru_cache
-def role(function: str) -> tuple[Right, ...]:
+def role(function: str, *, batch: bool = True) -> tuple[Right, ...]:
     """What the role of a function in the template allows, each action with each resource.
 
     Its parameters, and the key, are those of the stack that the tests run on; what infra/batch.yaml makes is called as
-    it is there.
+    it is there, and left out where jobs run on no `batch`.
     """
     template, beside = load(FUNCTIONS), load(BATCH)
     name = "Api" if function == "APIHandler" else function
     described = of_type(template, "AWS::IAM::Role")[f"{name}Role"]
     policies = [(template, policy["PolicyDocument"]) for policy in described["Policies"]]
     shared = of_type(beside, "AWS::IAM::ManagedPolicy")
-    policies += [(beside, shared[each]["PolicyDocument"]) for each in managed(described)]
+    policies += [(beside, shared[each]["PolicyDocument"]) for each in managed(described) if batch]
     made = []
     for owner, document in policies:
         for statement in document["Statement"]:

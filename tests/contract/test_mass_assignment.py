@@ -68,8 +68,6 @@ REFUSED_ANYWAY = {
 @pytest.fixture(scope="module")
 def world():
     made = build()
-    cluster = {"name": "cluster", "host": "h", "port": 1, "token": "t", "cert": "c"}
-    made.things["jobcluster"] = made.owner.made(f"JobClusters/{made.things['organization']}", cluster)
     yield made
     assert marks(stored()) == [], "what was forged is stored"
 

@@ -326,7 +326,9 @@ ELSEWHERE = {BuryRetired: test_retirement_crashes.test_a_burial_killed_anywhere_
 
 def test_every_message_and_every_function_on_a_schedule_is_swept():
     swept = set().union(*HANDLED.values(), ELSEWHERE)
-    assert {kind for kind in swept if not isinstance(kind, str)} == set(Message.__subclasses__())
+    assert {kind for kind in swept if not isinstance(kind, str)} == {
+        kind for kind in Message.__subclasses__() if kind.__module__.startswith("chalicelib.")
+    }
     template = yaml.load((ROOT / "infra" / "functions.yaml").read_text(), Loader=_Loose)
     scheduled = {
         name.removesuffix("Schedule")

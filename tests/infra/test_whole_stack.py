@@ -57,4 +57,4 @@ def test_every_function_gets_the_same_configuration_and_the_address_of_the_api(f
 @pytest.mark.parametrize("name", ["api", "clip", "compact", "email", "purge", "transcode"])
 def test_roles_are_made_as_they_are_written(found, name):
     function = "APIHandler" if name == "api" else name.title()
-    assert found["roles"][f"limn-prod-{name}"] == sorted({right.action for right in roles.role(function)})
+    assert found["roles"][f"limn-prod-{name}"] == sorted({right.action for right in roles.role(function, batch=False)})

@@ -90,7 +90,7 @@ class World(RuleBasedStateMachine):
         spec = ProjectSpec(name=f"model {next(_numbers)} {os.getpid()}", organization=organization)
         self.project = projects.create_project(spec, owner.user.id, "No Access").id
         editor = new_user()
-        join(editor, self.project, "Can Edit")
+        join(editor, self.project, "Full Control")
         self.writers: list[Api] = [owner, editor]
         self.api = owner
         text = {"name": "text", "dtype": "string", "default": ""}
