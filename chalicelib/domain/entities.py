@@ -353,6 +353,13 @@ class Media(Dimensions, kw_only=True):
 
 Entity = Media | Localization | State | Leaf | File
 
+
+def media_of(annotation: Any) -> list[int]:
+    """The ids of the media that a localization or a state, or a part of one that was read, lies on."""
+    media = annotation.media
+    return media if isinstance(media, list) else [media]
+
+
 STRUCT_OF: dict[Kind, type[Struct]] = {
     Kind.MEDIA: Media,
     Kind.LOCALIZATION: Localization,

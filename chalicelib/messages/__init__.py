@@ -9,7 +9,7 @@ Delivery is at least once: `functions/worker.py` stops what is done already, and
 """
 
 from chalicelib.messages.base import LARGEST, Message, Unreadable, decode, encode
-from chalicelib.messages.sending import client, send, send_many
+from chalicelib.messages.sending import SETTLED, client, send, send_many
 from chalicelib.messages.work import (
     AssembleTranscode,
     Attachment,
@@ -26,6 +26,7 @@ from chalicelib.messages.work import (
 
 __all__ = [
     "LARGEST",
+    "SETTLED",
     "AssembleTranscode",
     "Attachment",
     "BuryRetired",

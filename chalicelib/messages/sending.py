@@ -24,6 +24,8 @@ BATCH = 10
 """How many messages SQS takes in one call."""
 LONGEST_DELAY = 900
 """Seconds; SQS's limit."""
+SETTLED = 60
+"""Seconds after which the request that sends a message is over, for messages that see to what it left."""
 ATTEMPTS = 5
 FIRST_PAUSE = 0.1
 """Seconds before the messages that SQS refused of a batch are sent again; twice as many each time."""

@@ -16,8 +16,7 @@ from chalicelib.operations.annotation_operations import list_matches
 from chalicelib.operations.operation import Call, Documents, NoQuery, Operation
 from chalicelib.query.parameters import FileQuery
 from chalicelib.services import files
-from chalicelib.services.annotations import Writer
-from chalicelib.storage import records
+from chalicelib.services.annotations import Writer, types_of
 
 TAG = "Files"
 ONE = entity(Kind.FILE)
@@ -29,7 +28,7 @@ def list_files(call: Call[Project, FileQuery, None]) -> Documents | int:
     Raises:
         BadInput: the project has no such type: of files, clients rely on that (`spec/3` §9).
     """
-    if call.query.type is not None and call.query.type not in records.definitions(call.project).types(Kind.FILE):
+    if call.query.type is not None and not types_of(Kind.FILE, call.project, [call.query.type]):
         raise BadInput(f"type: the project has no file type {call.query.type}.")
     return list_matches(Kind.FILE, call)
 

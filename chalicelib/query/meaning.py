@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from chalicelib.domain.entities import Entity
+from chalicelib.domain.entities import Entity, media_of
 from chalicelib.domain.kinds import Kind
 from chalicelib.query.columns import BY_NAME
 from chalicelib.query.geodesy import distance_km
@@ -223,7 +223,7 @@ def _case_holds(case: Case, name: str, thing: Any) -> bool:
 
 
 def _media_of(annotation: Any) -> list[int]:
-    return list(dict.fromkeys(annotation.media)) if isinstance(annotation.media, list) else [annotation.media]
+    return list(dict.fromkeys(media_of(annotation)))
 
 
 def _linked(kind: Kind, thing: Any, to: Kind, other: Any) -> bool:

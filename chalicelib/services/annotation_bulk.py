@@ -11,7 +11,6 @@ from typing import Any
 
 from chalicelib.domain.changes import differences
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput
 from chalicelib.query import filters
 from chalicelib.query.annotation_bodies import (
@@ -44,13 +43,19 @@ def matched(view: asking.View, query: Query, count: int | None) -> list[int]:
     return found
 
 
-def refuse_mixed(kind: Kind, view: asking.View, query: Query, numbers: Sequence[int], first: int) -> None:
-    """Raise BadInput unless all matches have the type of the first."""
-    if query.type is not None:
-        return
-    others = all_rows(kind, Test("id", Op.IN, tuple(numbers)), negated(Test("type", Op.EQ, first)))
+def first_of_one_type(kind: Kind, view: asking.View, query: Query, numbers: Sequence[int]) -> Any:
+    """The first of the matches that is still there, None where none of the first few is.
+
+    Raises:
+        BadInput: not all of them have its type.
+    """
+    first = next((row.entity for row in entities.many(kind, numbers[:5]).values()), None)
+    if first is None or query.type is not None:
+        return first
+    others = all_rows(kind, Test("id", Op.IN, tuple(numbers)), negated(Test("type", Op.EQ, first.type)))
     if asking.count(view, others):
         raise BadInput("type: the matches are of several types; all that are changed together must be of one.")
+    return first
 
 
 def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, count: int | None) -> int:
@@ -73,24 +78,23 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     if body.new_version is not None and body.new_version not in view.definitions.versions:
         raise BadInput(f"new_version: the project has no version {body.new_version}.")
     numbers = matched(view, query, count)
-    first = next(iter(entities.many(kind, numbers[:5]).values()), None)
+    first = first_of_one_type(kind, view, query, numbers)
     if first is None:
         return 0
-    refuse_mixed(kind, view, query, numbers, first.entity.type)
     change = BulkChange(
         kind=kind,
         project=writer.project,
         user=writer.user,
         verb="edit",
         numbers=numbers,
-        type=first.entity.type,
+        type=first.type,
         attributes=body.attributes,
         reset=body.reset_attributes,
         nulls=body.null_attributes,
         fixed=_fixed(writer, body, name),
     )
     changed = changing(change, type_of(kind, writer.project, change.type))
-    change.told = differences(first.entity, changed(first.entity))
+    change.told = differences(first, changed(first))
     if body.new_version is not None and visibility.current():
         visibility.check(kind, [changed(row.entity) for row in entities.many(kind, numbers).values()])
     in_place = bool(body.in_place) if body.in_place is not None else not (kind is Kind.STATE and body.new_version)
@@ -121,7 +125,7 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
             user=writer.user,
             verb="prune" if prune else "bury",
             numbers=numbers,
-            fixed={"variant_deleted": True, **_signed(writer)},
+            fixed={"variant_deleted": True, **writer.signed()},
             children=None if kind is not Kind.STATE else "prune" if prune else "bury",
         )
     )
@@ -130,7 +134,7 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
 
 def _fixed(writer: Writer, body: BulkUpdate, name: int | None) -> dict[str, Any]:
     """The members that become the same in each row."""
-    fixed = _signed(writer)
+    fixed = writer.signed()
     if name is not None:
         fixed["created_by"] = name
     if body.new_version is not None:
@@ -138,8 +142,3 @@ def _fixed(writer: Writer, body: BulkUpdate, name: int | None) -> dict[str, Any]
     if body.new_elemental_id is not None:
         fixed["elemental_id"] = hyphenated(body.new_elemental_id)
     return fixed
-
-
-def _signed(writer: Writer) -> dict[str, Any]:
-    """Who changes it, and when."""
-    return {"modified_by": writer.user, "modified_datetime": now()}

@@ -25,6 +25,7 @@ from chalicelib.domain.kinds import Kind
 from chalicelib.domain.marks import Identity, identity, settled
 from chalicelib.domain.permissions import Level
 from chalicelib.domain.records import padded
+from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test, Tree, both
@@ -41,6 +42,10 @@ class Writer:
     project: int
     user: int
     level: Level
+
+    def signed(self) -> dict[str, Any]:
+        """The members that say who changes a thing, and when."""
+        return {"modified_by": self.user, "modified_datetime": now()}
 
 
 def types_of(kind: Kind, project: int, numbers: Iterable[int]) -> dict[int, Any]:

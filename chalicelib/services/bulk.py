@@ -5,8 +5,8 @@ Others check what is asked for (`annotation_bulk`, `media_changes`, `media_delet
 `SOON_DONE` rows is kept as an intent first, and its continuation ordered for when the request must be over
 (`storage/intents.py`):
 
-    1. the ids and the change      an object
-    2. the continuation            a message, received after a minute
+    1. the continuation            a message, received after a minute
+    2. the ids and the change      an object
     3. the intent                  a row: nothing done yet
     4. every part                  rows, a commit and the intent's row in one transaction
     5. with the last part          the intent's row goes
@@ -28,12 +28,12 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.domain.changes import deleted, tombstoned
+from chalicelib.domain.changes import tombstoned
 from chalicelib.domain.commits import Edit
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.permissions import Level
 from chalicelib.errors import Conflict
-from chalicelib.messages import FinishBulkChange, send
+from chalicelib.messages import SETTLED, FinishBulkChange, send
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
 from chalicelib.services import asking, leaf_trees, media_clearing, section_changes, tracks
@@ -48,8 +48,6 @@ from chalicelib.storage.transactions import TooLarge, Transaction
 
 SOON_DONE = 500
 """Rows of a change that is left to its request: it takes a second, and is repeated as easily as begun."""
-SETTLED = 60
-"""Seconds after which a request is over; API Gateway gives it 29."""
 _AT_ONCE = {"clear": 1_000} | dict.fromkeys(("hang", "settle", "fell", "dissolve", "repath"), 1)
 """Things of a part, where that is not told by what a transaction holds."""
 _encoder = msgspec.json.Encoder()
@@ -76,9 +74,10 @@ def run(*changes: BulkChange, rows: int = 0) -> None:
         _carry_out(runners, Progress(total=total))
         return
     project = changes[0].project
-    intent = intents.put(project, _encoder.encode(changes))
+    intent = intents.named(project)
     message = FinishBulkChange(id=uuid.uuid4().hex, project=project, name=intent.name, key=intent.key)
     send(settings().purge_queue_url, message, delay=SETTLED)
+    intents.fill(intent, _encoder.encode(changes))
     _carry_out(runners, intents.begin(intent, total))
 
 
@@ -249,9 +248,8 @@ class _Runner:
         kind = self._change.kind
         if kind is Kind.MEDIA and not media_clearing.clear(self._change.project, self._change.user, part):
             return 0, False
-        done = [Step(kind, row, None) for row in entities.many(kind, part).values()]
-        gone = [step.before.entity.id for step in done if step.before]
-        self._apply(done, [deleted(kind, gone)], len(part))
+        done, edits = letting_go(kind, self._change.project, entities.many(kind, part).values())
+        self._apply(done, edits, len(part))
         return len(part), bool(done)
 
     def _clear(self, part: Sequence[int]) -> tuple[int, bool]:

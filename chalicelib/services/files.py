@@ -73,7 +73,7 @@ def update(writer: Writer, number: int, body: FileUpdate) -> File:
 
     def how(current: File) -> File:
         change = plain | _attributes(current, body)
-        return msgspec.structs.replace(current, **change, modified_by=writer.user, modified_datetime=now())
+        return msgspec.structs.replace(current, **change, **writer.signed())
 
     after: File = ownership.edit(
         FILE, number, how, user=writer.user, describe=lambda before, after: [changed(FILE, before, after)]

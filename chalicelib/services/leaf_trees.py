@@ -26,7 +26,7 @@ from chalicelib.services.bulk_changes import BulkChange, How
 from chalicelib.storage import entities, steps
 from chalicelib.storage.entities import Stored
 from chalicelib.storage.steps import Guard, Step
-from chalicelib.storage.transactions import TooLarge, Transaction
+from chalicelib.storage.transactions import Transaction
 
 LEAF = Kind.LEAF
 ROOT = -1
@@ -205,19 +205,14 @@ def fell(change: BulkChange, also: Also) -> tuple[int, bool]:
 
 def _apply(change: BulkChange, done: Sequence[Step], guard: Guard, also: Also | None) -> None:
     """Do steps in commits as large as can be, nobody having touched the trees since the guard; `also` with the last."""
-    start, most = 0, A_COMMIT
-    while start < len(done):
-        part = done[start : start + most]
+
+    def apply(part: Sequence[Step]) -> None:
+        nonlocal guard
         edits = [changed(LEAF, step.before.entity, step.after) for step in part if step.before and step.after]
         if gone := [step.before.entity.id for step in part if step.before and not step.after]:
             edits.append(deleted(LEAF, gone))
-        last = also if start + len(part) == len(done) else None
-        try:
-            steps.apply(change.project, part, user=change.user, edits=edits, guarded=guard, also=last)
-        except TooLarge:
-            if len(part) == 1:
-                raise
-            most = len(part) // 2
-        else:
-            start += len(part)
-            guard = Guard(guard.project, guard.n + 1)
+        last = also if part[-1] is done[-1] else None
+        steps.apply(change.project, part, user=change.user, edits=edits, guarded=guard, also=last)
+        guard = Guard(guard.project, guard.n + 1)
+
+    steps.as_large(done, apply, A_COMMIT)

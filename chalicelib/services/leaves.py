@@ -7,7 +7,6 @@ Who makes a leaf below another, moves, renames or removes one, reads leaves that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from chalicelib.domain import hierarchy
 from chalicelib.domain.annotation_bodies import LeafSpec, LeafSuggestion, LeafUpdate
@@ -24,7 +23,7 @@ from chalicelib.query.parameters import LeafQuery
 from chalicelib.query.tree import Test, Tree, both
 from chalicelib.query.values import fold
 from chalicelib.services import asking, bulk, leaf_trees
-from chalicelib.services.annotation_bulk import matched, refuse_mixed
+from chalicelib.services.annotation_bulk import first_of_one_type, matched
 from chalicelib.services.annotations import Writer, type_of, types_of
 from chalicelib.services.bulk_changes import BulkChange, changing
 from chalicelib.services.leaf_trees import LEAF, found, parent_of, places
@@ -85,7 +84,7 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
     A leaf that is moved below one of its own descendants changes places with it: the descendant comes to where the
     leaf was. With more leaves below than one commit holds, their paths follow in several.
     """
-    fixed: dict[str, Any] = {"modified_by": writer.user, "modified_datetime": now()}
+    fixed = writer.signed()
     if body.name is not None:
         fixed["name"] = body.name
     if body.parent is not None:
@@ -148,24 +147,23 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
     query = filters.parse(LEAF, parameters, body)
     view = asking.current(writer.project)
     numbers = matched(view, query, count)
-    first = next(iter(entities.many(LEAF, numbers[:5]).values()), None)
+    first = first_of_one_type(LEAF, view, query, numbers)
     if first is None:
         return 0
-    refuse_mixed(LEAF, view, query, numbers, first.entity.type)
     edited = BulkChange(
         kind=LEAF,
         project=writer.project,
         user=writer.user,
         verb="edit",
         numbers=numbers,
-        type=first.entity.type,
+        type=first.type,
         attributes=body.attributes,
         reset=body.reset_attributes,
         nulls=body.null_attributes,
-        fixed={"modified_by": writer.user, "modified_datetime": now()},
+        fixed=writer.signed(),
     )
-    changed_leaf = changing(edited, type_of(LEAF, writer.project, edited.type))(first.entity)
-    edited.told = differences(first.entity, changed_leaf)
+    changed_leaf = changing(edited, type_of(LEAF, writer.project, edited.type))(first)
+    edited.told = differences(first, changed_leaf)
     bulk.run(edited)
     return len(numbers)
 

@@ -19,7 +19,7 @@ from chalicelib.query import filters
 from chalicelib.query.media_bodies import MediaBulkUpdate
 from chalicelib.query.parameters import MediaQuery
 from chalicelib.services import asking, bulk, media, ownership, visibility
-from chalicelib.services.annotation_bulk import refuse_mixed
+from chalicelib.services.annotation_bulk import first_of_one_type
 from chalicelib.services.annotations import Writer, author, existing, hyphenated
 from chalicelib.services.bulk_changes import BulkChange, How, changing_media
 from chalicelib.storage import entities, records
@@ -86,11 +86,10 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
     query = filters.parse(Kind.MEDIA, parameters, body)
     numbers = asking.ids(view, query)
     check_count(numbers, count)
-    first = next(iter(entities.many(Kind.MEDIA, numbers[:5]).values()), None)
+    first = first_of_one_type(Kind.MEDIA, view, query, numbers)
     if first is None:
         return 0
-    refuse_mixed(Kind.MEDIA, view, query, numbers, first.entity.type)
-    signed = {"modified_by": writer.user, "modified_datetime": now()}
+    signed = writer.signed()
     edited = BulkChange(
         kind=Kind.MEDIA,
         project=writer.project,
@@ -176,7 +175,7 @@ def _marked(current: Media, change: dict[str, Any], user: int) -> Media | None:
 
 
 def _archiving(writer: Writer, numbers: Iterable[int], wish: str) -> BulkChange:
-    signed = {"modified_by": writer.user, "modified_datetime": now()}
+    signed = writer.signed()
     return BulkChange(
         kind=Kind.MEDIA,
         project=writer.project,

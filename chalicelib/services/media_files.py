@@ -14,7 +14,6 @@ from chalicelib.domain import keys
 from chalicelib.domain.changes import changed
 from chalicelib.domain.entities import Media, MediaFiles, VideoDefinition
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.resource import now
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.services import ownership, stores
 from chalicelib.services.annotations import Writer
@@ -107,7 +106,7 @@ def _edit(writer: Writer, media: int, role: str, how: Callable[[Entries], Entrie
     def edited(current: Media) -> Media:
         files = current.media_files or MediaFiles()
         files = msgspec.structs.replace(files, **{role: how(listed(current, role))})
-        return msgspec.structs.replace(current, media_files=files, modified_by=writer.user, modified_datetime=now())
+        return msgspec.structs.replace(current, media_files=files, **writer.signed())
 
     ownership.edit(Kind.MEDIA, media, edited, user=writer.user, describe=lambda *both: [changed(Kind.MEDIA, *both)])
 

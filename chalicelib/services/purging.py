@@ -42,7 +42,7 @@ from chalicelib.domain.records import RecordKind
 from chalicelib.domain.row_protections import ROW_PROTECTION, project_scope
 from chalicelib.domain.runs import RUN
 from chalicelib.errors import LimnError, NotFound
-from chalicelib.messages import PurgeProject, send
+from chalicelib.messages import SETTLED, PurgeProject, send
 from chalicelib.services import job_removal, ownership
 from chalicelib.settings import settings
 from chalicelib.storage import archive, due, log, objects, placement, records, retired, snapshot_records
@@ -71,8 +71,6 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
 """What lies under a project; a test holds that none is missing."""
 AT_ONCE: tuple[RecordKind[Any], ...] = (MEMBERSHIP, ALGORITHM)
 """What goes with the request: who may come in, and names that are taken for the whole deployment."""
-SETTLED = 60
-"""Seconds after which a request that ordered a purge is over; API Gateway gives it 29."""
 NEXT_ROUND = 900
 """Seconds between rounds, the longest that SQS delays."""
 ROUNDS = 2

@@ -30,7 +30,7 @@ from chalicelib.domain.definitions import TYPE_RECORD, VERSION
 from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.domain.records import RecordKind
 from chalicelib.errors import NotFound, Unavailable
-from chalicelib.messages import BuryRetired, send
+from chalicelib.messages import SETTLED, BuryRetired, send
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.services import asking
@@ -41,8 +41,6 @@ from chalicelib.storage.retired import Retired
 from chalicelib.storage.steps import Step
 from chalicelib.storage.transactions import Transaction
 
-SETTLED = 60
-"""Seconds after which a request is over; API Gateway gives it 29."""
 LATER = 900
 """Seconds after which everybody is over who may have read a definition before it went: Lambda ends its functions."""
 AT_ONCE = steps.LARGEST

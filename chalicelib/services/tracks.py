@@ -11,7 +11,6 @@ from chalicelib.domain.changes import changed, deleted, tombstoned
 from chalicelib.domain.entities import State, StateUpdate
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.marks import identity
-from chalicelib.domain.resource import now
 from chalicelib.domain.tracks import members, segments
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.operators import Op
@@ -96,9 +95,7 @@ def merge(writer: Writer, into: int, other: int) -> None:
         found = places(writer.project, numbers)
         there = [number for number in numbers if number in found]
         media = dict.fromkeys([*state.media, *lost.entity.media, *(found[number].media for number in there)])
-        merged = msgspec.structs.replace(
-            state, **follow(there, found), media=list(media), modified_by=writer.user, modified_datetime=now()
-        )
+        merged = msgspec.structs.replace(state, **follow(there, found), media=list(media), **writer.signed())
         gone = _whole(Kind.STATE, writer.project, [lost])
         steps.apply(
             writer.project,
@@ -144,7 +141,7 @@ def _trim_some(writer: Writer, number: int, frame: int, endpoint: str) -> int | 
     doomed = doomed[: steps.LARGEST - 1]
     dropped = shared.union(going)
     left = [each for each in state.localizations if each in found and each not in dropped]
-    trimmed = msgspec.structs.replace(state, **follow(left, found), modified_by=writer.user, modified_datetime=now())
+    trimmed = msgspec.structs.replace(state, **follow(left, found), **writer.signed())
     edits = [changed(Kind.STATE, state, trimmed)]
     if doomed:
         edits.append(deleted(Kind.LOCALIZATION, [each.entity.id for each in doomed]))
@@ -187,7 +184,7 @@ def _delete_some(writer: Writer, numbers: Sequence[int], *, prune: bool) -> None
             told = [deleted(Kind.LOCALIZATION, [row.entity.id for row in part])]
             steps.apply(writer.project, removals, user=writer.user, edits=told)
         return
-    change = {"variant_deleted": True, "modified_by": writer.user, "modified_datetime": now()}
+    change = {"variant_deleted": True, **writer.signed()}
     flips = [
         Step(Kind.LOCALIZATION, row, msgspec.structs.replace(row.entity, **change))
         for row in rows

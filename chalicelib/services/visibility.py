@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from chalicelib.domain.entities import media_of
 from chalicelib.domain.kinds import Kind
 from chalicelib.domain.masks import BITS_OF, Grants, below, level_of
 from chalicelib.domain.permissions import Level
@@ -154,7 +155,7 @@ def masks_on(known: Grants, what: str, things: Sequence[Any]) -> list[int]:
     if what == Kind.MEDIA:
         return [known.on_media(row.id, row.primary_section) for row in rows]
     if what in (Kind.LOCALIZATION, Kind.STATE):
-        media = [row.media if isinstance(row.media, list) else [row.media] for row in rows]
+        media = [media_of(row) for row in rows]
         folders = _folders(known, {number for numbers in media for number in numbers})
         return [
             known.on_annotation(

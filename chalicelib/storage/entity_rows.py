@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from chalicelib.domain.definitions import TYPE_RECORD
-from chalicelib.domain.entities import STRUCT_OF, Entity
+from chalicelib.domain.entities import STRUCT_OF, Entity, media_of
 from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.domain.records import padded
 from chalicelib.domain.revisions import Revision, up_to_date
@@ -142,12 +142,6 @@ class Reading:
             for thing in self._things
             if not lost.isdisjoint(media_of(thing)) and left.isdisjoint(media_of(thing))
         }
-
-
-def media_of(annotation: Any) -> list[int]:
-    """The media that a localization or a state lies on."""
-    media = annotation.media
-    return media if isinstance(media, list) else [media]
 
 
 def _read_part(keys: list[str]) -> list[EntityRow]:

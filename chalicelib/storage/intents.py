@@ -80,19 +80,14 @@ class Intent:
     key: str
 
 
-def put(project: int, body: bytes) -> Intent:
-    """Keep what is to be done; nothing goes on with it before `begin`."""
-    return Intent(uuid.uuid4().hex, objects.put_view_object(project, FOLDER, zlib.compress(body, 1)))
-
-
 def named(project: int) -> Intent:
-    """A new one whose object is yet to be written, for who orders the continuation before that."""
+    """A new one, of which nothing is kept yet: its continuation is ordered first, so that no object is left alone."""
     name = uuid.uuid4().hex
     return Intent(name, f"projects/{project}/{FOLDER}/{name}")
 
 
 def fill(intent: Intent, body: bytes) -> None:
-    """Write the object of a new one."""
+    """Keep what is to be done; nothing goes on with it before `begin`."""
     objects.write(intent.key, zlib.compress(body, 1), bucket=settings().views_bucket)
 
 

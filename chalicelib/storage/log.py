@@ -91,12 +91,11 @@ def row(commit: Commit, *, hurried: bool = False) -> LogRow:
         hurried: the number will soon be taken by others: leave out the way to S3 if the row can carry the body.
     """
     body = isal_zlib.compress(_encoder.encode(commit), _DEFLATE_LEVEL)
-    dear = len(commit.changes) >= MANY and not hurried
-    fits = len(body) <= LARGEST_IN_ROW
-    if len(body) <= (LARGEST_BODY if dear else LARGEST_IN_ROW) or (fits and _is_shunned()):
+    dear = len(commit.changes) >= MANY and not hurried and not _is_shunned()
+    if len(body) <= (LARGEST_BODY if dear else LARGEST_IN_ROW):
         return LogRow(commit.project, commit.seq, body=body)
     folder = f"commits/{commit.seq:012d}"
-    if not fits:
+    if len(body) > LARGEST_IN_ROW:
         return LogRow(commit.project, commit.seq, object_key=objects.put_view_object(commit.project, folder, body))
     key = objects.try_view_object(commit.project, folder, body)
     if key is None:

@@ -87,16 +87,25 @@ def again(attempt: Callable[[], T]) -> T:
 
 
 def in_parts(numbers: Sequence[int], do: Callable[[Sequence[int]], None]) -> None:
-    """Do something to many things in order, `LARGEST` at a time, fewer where they are large.
+    """Do something to many things in order, each part of them again whenever somebody else was faster.
 
     Raises:
         Conflict: with some of them, others were faster every time; what comes before them is done.
     """
-    start, most = 0, LARGEST
-    while start < len(numbers):
-        part = numbers[start : start + most]
+    as_large(numbers, lambda part: again(lambda: do(part)), LARGEST)
+
+
+def as_large(things: Sequence[T], do: Callable[[Sequence[T]], None], most: int) -> None:
+    """Do something to many things in order, in parts as large as a transaction takes.
+
+    Raises:
+        TooLarge: one of them is too large by itself; what comes before it is done, as with whatever else `do` raises.
+    """
+    start = 0
+    while start < len(things):
+        part = things[start : start + most]
         try:
-            again(lambda part=part: do(part))  # type: ignore[misc]
+            do(part)
         except TooLarge:
             if len(part) == 1:
                 raise

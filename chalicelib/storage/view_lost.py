@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.domain.entities import media_of
 from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.query import sql
 
@@ -63,7 +64,7 @@ class Lost(msgspec.Struct, kw_only=True):
                 return False
             if thing.version in versions:
                 return True
-            on = thing.media if kind is Kind.STATE else [thing.media]
+            on = media_of(thing)
             return not media.isdisjoint(on) and not any(map(exists, on))
 
         return hidden

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-import os
 import uuid
-from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
+from hypothesis.stateful import initialize, invariant
 
-from chalicelib.domain.accounts import ProjectSpec
-from chalicelib.services import projects
-from tests.conftest import Api, join, new_user
 from tests.model.annotation_model import LOCALIZATION, STATE, Doc, Model, media_of, same
+from tests.model.machine import TwoWriters
 
 EVERYTHING = {"show_all_marks": 1, "show_deleted": 1, "merge": 0}
 PATH = {LOCALIZATION: "Localization", STATE: "State"}
@@ -27,7 +22,6 @@ ATTRIBUTES = [
     {"name": "place", "dtype": "geopos"},
     {"name": "vector", "dtype": "float_array", "size": 2},
 ]
-_numbers = itertools.count(1)
 
 kinds = st.sampled_from([LOCALIZATION, STATE])
 picks = st.integers(0, 999)
@@ -79,20 +73,12 @@ selections = st.fixed_dictionaries(
 )
 
 
-class World(RuleBasedStateMachine):
+class World(TwoWriters):
     """A project with types of all shapes and associations, two media, four layers and two writers."""
 
     @initialize()
     def begin(self) -> None:
-        owner = new_user(is_staff=True)
-        organization = owner.made("Organizations", {"name": f"model {next(_numbers)} {os.getpid()}"})
-        assert owner.user
-        spec = ProjectSpec(name=f"model {next(_numbers)} {os.getpid()}", organization=organization)
-        self.project = projects.create_project(spec, owner.user.id, "No Access").id
-        editor = new_user()
-        join(editor, self.project, "Full Control")
-        self.writers: list[Api] = [owner, editor]
-        self.api = owner
+        owner = self.found("model")
         text = {"name": "text", "dtype": "string", "default": ""}
         self.video = owner.made(
             f"MediaTypes/{self.project}", {"name": "v", "dtype": "video", "attribute_types": [text]}
@@ -155,16 +141,6 @@ class World(RuleBasedStateMachine):
 
     def has(self, kind: str) -> bool:
         return bool(self.model.rows[kind])
-
-    def ask(self, method: str, path: str, body: Any = None, *, status: int = 200, **query: Any) -> Any:
-        said = self.api.ask(method, path, body, **query)
-        assert said.status == status, (said.status, said.body)
-        return said.json
-
-    def write_as(self, who: int) -> int:
-        self.api = self.writers[who]
-        assert self.api.user
-        return self.api.user.id
 
     def learn(self, kind: str, number: int) -> Doc:
         """What only the service can know of a new row."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import precondition, rule
 
 from tests.model.annotation_model import LOCALIZATION, STATE, Doc, element, merged, told
 from tests.model.annotation_world import (
@@ -23,6 +22,7 @@ from tests.model.annotation_world import (
     shapes,
     values,
 )
+from tests.model.machine import run
 from tests.model.media_rules import MediaRules
 
 ENOUGH = 20
@@ -337,21 +337,8 @@ class Histories(MediaRules):
         assert self.ask("GET", name)["id"] == newest["id"]
 
 
-CHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-
-
 @pytest.mark.parametrize(
     ("examples", "steps"), [(18, 25), pytest.param(500, 50, marks=pytest.mark.nightly)], ids=["short", "long"]
 )
 def test_lists_counts_reads_and_change_logs_agree_with_the_model(examples, steps):
-    run_state_machine_as_test(
-        Histories,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=steps,
-            deadline=None,
-            suppress_health_check=CHECKED,
-            print_blob=True,
-            database=None,
-        ),
-    )
+    run(Histories, examples, steps)

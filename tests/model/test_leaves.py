@@ -5,24 +5,18 @@
 
 from __future__ import annotations
 
-import itertools
-import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import initialize, invariant, rule
 
-from chalicelib.domain.accounts import ProjectSpec
-from chalicelib.services import projects
-from tests.conftest import Api, join, new_user
 from tests.model.annotation_model import DELETED, UNTOLD, Doc, Told, merged, same, told
+from tests.model.machine import TwoWriters, run
 
 ENOUGH = 15
 """Of so many leaves no more are made: changes are what is looked at."""
 SHOWN_ONLY = {"modified_datetime", "effective_permission", "meta"}
-_numbers = itertools.count(1)
 
 picks = st.integers(0, 999)
 """Which of those there are, counted round."""
@@ -37,21 +31,12 @@ changes = st.fixed_dictionaries(
 )
 
 
-class Trees(RuleBasedStateMachine):
+class Trees(TwoWriters):
     """A project in which two people plant leaves, hang them elsewhere and fell them."""
 
     @initialize()
     def begin(self) -> None:
-        owner = new_user(is_staff=True)
-        organization = owner.made("Organizations", {"name": f"trees {next(_numbers)} {os.getpid()}"})
-        assert owner.user
-        self.label = f"trees_{next(_numbers)}_{os.getpid()}"
-        spec = ProjectSpec(name=self.label, organization=organization)
-        self.project = projects.create_project(spec, owner.user.id, "No Access").id
-        editor = new_user()
-        join(editor, self.project, "Full Control")
-        self.writers: list[Api] = [owner, editor]
-        self.api = owner
+        owner = self.found("trees")
         text = {"name": "text", "dtype": "string", "default": ""}
         kind = {"name": "kind", "dtype": "enum", "choices": ["a", "b"], "default": "a"}
         of = [kind, text, {"name": "n", "dtype": "int"}]
@@ -60,16 +45,6 @@ class Trees(RuleBasedStateMachine):
         self.logs: dict[int, list[Told]] = {}
 
     # --- helpers ---------------------------------------------------------------------------------------------------
-
-    def ask(self, method: str, path: str, body: Any = None, *, status: int = 200, **query: Any) -> Any:
-        said = self.api.ask(method, path, body, **query)
-        assert said.status == status, (said.status, said.body)
-        return said.json
-
-    def write_as(self, who: int) -> int:
-        self.api = self.writers[who]
-        assert self.api.user
-        return self.api.user.id
 
     def pick(self, number: int) -> int:
         return sorted(self.leaves)[number % len(self.leaves)]
@@ -247,14 +222,4 @@ class Trees(RuleBasedStateMachine):
     ("examples", "steps"), [(8, 15), pytest.param(300, 50, marks=pytest.mark.nightly)], ids=["short", "long"]
 )
 def test_lists_counts_reads_and_change_logs_agree_with_the_model(examples, steps):
-    run_state_machine_as_test(
-        Trees,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=steps,
-            deadline=None,
-            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-            print_blob=True,
-            database=None,
-        ),
-    )
+    run(Trees, examples, steps)
