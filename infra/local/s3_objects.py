@@ -1,4 +1,4 @@
-"""moto's S3 objects, taken and given as files instead of byte strings.
+"""moto's S3 objects, taken and given as files instead of byte strings, and listed while others delete.
 
 moto holds an object in a temporary file already, but takes and returns it whole. `Body` lets a stream that has been
 written to a file become an object (or a part) without being read again, completing an upload copies from file to file,
@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 from moto.core.common_models import BaseModel
 from moto.s3.exceptions import EntityTooSmall, InvalidPart, MalformedXML
 from moto.s3.models import FakeKey, FakeMultipart
+from moto.s3.utils import _VersionedKeyStore
 from moto.settings import S3_UPLOAD_PART_MIN_SIZE
 
 IN_MEMORY = 512 * 1024
@@ -137,6 +138,8 @@ def install() -> None:
     _replace(FakeKey, "etag", property(_etag(etag.fget)))
     _replace(FakeKey, "__del__", FakeKey.dispose)
     _replace(FakeMultipart, "complete", _complete(FakeMultipart.complete))
+    for name, listed in (("items", _items), ("values", lambda keys: (key for _, key in _items(keys)))):
+        _replace(_VersionedKeyStore, name, listed)
 
 
 def uninstall() -> None:
@@ -168,6 +171,13 @@ def _set_value(original: Any) -> Callable[[FakeKey, Any], None]:
             self._etag = value.md5.hex()
 
     return set_value
+
+
+def _items(keys: _VersionedKeyStore) -> Iterator[tuple[str, Any]]:
+    """What is listed, without what another thread deletes on the way."""
+    for name, versions in dict(keys).items():
+        if name in keys and versions:
+            yield name, versions[-1]
 
 
 def _etag(original: Any) -> Callable[[FakeKey], str]:

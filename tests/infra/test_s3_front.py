@@ -12,6 +12,7 @@ import pytest
 import requests
 from botocore.client import Config
 from botocore.exceptions import ClientError
+from moto.s3.utils import _VersionedKeyStore
 
 from infra.local import aws as local_aws
 from infra.local.s3_front import S3Front
@@ -350,3 +351,13 @@ def test_eight_threads_at_once(presign):
     for thread in threads:
         thread.join()
     assert not failures
+
+
+@pytest.mark.parametrize(("how", "left"), [("items", [("c", 3)]), ("values", [3])])
+def test_what_is_deleted_while_somebody_lists_is_passed_over(aws, how, left):
+    keys = _VersionedKeyStore()
+    keys["a"], keys["b"], keys["c"] = 1, 2, 3
+    listed = getattr(keys, how)()
+    next(listed)
+    del keys["b"]
+    assert list(listed) == left

@@ -107,7 +107,7 @@ class Trees(TwoWriters):
         body = {**change} if name is None else {**change, "name": name}
         if parent is not None:
             body["parent"] = -1 if parent == -1 else self.pick(parent)
-        if body.get("parent") == before["id"] or not body:
+        if body.get("parent") == before["id"]:
             self.ask("PATCH", f"Leaf/{before['id']}", body, status=400)
             return
         self.ask("PATCH", f"Leaf/{before['id']}", body)
