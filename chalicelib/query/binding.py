@@ -79,7 +79,7 @@ def sort_key(kind: Kind, types: Iterable[AnyType], name: str, *, descending: boo
     """A sort key by its name; None for an attribute that no type has, which sorts nothing.
 
     Raises:
-        BadInput: there is no such built-in field.
+        BadInput: there is no such built-in field, or it is an attribute of vectors.
     """
     if name == SECTION_NAME and kind.is_annotation:
         return SortKey(descending, "section")
@@ -88,7 +88,10 @@ def sort_key(kind: Kind, types: Iterable[AnyType], name: str, *, descending: boo
     found = [(each, attribute) for each in types if (attribute := each.attribute(name))]
     if not found and name.startswith("$"):
         raise unknown(kind, name, "sort_by")
-    cases = _grouped((each.id, attribute.dtype, Op.PRESENT, None) for each, attribute in found)
+    sortable = [(each, attribute) for each, attribute in found if attribute.dtype != "float_array"]
+    if found and not sortable:
+        raise BadInput(f"sort_by: {shown(name)} holds vectors, which have no order; float_array orders by distance.")
+    cases = _grouped((each.id, attribute.dtype, Op.PRESENT, None) for each, attribute in sortable)
     return SortKey(descending, attribute=name, cases=cases) if cases else None
 
 

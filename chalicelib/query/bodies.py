@@ -19,7 +19,7 @@ class FloatArrayQuery(Resource, kw_only=True):
 
     name: str
     center: Annotated[list[float], Meta(min_length=1, max_length=2000)]
-    metric: Literal["l2norm", "cosine", "ip", "l1norm"] | None = None
+    metric: Literal["l2norm", "cosine", "ip"] | None = None
     order: Literal["asc", "desc"] | None = None
     lower_bound: float | None = None
     upper_bound: float | None = None

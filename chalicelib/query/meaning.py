@@ -107,7 +107,7 @@ class _Evaluation:
         if query.kind.is_annotation and not query.show_deleted:
             chosen = [each for each in chosen if not each.variant_deleted]
         for nearest in query.nearest:
-            chosen = [each for each in chosen if _within(nearest, _distance(nearest, each))]
+            chosen = [each for each in chosen if _within(nearest, distance(nearest, each))]
         return self.ordered(query, chosen)[query.start : query.stop]
 
     def count_incidents(self, query: Query) -> Mapping[int, int]:
@@ -173,7 +173,7 @@ class _Evaluation:
                 column = partial(self.sort_column, query.kind, key.column)
                 things = _sorted(things, column, key.descending, first=key.descending)
         for nearest in reversed(query.nearest):
-            things = _sorted(things, partial(_distance, nearest), nearest.descending, first=False)
+            things = _sorted(things, partial(distance, nearest), nearest.descending, first=False)
         return things
 
     def sort_column(self, kind: Kind, column: str, thing: Any) -> Any:
@@ -197,7 +197,7 @@ def _sorted(things: list[Any], value: Callable[[Any], Any], descending: bool, *,
     return absent + present if first else present + absent
 
 
-RANKS = {"datetime": 1, "int": 2, "float": 2, "bool": 3, "geopos": 4, "float_array": 5}
+RANKS = {"datetime": 1, "int": 2, "float": 2, "bool": 3, "geopos": 4}
 """The order of dtypes where types have different ones under one name; texts, at 0, come first."""
 
 
@@ -261,7 +261,8 @@ def _merged(query: Query, chosen: list[Any]) -> list[Any]:
     return [each for each in chosen if each.id not in parents and not is_shadowed(each)]
 
 
-def _distance(nearest: Nearest, thing: Any) -> float | None:
+def distance(nearest: Nearest, thing: Any) -> float | None:
+    """How far a thing is from the center of a float_array query; None for one that has no distance from it."""
     if thing.type not in nearest.types:
         return None
     vector = stored("float_array", thing.attributes.get(nearest.name))
@@ -270,8 +271,6 @@ def _distance(nearest: Nearest, thing: Any) -> float | None:
     center: tuple[float, ...] = stored("float_array", list(nearest.center))
     pairs: list[tuple[float, float]] = list(zip(vector, center, strict=True))
     match nearest.metric:
-        case "l1norm":
-            return sum(abs(a - b) for a, b in pairs)
         case "ip":
             return -sum(a * b for a, b in pairs)
         case "cosine":

@@ -27,7 +27,6 @@ from chalicelib.query.tree import (
     Case,
     Coincident,
     Everything,
-    Nearest,
     Not,
     Nothing,
     Or,
@@ -55,25 +54,38 @@ class Statement:
     parameters: Sequence[Any]
 
 
-def count(query: Query, layout: Layout) -> Statement:
-    """How many things a checked query selects, before its slice: one row of one number."""
+def count(query: Query, layout: Layout, among: Sequence[int] | None = None) -> Statement:
+    """How many things a checked query selects, before its slice: one row of one number.
+
+    Distances are no part of a statement: what they leave of the list is given as ids, `among`.
+    """
     compiler = _Compiler(layout)
-    head, rest = compiler.selection(query)
+    head, rest = compiler.selection(query, among)
     return Statement(f"{head}SELECT count(*) {rest}", compiler.parameters)
 
 
-def ids(query: Query, layout: Layout) -> Statement:
-    """The ids a checked query selects, in order: rows of an id and, if incidents are counted, their number."""
+def ids(query: Query, layout: Layout, among: Sequence[int] | None = None) -> Statement:
+    """The ids a checked query selects, in order: rows of an id and, if incidents are counted, their number.
+
+    `among` as in `count`. Where a query orders by distance, its rows are in the order of everything else, and unsliced.
+    """
     compiler = _Compiler(layout)
-    head, rest = compiler.selection(query)
+    head, rest = compiler.selection(query, among)
     order = compiler.order(query)
     limit = ""
-    if query.stop is not None:
+    if query.stop is not None and not query.nearest:
         limit += f" LIMIT {compiler.value(max(0, query.stop - query.start))}"
-    if query.start:
+    if query.start and not query.nearest:
         limit += f" OFFSET {compiler.value(query.start)}"
     columns = "t0.id, coalesce(i.n, 0)" if query.incident else "t0.id"
     return Statement(f"{head}SELECT {columns} {rest} ORDER BY {order}{limit}", compiler.parameters)
+
+
+def values(kind: Kind, column: str, among: Sequence[int] | None = None) -> Statement:
+    """What a column holds: rows of an id and a value, of all things or some; those with nothing are left out."""
+    compiler = _Compiler(Layout())
+    where = "" if among is None else f" AND {_in(compiler, 'id', 'int', tuple(among))}"
+    return Statement(f"SELECT id, {column} FROM {table(kind)} WHERE {column} NOTNULL{where}", compiler.parameters)
 
 
 def table(kind: Kind) -> str:
@@ -100,7 +112,7 @@ class _Compiler:
 
     # --- the statement ------------------------------------------------------------------------------------------
 
-    def selection(self, query: Query) -> tuple[str, str]:
+    def selection(self, query: Query, among: Sequence[int] | None) -> tuple[str, str]:
         """What stands before SELECT, and FROM … WHERE … with the kind's table as t0."""
         self.counts_incidents = query.incident is not None
         name = table(query.kind)
@@ -121,8 +133,8 @@ class _Compiler:
                 )
         if query.kind.is_annotation and not query.show_deleted:
             where += " AND NOT t0.variant_deleted"
-        for nearest in query.nearest:
-            where += self._bounds(nearest, query.kind)
+        if among is not None:
+            where += f" AND {_in(self, 't0.id', 'int', tuple(among))}"
         return head, f"{source} WHERE {where}"
 
     def _incidents(self, tree: Tree) -> str:
@@ -139,13 +151,8 @@ class _Compiler:
         return f"SELECT media, count(*) AS n FROM ({' UNION ALL '.join(counted)}) GROUP BY media"
 
     def order(self, query: Query) -> str:
-        """The ORDER BY of a query: distances, keys, id."""
-        parts = [
-            f"{self._distance(nearest, query.kind)} {_direction(nearest.descending)} NULLS LAST"
-            for nearest in query.nearest
-        ]
-        for key in query.keys:
-            parts.extend(self._key(query.kind, key))
+        """The ORDER BY of a query, distances aside: keys, id."""
+        parts = [part for key in query.keys for part in self._key(query.kind, key)]
         return ", ".join((*parts, "t0.id"))
 
     # --- terms --------------------------------------------------------------------------------------------------
@@ -293,31 +300,6 @@ class _Compiler:
             parts += [f"{_either(each)} {direction} NULLS LAST" for each in columns]
         return parts
 
-    def _distance(self, nearest: Nearest, kind: Kind) -> str:
-        columns = self._columns(kind, nearest.name, Case(nearest.types, "float_array", Op.PRESENT))
-        whens = []
-        for column, types in columns.items():
-            guard = self._guard(kind, "t0", column, types)
-            center = f"{self.value(list(nearest.center))}::FLOAT[]"
-            distance = _METRICS[nearest.metric].format(f"t0.{column}", center)
-            whens.append(f"WHEN {guard}len(t0.{column}) = {self.value(len(nearest.center))} THEN {distance}")
-        return f"CASE {' '.join(whens)} END" if whens else "NULL::DOUBLE"
-
-    def _bounds(self, nearest: Nearest, kind: Kind) -> str:
-        found = ""
-        if nearest.lower is not None:
-            found += f" AND {self._distance(nearest, kind)} >= {self.value(nearest.lower)}"
-        if nearest.upper is not None:
-            found += f" AND {self._distance(nearest, kind)} <= {self.value(nearest.upper)}"
-        return found
-
-
-_METRICS = {
-    "l2norm": "list_distance({0}, {1})",
-    "cosine": "CASE WHEN NOT isnan(list_cosine_distance({0}, {1})) THEN list_cosine_distance({0}, {1}) END",
-    "ip": "list_negative_inner_product({0}, {1})",
-    "l1norm": "list_sum(list_transform(list_zip({0}, {1}), lambda p: abs(p[1] - p[2])))",
-}
 
 _Comparison = Callable[[_Compiler, str, str, Any], str]
 

@@ -136,14 +136,19 @@ def _stored_geopos(value: Any) -> tuple[float, float] | None:
 
 
 def _stored_array(value: Any) -> tuple[float, ...] | None:
+    packed = packed_array(value)
+    return None if packed is None else struct.unpack(f"<{len(value)}f", packed)
+
+
+def packed_array(value: Any) -> bytes | None:
+    """A vector as the view keeps it, 32 bit floats with their little end first; None for what is none."""
     if not isinstance(value, list):
         return None
     try:
-        # Through 32 bits and back, as the view keeps them.
-        numbers = struct.unpack(f"{len(value)}f", struct.pack(f"{len(value)}f", *value))
+        packed = struct.pack(f"<{len(value)}f", *value)
     except (struct.error, OverflowError):
         return None
-    return numbers if all(map(math.isfinite, numbers)) else None
+    return packed if all(map(math.isfinite, memoryview(packed).cast("f"))) else None
 
 
 STORED: dict[str, Callable[[Any], Any]] = {

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.domain.commits import Commit
@@ -25,10 +26,12 @@ from chalicelib.domain.kinds import DefinitionKind, Kind
 from chalicelib.query import sql
 from chalicelib.query.layout import Layout
 from chalicelib.query.tree import Query
+from chalicelib.storage import view_vectors
 from chalicelib.storage.view_following import Following, Gap
 from chalicelib.storage.view_gate import Gate
 from chalicelib.storage.view_lost import Lost, going
 from chalicelib.storage.view_rows import Rows, create_table, revise, with_incident
+from chalicelib.storage.view_vectors import Distances, Vectors
 
 if TYPE_CHECKING:
     import duckdb
@@ -62,6 +65,8 @@ class View:
         self._unmeasured = _MEASURED_EVERY
         self._uncompressed = 0
         self._rows: dict[Kind, Rows] = {}
+        self._vectors: dict[tuple[Kind, str], Vectors] = {}
+        """By kind and column, of those that somebody asked for the nearest of."""
         self._gate = Gate()
         self._database = _open()
         self._cursors: queue.SimpleQueue[duckdb.DuckDBPyConnection] = queue.SimpleQueue()
@@ -73,20 +78,21 @@ class View:
     def count(self, query: Query) -> int:
         """How many things a checked query selects, its slice included."""
         with self._gate.reading():
-            number: int = self._run(sql.count(query, self._layout))[0][0]
+            among = view_vectors.within(self._distances(query))
+            number: int = self._run(sql.count(query, self._layout, among))[0][0]
         stop = number if query.stop is None else min(query.stop, number)
         return max(0, stop - query.start)
 
     def ids(self, query: Query) -> list[int]:
         """The ids that a checked query selects, in order."""
         with self._gate.reading():
-            return [row[0] for row in self._run(sql.ids(query, self._layout))]
+            return [row[0] for row in self._rows_of(query)]
 
     def documents(self, query: Query) -> list[bytes]:
         """The JSON documents of what a checked query selects, in order, as answers emit them."""
         with self._gate.reading():
             documents = self._documents[query.kind]
-            rows = self._run(sql.ids(query, self._layout))
+            rows = self._rows_of(query)
             self._revise(query.kind, (row[0] for row in rows))
             if query.incident is not None:
                 return [with_incident(documents[number], incident) for number, incident in rows]
@@ -130,7 +136,8 @@ class View:
     def memory(self) -> int:
         """About how many bytes the view takes."""
         behind = sum(map(len, self._behind.values()))
-        return self._table_bytes + self._document_bytes + behind * _BEHIND_BYTES
+        packed = sum(vectors.memory for vectors in list(self._vectors.values()))
+        return self._table_bytes + self._document_bytes + behind * _BEHIND_BYTES + packed
 
     def close(self) -> None:
         """Give the memory back; readers still at work finish first."""
@@ -138,6 +145,30 @@ class View:
             while not self._cursors.empty():
                 self._cursors.get().close()
             self._database.close()
+
+    def _rows_of(self, query: Query) -> list[view_vectors.Row]:
+        """The rows of `sql.ids`, in the order of distances and with the slice too where a query orders by them."""
+        if not query.nearest:
+            return self._run(sql.ids(query, self._layout))
+        return view_vectors.ordered(
+            query, self._distances(query), lambda among: self._run(sql.ids(query, self._layout, among))
+        )
+
+    def _distances(self, query: Query) -> list[Distances]:
+        """Of each of a query's `nearest`: they name attributes of one type, for such a query has to name it."""
+        found = []
+        for nearest in query.nearest:
+            slots = [self._layout.slot(query.kind, number, nearest.name) for number in nearest.types]
+            column = next((slot.column for slot in slots if slot), None)
+            if column is None:  # the attribute went since the query was checked
+                found.append(Distances(nearest, None))
+            else:
+                vectors = self._vectors.setdefault((query.kind, column), Vectors())
+                found.append(vectors.distances(nearest, partial(self._fetch_vectors, query.kind, column)))
+        return found
+
+    def _fetch_vectors(self, kind: Kind, column: str, numbers: Sequence[int] | None) -> list[tuple[int, bytes]]:
+        return self._run(sql.values(kind, column, numbers))
 
     def _run(self, statement: sql.Statement) -> list[Any]:
         with self._cursor() as cursor:
@@ -180,6 +211,7 @@ class View:
             if following.begun:
                 self._database.execute("COMMIT")
             self._adopt_documents(following)
+            self._adopt_vectors(following)
             self.definitions = following.definitions
             self.lost = following.lost
             if self._layout is not following.layout:
@@ -193,6 +225,12 @@ class View:
         self._unmeasured += following.changes
         if self._unmeasured >= _MEASURED_EVERY:
             self._measure()
+
+    def _adopt_vectors(self, following: Following) -> None:
+        if self._layout is not following.layout:
+            self._vectors.clear()
+        for (kind, _), vectors in self._vectors.items():
+            vectors.note(following.documents[kind])
 
     def _adopt_documents(self, following: Following) -> None:
         for kind, changed in following.documents.items():

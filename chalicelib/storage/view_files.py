@@ -35,7 +35,7 @@ from chalicelib.storage.view import View
 if TYPE_CHECKING:
     import duckdb
 
-FORMAT = 1
+FORMAT = 2
 """Of what the files hold. What is stored in a column for a value may change only with it."""
 ROWS_A_PART = 250_000
 BYTES_A_PART = 200_000_000

@@ -12,8 +12,8 @@ from chalicelib.domain.definitions import DEFINITION_STRUCT, AnyType, Definition
 from chalicelib.domain.kinds import DefinitionKind, Kind
 from chalicelib.query import sql
 from chalicelib.query.geodesy import unit, unit_sql
-from chalicelib.query.layout import PLACE, SQL_TYPE, Slot, place_columns, stored_columns
-from chalicelib.query.values import stored
+from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, place_columns, stored_columns
+from chalicelib.query.values import packed_array, stored
 from chalicelib.storage.view_lost import KIND_OF_TYPE, WITH_ROWS, going
 from chalicelib.storage.view_rows import Rows, attribute_of
 
@@ -225,7 +225,7 @@ class Following:
 
     def _set(self, kind: Kind, number: int, slot: Slot, value: Any) -> None:
         """Let all things of a type have one value."""
-        taken = stored(slot.dtype, value)
+        taken = _kept(slot, value)
         if taken is None:
             return
         columns: Sequence[str] = [slot.column]
@@ -246,7 +246,7 @@ class Following:
         values = []
         for number in things:
             document = changed.get(number) or before.get(number)
-            value = stored(slot.dtype, attribute_of(document, attribute)) if document else None
+            value = _kept(slot, attribute_of(document, attribute)) if document else None
             if value is not None:
                 values.append((number, value))
         if not values:
@@ -254,7 +254,9 @@ class Following:
         sql_type = SQL_TYPE[slot.dtype]
         listed = sql_type.replace("[2]", "[]")
         taken = f"{slot.column} = v.e.x"
-        if sql_type == PLACE:
+        if sql_type == VECTOR:
+            listed, taken = "VARCHAR", f"{slot.column} = from_base64(v.e.x)"
+        elif sql_type == PLACE:
             values_of = ("v.e.x[1]", "v.e.x[2]", *unit_sql("v.e.x[1]", "v.e.x[2]"))
             taken = ", ".join(map(" = ".join, zip(place_columns(slot.column), values_of, strict=True)))
         self._database.execute(
@@ -263,3 +265,8 @@ class Following:
             " WHERE t.id = v.e.i",
             [_encode([{"i": number, "x": value} for number, value in values]).decode()],
         )
+
+
+def _kept(slot: Slot, value: Any) -> Any:
+    """What a JSON value of an attribute comes to in its column, None for nothing."""
+    return packed_array(value) if SQL_TYPE[slot.dtype] == VECTOR else stored(slot.dtype, value)

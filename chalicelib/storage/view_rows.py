@@ -16,8 +16,8 @@ from chalicelib.domain.resource import answer
 from chalicelib.domain.revisions import Revision, revised, up_to_date
 from chalicelib.query.columns import COLUMNS
 from chalicelib.query.geodesy import unit
-from chalicelib.query.layout import PLACE, SQL_TYPE, Layout, Slot, place_columns, stored_columns
-from chalicelib.query.values import STORED
+from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Layout, Slot, place_columns, stored_columns
+from chalicelib.query.values import STORED, packed_array
 from chalicelib.storage.view_lost import Hides
 
 _decoders = {kind: msgspec.json.Decoder(struct) for kind, struct in STRUCT_OF.items()}
@@ -80,6 +80,8 @@ class Rows:
 def _step(slot: Slot, places: dict[str, int]) -> tuple[int | slice, Callable[[Any], Any]]:
     """Where an attribute goes in a row, and what of its value goes there: for a place, all its columns at once."""
     convert, first = STORED[slot.dtype], places[slot.column]
+    if SQL_TYPE[slot.dtype] == VECTOR:
+        return first, packed_array
     if SQL_TYPE[slot.dtype] != PLACE:
         return first, convert
     columns = len(place_columns(slot.column))

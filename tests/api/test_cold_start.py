@@ -12,6 +12,7 @@ from infra.package import ROOT
 
 LATER = {
     "duckdb": "the first query of a view",
+    "simsimd": "the first query by distance",
     "av": "the first frame",
     "PIL": "the first picture",
     "pi_heif": "an import, which is the transcode function's",

@@ -209,7 +209,6 @@ NEAREST = [
     ({"center": [1, 0, 0], "metric": "cosine", "lower_bound": 1.5}, "abcd"),
     ({"center": [1, 0, 0], "metric": "ip", "upper_bound": -1.5}, "hg"),
     ({"center": [1, 0, 0], "metric": "ip", "lower_bound": 2.5}, "ba"),
-    ({"center": [0, 0, 0], "metric": "l1norm", "upper_bound": 1}, "edf"),
 ]
 
 
@@ -275,6 +274,11 @@ def test_neighbours_are_changed_and_deleted(vectors: World, kind):
     assert "g" not in vectors.found(kind)
     if kind == "media":  # the annotations of it stay: they lie on another
         assert vectors.found("localization")
+
+
+@rule("QP", "Vectors cannot be sorted by, only by how far they are.")
+def test_vectors_are_not_sorted_by(vectors: World):
+    assert "float_array" in vectors.refuses("localization", sort_by="v", type=vectors.types["localization"])
 
 
 @rule("Bulk", "What the same question lists is what is changed and deleted, `start`, `stop` and order included.")

@@ -137,7 +137,10 @@ class TestFiles:
         path = tmp_path / "boxes.parquet"
         objects.download(folder(project) + part["key"], path, bucket=settings().views_bucket)
         rows = duckdb.sql(f"SELECT id, n, g, vector, document->>'elemental_id' FROM '{path}' WHERE n > 3").fetchall()
-        assert rows == [(4, 4, [8.0, 4.0], [1.0, 4.0], f"{4:032x}"), (5, 5, [8.0, 5.0], [1.0, 5.0], f"{5:032x}")]
+        vectors = [(*row[:3], list(memoryview(row[3]).cast("f")), *row[4:]) for row in rows]
+        assert vectors == [(4, 4, [8.0, 4.0], [1.0, 4.0], f"{4:032x}"), (5, 5, [8.0, 5.0], [1.0, 5.0], f"{5:032x}")]
+        lists = duckdb.sql(f"SELECT (document->'$.attributes.vector')::FLOAT[] FROM '{path}' WHERE n > 3").fetchall()
+        assert lists == [([1.0, 4.0],), ([1.0, 5.0],)]
 
 
 class TestCompaction:
