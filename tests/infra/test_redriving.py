@@ -28,7 +28,9 @@ def do(*words):
 
 def waiting(url):
     client, found = boto3.client("sqs"), set()
-    while messages := client.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
+    while messages := client.receive_message(QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=0).get(
+        "Messages", []
+    ):
         found |= {message["Body"] for message in messages}
     return found
 

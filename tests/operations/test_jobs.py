@@ -12,12 +12,13 @@ from chalicelib.domain.resource import now
 from chalicelib.domain.runs import RUN
 from chalicelib.errors import Unavailable
 from chalicelib.services import job_standing
+from chalicelib.services.engines import kubernetes
 from chalicelib.storage import objects, records
 from tests.operations import media_things
 from tests.operations.test_algorithms import spec
 from tests.services import clusters
 
-QUICK = 8.0
+QUICK = 6.0
 MEDIA = list(range(1, 11))
 
 
@@ -232,6 +233,10 @@ class TestTranscodesAsJobs:
 
 
 class TestClusterThatMisbehaves:
+    @pytest.fixture(autouse=True)
+    def _impatient(self, monkeypatch):
+        monkeypatch.setattr(kubernetes, "ANSWER_SECONDS", QUICK / 8)
+
     @pytest.mark.parametrize("fault", ["slow", "nonsense", "other_json", "endless", "broken"])
     def test_the_api_stays_quick_and_a_later_call_recovers(self, api, project, algorithm, cluster, fault):
         uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]

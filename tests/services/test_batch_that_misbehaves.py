@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import boto3
 import pytest
+from botocore.config import Config
 
 from chalicelib.services.engines import batch
 from tests.domain.test_workflows import FORK
@@ -15,7 +16,7 @@ from tests.services.test_engines_batch import launched, numbers
 from tests.services.test_engines_batch import told as _told
 
 told = _told
-QUICK = 9.0
+QUICK = 5.0
 FAULTS = {
     "slow": None,
     "broken": b"",
@@ -46,7 +47,8 @@ def misbehave(request, monkeypatch):
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     endpoint = f"http://127.0.0.1:{server.server_address[1]}"
-    bad, good = boto3.client("batch", endpoint_url=endpoint, config=batch.CONFIG), batch.client()
+    impatient = batch.CONFIG.merge(Config(read_timeout=batch.CONFIG.read_timeout / 5))
+    bad, good = boto3.client("batch", endpoint_url=endpoint, config=impatient), batch.client()
     yield lambda *, wrong: monkeypatch.setattr(batch, "client", lambda **_: bad if wrong else good)
     server.shutdown()
     server.server_close()

@@ -110,10 +110,9 @@ class Cluster:
                 raise Away(f"The job cluster {self._name} answers with a workflow that is none.") from error
         return found
 
-    def _ask(
-        self, method: str, path: str, body: bytes | None = None, seconds: float = ANSWER_SECONDS
-    ) -> tuple[int, Any]:
-        """Status and decoded body of one request. Raises Away in bounded time."""
+    def _ask(self, method: str, path: str, body: bytes | None = None, seconds: float | None = None) -> tuple[int, Any]:
+        """Status and decoded body of one request. Raises Away within `seconds`, or ANSWER_SECONDS."""
+        seconds = seconds or ANSWER_SECONDS
         end = time.monotonic() + seconds
         headers = {**self._headers, **({"Content-Type": "application/json"} if body else {})}
         try:
