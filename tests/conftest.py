@@ -15,12 +15,16 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+import hypothesis
 import msgspec
 import pytest
 
 from infra.local import aws
 from infra.local.deploy import STAGE, deploy
 
+# The same examples for each commit, however slow the machine; what is to find others by night says so.
+hypothesis.settings.register_profile("commit", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("commit")
 AWS = aws.start()
 if os.environ.get("LIMN_STAGE", STAGE) == STAGE:  # another where a test's program has deployed: infra/whole_program.py
     os.environ.update(deploy(aws.REGION))

@@ -125,7 +125,7 @@ MADE = {
 
 
 def _throw(name, examples):
-    @bounds(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @bounds(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(MADE[name])
     def run(value):
         only_our_errors(lambda: PARSERS[name].parse(value))

@@ -63,7 +63,6 @@ def fuzz(world, name, examples, modes=MODES):
         run = bounds(
             max_examples=examples,
             database=None,
-            deadline=None,
             suppress_health_check=list(HealthCheck),
             phases=[Phase.generate],
         )(run)

@@ -182,7 +182,7 @@ def _earliest(change: Change) -> int:
     return 2
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(SEEDS)
 def test_any_history_comes_to_the_same_as_its_end(seed: int):
     rng = Random(seed)
