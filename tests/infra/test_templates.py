@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from chalicelib.api.encoding import SAFE_IN_BROWSERS
 from chalicelib.settings import PREFIX, Settings
 from functions import email as email_function
 from functions import worker
@@ -115,6 +116,14 @@ def test_ours_goes_before_what_chalice_made_up():
     assert handler["Handler"] == "app.app"
     assert whole()["Resources"]["RestAPI"]["Properties"]["StageName"] == {"Ref": "Stage"}
     assert whole()["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
+
+
+def test_what_the_gateway_refuses_itself_tells_browsers_what_every_answer_does():
+    refusals = whole()["Resources"]["RestAPI"]["Properties"]["GatewayResponses"]
+    assert {"DEFAULT_4XX", "DEFAULT_5XX"} < set(refusals)
+    for refusal in refusals.values():
+        headers = refusal["ResponseParameters"]["Headers"]
+        assert {name: f"'{value}'" for name, value in SAFE_IN_BROWSERS.items()}.items() <= headers.items()
 
 
 def test_outputs_are_exactly_what_the_settings_need():
