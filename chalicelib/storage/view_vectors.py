@@ -68,6 +68,8 @@ class Distances:
 
     def first(self, most: int) -> list[int] | None:
         """The ids of as many as come first within the bounds, and of all as far as the last; None if there are less."""
+        if most > len(self._distances):
+            return None
         come_first = heapq.nlargest if self._nearest.descending else heapq.nsmallest
         low, high = self._low, self._high
         found = come_first(most, [each for each in self._distances if low <= each <= high])
@@ -207,12 +209,13 @@ def ordered(query: Query, distances: Sequence[Distances], ask: Ask) -> list[Row]
         ask: for the rows of its list, without slice and distances.
     """
     first = distances[0]
-    most = None if query.stop is None else max(_FEWEST, _MARGIN * query.stop)
+    wanted = sys.maxsize if query.stop is None else query.stop
+    most = max(_FEWEST, _MARGIN * wanted)
     while True:
-        some = first.first(most) if most else None
+        some = first.first(most)
         among = first.within() if some is None and first.is_bounded else some
         rows = [row for row in ask(among) if all(each.allows(row[0]) for each in distances)]
-        if some is None or most is None or query.stop is None or len(rows) >= query.stop:
+        if some is None or len(rows) >= wanted:
             rows.sort(key=lambda row: [each.rank(row[0]) for each in distances])
             return rows[query.start : query.stop]
         most *= _WIDER
