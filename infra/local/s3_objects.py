@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from moto.core.common_models import BaseModel
-from moto.s3.exceptions import EntityTooSmall, InvalidPart, MalformedXML
-from moto.s3.models import FakeKey, FakeMultipart
+from moto.s3.exceptions import EntityTooSmall, InvalidPart, MalformedXML, NoSuchUpload
+from moto.s3.models import FakeKey, FakeMultipart, MultipartDict
 from moto.s3.utils import _VersionedKeyStore
 from moto.settings import S3_UPLOAD_PART_MIN_SIZE
 
@@ -140,17 +140,21 @@ def install() -> None:
     _replace(FakeMultipart, "complete", _complete(FakeMultipart.complete))
     for name, listed in (("items", _items), ("values", lambda keys: (key for _, key in _items(keys)))):
         _replace(_VersionedKeyStore, name, listed)
+    _replace(MultipartDict, "__missing__", _no_such_upload)
 
 
 def uninstall() -> None:
     """Put moto back as it was."""
     while _originals:
         target, name, original = _originals.pop()
-        setattr(target, name, original)
+        if original is None:
+            delattr(target, name)
+        else:
+            setattr(target, name, original)
 
 
 def _replace(target: Any, name: str, replacement: Any) -> None:
-    _originals.append((target, name, target.__dict__[name]))
+    _originals.append((target, name, target.__dict__.get(name)))
     setattr(target, name, replacement)
 
 
@@ -171,6 +175,11 @@ def _set_value(original: Any) -> Callable[[FakeKey, Any], None]:
             self._etag = value.md5.hex()
 
     return set_value
+
+
+def _no_such_upload(_: MultipartDict, upload: str) -> None:
+    """Stock moto fails where S3 says that it knows no such upload."""
+    raise NoSuchUpload(upload)
 
 
 def _items(keys: _VersionedKeyStore) -> Iterator[tuple[str, Any]]:

@@ -78,6 +78,12 @@ class TestCompleteUpload:
         assert said.status == 400
         assert "multipart upload" in said.message
 
+    def test_an_upload_that_nobody_began_is_a_clear_400_too(self, api, project):
+        spec = {**self.upload(api, project), "upload_id": "nobody's"}
+        said = api.post(f"UploadCompletion/{project}", spec)
+        assert said.status == 400
+        assert "NoSuchUpload" in said.json["details"]
+
     def test_one_part_is_too_few(self, api, project):
         spec = self.upload(api, project)
         assert api.post(f"UploadCompletion/{project}", {**spec, "parts": spec["parts"][:1]}).status == 400
