@@ -7,7 +7,6 @@ STAGE ?= dev
 TESTS ?=
 
 .DEFAULT_GOAL := help
-PIP_AUDIT ?= pip-audit
 MINUTES ?= 10
 CHECKOV := .venv-checkov/bin/checkov
 .PHONY: help run test check rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
@@ -19,9 +18,9 @@ run: $(VENV) ## the whole service on this machine; PORT=8000, FRESH=1 starts emp
 	@$(BIN)/python -m infra.local
 
 test: $(VENV) ## the tests; TESTS=tests/query for some of them
-	@$(BIN)/python -m pytest -n auto -m "not nightly" $(TESTS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not nightly" $(TESTS)
 
-check: $(VENV) ## lint, format, types, layers, templates and their security rules
+check: $(VENV) ## lint, format, types, layers, templates and their security rules, known vulnerabilities
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -29,6 +28,7 @@ check: $(VENV) ## lint, format, types, layers, templates and their security rule
 	@$(BIN)/python -m infra.app_template build/check/app.json
 	@$(BIN)/cfn-lint infra/stateful.yaml infra/batch.yaml build/check/app.json
 	@$(BIN)/python -m infra.security cfripper
+	@$(BIN)/python -m infra.audit
 
 rules: $(VENV) $(CHECKOV) ## the security rules of checkov too, in an environment of its own; the first time needs a network
 	@$(BIN)/python -m infra.security checkov $(CHECKOV)
@@ -50,12 +50,12 @@ reliability: $(VENV) ## the faults of the night, and docs/reliability.md with th
 exactness: $(VENV) ## every kind of clip by every path that hands frames out, and docs/frame-exactness.md
 	@$(BIN)/python -m tests.exactness
 
-audit: $(VENV) ## known vulnerabilities of what is locked; needs a network and pip-audit, check works without
-	@$(PIP_AUDIT) --disable-pip --no-deps -r requirements.txt -r requirements-dev.txt
+audit: $(VENV) ## known vulnerabilities of what is locked, by osv.dev; check asks too, but passes without a network
+	@$(BIN)/python -m infra.audit --strict
 
 # pytest says 5 when it finds no test
 nightly: $(VENV) ## tests too slow for every commit
-	@$(BIN)/python -m pytest -n auto -m nightly $(TESTS) || test $$? -eq 5
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m nightly $(TESTS) || test $$? -eq 5
 
 docs: $(VENV) ## docs/reference.md from the declarations, docs/rules.md from the tests
 	@$(BIN)/python -m infra.write_docs
