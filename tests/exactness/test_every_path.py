@@ -32,7 +32,7 @@ from tests.faults import figures
 from tests.operations.media_things import media_type, transcode
 from tests.video.clips import COUNT, KINDS, make, read, read_all
 
-ALWAYS = ("open groups hevc", "variable rate mkv", "turned right", "open groups mts")
+ALWAYS = ("variable rate mkv", "open groups mts")
 """Kinds of which every commit is tested; the others are the night's."""
 LADDER = (
     ResolutionConfig(resolution=144, preset="ultrafast"),

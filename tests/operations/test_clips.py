@@ -85,12 +85,10 @@ class TestGetClip:
             "id", "project", "user", "name", "path", "lookup", "created_datetime", "eol_datetime",
         }  # fmt: skip
 
-    @pytest.mark.parametrize("ranges", ["", "5", "5:", "9:5", "0:999999", "a:b", "-1:5"])
-    def test_ranges_must_lie_in_the_video(self, api, media, ranges):
-        assert api.get(f"GetClip/{media}", frame_ranges=ranges).status == 400
-
-    def test_ranges_are_needed(self, api, media):
+    def test_ranges_are_needed_and_must_lie_in_the_video(self, api, media):
         assert api.get(f"GetClip/{media}").status == 400
+        for ranges in ("", "5", "5:", "9:5", "0:999999", "a:b", "-1:5"):
+            assert api.get(f"GetClip/{media}", frame_ranges=ranges).status == 400, ranges
 
     def test_a_media_without_streaming_files_is_refused(self, api, project):
         media = api.made(f"Medias/{project}", {"type": media_type(project), "name": "a.mp4", "md5": ""})

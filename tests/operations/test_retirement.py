@@ -250,8 +250,9 @@ def creation(world: World, word: str, number: int, count: int = 1):
 
 
 RACES = [(word, 1) for word in (*CASES, "on media", "states on media")]
+RACES += [("LocalizationType", 12), ("states on media", 12)]
 RACES += [
-    (word, 12) for word in ("LocalizationType", "StateType", "LeafType", "Version", "on media", "states on media")
+    pytest.param(word, 12, marks=pytest.mark.nightly) for word in ("StateType", "LeafType", "Version", "on media")
 ]
 
 

@@ -17,6 +17,22 @@ from tests.video.clips import COUNT, KINDS, make, read, read_all
 from tests.video.made import Made, decoding_time, read_segments, transcode
 
 LADDER = [{"resolution": 144, "preset": "ultrafast"}, {"resolution": 480, "preset": "ultrafast"}]
+BY_NIGHT = {
+    "headless ts",
+    "h264 avi",
+    "late start mp4",
+    "mpeg2 ts",
+    "ntsc mkv",
+    "open groups mp4",
+    "open groups ts",
+    "truncated mkv",
+    "truncated ts",
+    "turned left",
+    "upside down",
+    "variable rate mp4",
+    "with sound",
+}
+"""Kinds that another is much like."""
 
 
 @dataclasses.dataclass
@@ -34,7 +50,12 @@ class Case:
         return [rendition.name for rendition in self.whole.plan.renditions]
 
 
-@pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.name)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(kind, id=kind.name, marks=[pytest.mark.nightly] if kind.name in BY_NIGHT else []) for kind in KINDS
+    ],
+)
 def case(request, tmp_path_factory):
     kind = request.param
     folder = tmp_path_factory.mktemp("case")
