@@ -46,6 +46,10 @@ ERRORS = {
     "429": ("TooMany", "Too often.", BadRequestResponse),
     "503": ("Unavailable", "Something that the service needs does not answer or is switched off.", BadRequestResponse),
 }
+ELSEWHERE: dict[str, Any] = {
+    "description": "Larger than a function can answer: it is at Location for ten minutes, for whoever has that.",
+    "headers": {"Location": {"schema": {"type": "string"}}},
+}
 REDIRECTS = (301, 302, 303)
 """Statuses of success that only say where the answer is."""
 _VARIABLE = re.compile(r"{(\w+)}")
@@ -79,8 +83,11 @@ def document(operations: Iterable[Operation], server: str = "/") -> Schema:
         "components": {
             "schemas": schemas.components,
             "responses": {
-                name: {"description": text, "content": {"application/json": {"schema": schemas.of(type_)}}}
-                for name, text, type_ in ERRORS.values()
+                "Elsewhere": ELSEWHERE,
+                **{
+                    name: {"description": text, "content": {"application/json": {"schema": schemas.of(type_)}}}
+                    for name, text, type_ in ERRORS.values()
+                },
             },
             "securitySchemes": {
                 "TokenAuth": {
@@ -183,6 +190,8 @@ def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
     if operation.method != "GET":
         statuses += ["409", "413"]
     errors = {status: {"$ref": f"#/components/responses/{ERRORS[status][0]}"} for status in sorted(statuses)}
+    if any(each["schema"].get("type") == "array" or "format" in each["schema"] for each in content.values()):
+        errors = {"303": {"$ref": "#/components/responses/Elsewhere"}, **errors}
     success |= {name: value for name, value in (("content", content), ("links", leads)) if value}
     return {str(operation.success): success, **errors}
 

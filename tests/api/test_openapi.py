@@ -226,6 +226,16 @@ class TestOperations:
         assert found["301"].keys() == {"description", "headers"}
         assert "200" not in found
 
+    def test_what_may_be_larger_than_a_function_can_answer_may_be_elsewhere(self, made):
+        def redirects(path, method):
+            return "303" in made["paths"][path][method]["responses"]
+
+        assert redirects("/rest/Toys/{project}", "get")
+        assert redirects("/rest/GetFrame/{id}", "get")
+        assert not redirects("/rest/Toy/{id}", "get")
+        assert not redirects("/rest/ToyCount/{project}", "put")
+        assert made["components"]["responses"]["Elsewhere"]["headers"].keys() == {"Location"}
+
     def test_a_creation_leads_to_what_can_be_done_with_what_it_made(self, made):
         found = made["paths"]["/rest/Toys/{project}"]["post"]["responses"]["201"]["links"]
         assert found == {
