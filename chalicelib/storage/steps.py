@@ -40,7 +40,8 @@ LARGEST = 98
 """Steps of one `apply`: a transaction has place for the commit and a guard beside them."""
 MOST_REWRITTEN = 90
 """Rewrites that go with one `create`."""
-ATTEMPTS = 12
+ATTEMPTS = 30
+"""With pauses of up to a tenth of a second: eight writers of one row on a busy machine needed more than a dozen."""
 _encoder = msgspec.json.Encoder()
 
 
