@@ -54,7 +54,7 @@ _SERVICES = frozenset({"batch", "dynamodb", "kms", "s3", "sesv2", "sqs", "sts"})
 _IMPORTS = frozenset({"pi-heif"})
 """What only the import of images needs, which is the transcode function's."""
 _PICTURES = frozenset({"av", "pillow"}) | _IMPORTS
-_MEDIA = _PICTURES | {"duckdb"}
+_MEDIA = _PICTURES | {"duckdb", "simsimd"}
 
 
 @dataclass(frozen=True)
