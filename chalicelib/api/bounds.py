@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
+from chalicelib.domain.resource import options
 from chalicelib.errors import BadInput
 
 MAX_DEPTH = 50
@@ -89,12 +90,8 @@ def longer_texts(type_: Any) -> frozenset[str]:
     return frozenset(field.encode_name for field in fields if _longest(field.type) > MAX_TEXT)
 
 
-def _longest(info: inspect.Type) -> int:
-    if isinstance(info, inspect.UnionType):
-        return max(_longest(option) for option in info.types)
-    if isinstance(info, inspect.Metadata):
-        return _longest(info.type)
-    return info.max_length or 0 if isinstance(info, inspect.StrType) else 0
+def _longest(type_: inspect.Type) -> int:
+    return max((kind.max_length or 0 for kind in options(type_) if isinstance(kind, inspect.StrType)), default=0)
 
 
 def _check(value: Any, place: _Place, own: frozenset[str] = frozenset()) -> None:  # noqa: C901 one line per rule

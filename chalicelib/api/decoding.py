@@ -19,7 +19,7 @@ import msgspec
 from msgspec import inspect
 
 from chalicelib.api.bounds import BODY_ERROR, check_depth, check_parameter, check_sizes, longer_texts
-from chalicelib.domain.resource import Resource
+from chalicelib.domain.resource import Resource, options
 from chalicelib.errors import BadInput, NotFound, TooLarge
 from chalicelib.operations.operation import NoQuery, OneOf, Operation
 
@@ -115,10 +115,10 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
 def _parameters(query: type[Resource]) -> tuple[_Parameter, ...]:
     found = []
     for field in _members(inspect.type_info(query)):
-        options = list(_options(field.type))
-        is_list = isinstance(options[0], inspect.CollectionType)
-        items = [item for option in options if isinstance(option, inspect.CollectionType) for item in _inner(option)]
-        pattern, rule = _look(items if is_list else options)
+        kinds = list(options(field.type))
+        is_list = isinstance(kinds[0], inspect.CollectionType)
+        items = [item for kind in kinds if isinstance(kind, inspect.CollectionType) for item in _inner(kind)]
+        pattern, rule = _look(items if is_list else kinds)
         old = tuple(old for old, name in query.accepts.items() if name == field.name)
         found.append(_Parameter(names=(field.encode_name, *old), pattern=pattern, rule=rule, is_list=is_list))
     return tuple(found)
@@ -223,7 +223,7 @@ def _shapes(body: Any) -> tuple[_Shape, ...]:
     shapes = []
     for type_ in body.options if isinstance(body, OneOf) else (body,):
         info = inspect.type_info(type_)
-        first = next(_options(info))
+        first = next(options(info))
         unbounded = isinstance(first, inspect.CollectionType) and first.max_length is None
         shapes.append(
             _Shape(
@@ -281,7 +281,7 @@ def _has_old_forms(info: inspect.Type, seen: set[type]) -> bool:
 
 def _tidied(value: Any, info: inspect.Type) -> Any:
     """A JSON value in the present form of its type: renamed, gathered, without nulls of optional members."""
-    for option in _options(info):
+    for option in options(info):
         if isinstance(option, inspect.StructType) and isinstance(value, dict):
             return _tidied_object(value, _forms(option.cls))
         if isinstance(option, inspect.DictType) and isinstance(value, dict):
@@ -314,23 +314,12 @@ def _tidied_object(value: dict[str, Any], forms: _Forms) -> dict[str, Any]:
 # Types ---------------------------------------------------------------------------------------------------------------
 
 
-def _options(type_: inspect.Type) -> Iterator[inspect.Type]:
-    """What a type may be, beneath annotations and beside null."""
-    if isinstance(type_, inspect.Metadata):
-        yield from _options(type_.type)
-    elif isinstance(type_, inspect.UnionType):
-        for option in type_.types:
-            yield from _options(option)
-    elif not isinstance(type_, inspect.NoneType):
-        yield type_
-
-
 def _inner(type_: inspect.Type) -> Iterator[inspect.Type]:
     """What the items of an array, or the values of a mapping, may be."""
     if isinstance(type_, inspect.CollectionType):
-        yield from _options(type_.item_type)
+        yield from options(type_.item_type)
     elif isinstance(type_, inspect.DictType):
-        yield from _options(type_.value_type)
+        yield from options(type_.value_type)
 
 
 def _members(type_: inspect.Type) -> tuple[inspect.Field, ...]:
@@ -339,7 +328,7 @@ def _members(type_: inspect.Type) -> tuple[inspect.Field, ...]:
 
 def _structs(type_: inspect.Type) -> Iterator[inspect.StructType]:
     """The Structs that a type's values hold, not those within these."""
-    for option in _options(type_):
+    for option in options(type_):
         if isinstance(option, inspect.StructType):
             yield option
         else:
@@ -365,14 +354,14 @@ def explain(text: str, info: inspect.Type) -> str:
         reached = [info]
         for step in _STEP.finditer(path):
             reached = [type_ for start in reached for type_ in _step(start, step["name"])]
-        values = [value for start in reached for type_ in _options(start) for value in getattr(type_, "values", ())]
+        values = [value for start in reached for type_ in options(start) for value in getattr(type_, "values", ())]
         allowed = " or ".join(repr(value) for value in values) or "one of the declared values"
         what = f"Input should be {allowed}, not {what.removeprefix('Invalid enum value ')} (literal_error)"
     return f"{where or 'The body'}: {what.replace('`', '')}."
 
 
 def _step(start: inspect.Type, name: str | None) -> Iterator[inspect.Type]:
-    for type_ in _options(start):
+    for type_ in options(start):
         yield from (field.type for field in _members(type_) if field.encode_name == name)
         if name is None:
             yield from _inner(type_)

@@ -7,12 +7,12 @@ the same as its absence, so a PATCH touches only what it was given, while 0, fal
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, inspect
 
 Id = Annotated[int, Meta(ge=1)]
 Flag = Annotated[int, Meta(ge=0, le=1)]
@@ -63,6 +63,17 @@ def answer(thing: Resource) -> dict[str, Any]:
 def given(change: Struct) -> dict[str, Any]:
     """The members of a change that the caller gave."""
     return {name: value for name, value in msgspec.structs.asdict(change).items() if value is not None}
+
+
+def options(type_: inspect.Type) -> Iterator[inspect.Type]:
+    """What a member of a type may be, beneath annotations and beside null."""
+    if isinstance(type_, inspect.Metadata):
+        yield from options(type_.type)
+    elif isinstance(type_, inspect.UnionType):
+        for option in type_.types:
+            yield from options(option)
+    elif not isinstance(type_, inspect.NoneType):
+        yield type_
 
 
 def now() -> Timestamp:

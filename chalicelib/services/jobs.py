@@ -11,7 +11,7 @@ import secrets
 import string
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ from chalicelib.domain.accounts import Project
 from chalicelib.domain.algorithms import Algorithm
 from chalicelib.domain.jobs import JOB, Job
 from chalicelib.domain.kinds import Kind
-from chalicelib.domain.resource import now
+from chalicelib.domain.resource import now, options
 from chalicelib.domain.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, shown
 from chalicelib.domain.workflow_checks import Engine, check
 from chalicelib.errors import BadInput, NotFound
@@ -154,18 +154,12 @@ def _parameters(text: str) -> MediaQuery:
     for name, value in parse_qsl(text.lstrip("?"), keep_blank_values=True):
         field = fields.get(MediaQuery.accepts.get(name, name))
         if field is not None:
-            is_list = any(isinstance(option, msgspec.inspect.ListType) for option in _options(field.type))
+            is_list = any(isinstance(option, msgspec.inspect.ListType) for option in options(field.type))
             given[field.name] = [*given.get(field.name, []), *value.split(",")] if is_list else value
     try:
         return msgspec.convert(given, MediaQuery, strict=False)
     except msgspec.ValidationError as error:
         raise BadInput(f"media_query: {error}") from None
-
-
-def _options(type_: msgspec.inspect.Type) -> Iterable[msgspec.inspect.Type]:
-    if isinstance(type_, msgspec.inspect.Metadata):
-        return _options(type_.type)
-    return type_.types if isinstance(type_, msgspec.inspect.UnionType) else (type_,)
 
 
 def _batches(media: list[int], size: int) -> list[list[int]]:

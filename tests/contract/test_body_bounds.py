@@ -18,6 +18,7 @@ from chalicelib.api.bounds import MAX_DEPTH, MAX_ITEMS, MAX_MEMBERS, MAX_PARAMET
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.api.decoding import MAX_THINGS, decode_body, decode_query
 from chalicelib.api.encoding import LONGEST_SENTENCE
+from chalicelib.domain.resource import options
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.operations.operation import NoQuery, OneOf
 from tests.contract.examples import body_of, example_of, query_of
@@ -33,16 +34,6 @@ WITH_QUERY = [operation for operation in OPERATIONS if operation.query is not No
 @pytest.fixture(scope="module")
 def world():
     return build()
-
-
-def options(shape):
-    if isinstance(shape, shapes.Metadata):
-        yield from options(shape.type)
-    elif isinstance(shape, shapes.UnionType):
-        for option in shape.types:
-            yield from options(option)
-    elif not isinstance(shape, shapes.NoneType):
-        yield shape
 
 
 def nested(depth):
