@@ -22,7 +22,8 @@ from chalicelib.services import fetching, media, stores, transcodes
 from chalicelib.services.media_creation import stored_picture
 from chalicelib.storage import entities, objects, records
 from chalicelib.storage.transactions import Transaction
-from chalicelib.video import images
+from chalicelib.video import images, isolation, tasks
+from chalicelib.video.source import BytesSource
 
 
 def import_image(message: ImportImage) -> None:
@@ -37,7 +38,8 @@ def import_image(message: ImportImage) -> None:
         return
     is_reference = bool(found.media_files and found.media_files.image)
     project = media.project_with(found.project)
-    made = images.import_image(fetching.fetch(message.url, found.project, images.MAX_BYTES))
+    data = fetching.fetch(message.url, found.project, images.MAX_BYTES)
+    made = isolation.run(tasks.convert_image, BytesSource(data))
 
     def key(name: str) -> str:
         return stores.media_key(project, found.id, name)

@@ -38,8 +38,8 @@ from chalicelib.services.transcodes import clean_up, readable
 from chalicelib.settings import settings
 from chalicelib.storage import entities, objects, pieces, records
 from chalicelib.storage.transactions import Transaction
-from chalicelib.video.encode import PieceResult, encode_piece
-from chalicelib.video.probe import probe
+from chalicelib.video import isolation, tasks
+from chalicelib.video.encode import PieceResult
 
 _ROLES = ("streaming", "archival", "audio", "thumbnail", "thumbnail_gif")
 
@@ -90,7 +90,7 @@ def encode(uid: str, index: int) -> None:
         source = _source(job, prepared)
         with tempfile.TemporaryDirectory() as folder:
             piece = prepared.plan.pieces[index]
-            result = encode_piece(source, prepared.plan, piece, prepared.table, Path(folder))
+            result = isolation.run(tasks.encode_piece, source, prepared.plan, piece, prepared.table, Path(folder))
             # Encoders do not give the same bytes twice: each run has names of its own, and the first noted counts.
             run = uuid.uuid4().hex
             sound = result.sound
@@ -196,7 +196,7 @@ def _planned(job: StoredJob) -> StoredJob:
     source = fetching.open_source(job.spec.url, job.project)
     if not source.size:
         raise BadInput("The file is empty.")
-    found, table = probe(source)
+    found, table = isolation.run(tasks.probe_video, source)
     files = media.media_files or MediaFiles()
     made = transcode.plan(
         found,
