@@ -1,4 +1,5 @@
-"""The process that forks a child for each task of `video.isolation`; run as `python -m chalicelib.video.fork_server FD`.
+"""The process that forks a child for each task of `video.isolation`; run as `python -m chalicelib.video.fork_server
+FD`.
 
 It imports FFmpeg and Pillow once, so that a child costs a few milliseconds. It has one thread, no credentials in its
 environment and no work of its own: a child may corrupt its memory, run out of it or loop without harm to anything else.
@@ -167,8 +168,8 @@ def _work(connection: socket.socket) -> NoReturn:
 
 
 def _limit(task: Task) -> None:
-    """Set the limits of this process; the kernel ends it when it breaks one of time, memory fails as it would anyway."""
-    with contextlib.suppress(OSError, AttributeError):
+    """Set the limits of this process; the kernel ends it when it breaks one of time, memory fails as it would
+    anyway.""" with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     for ending in (signal.SIGALRM, signal.SIGXFSZ, signal.SIGXCPU):
         signal.signal(ending, signal.SIG_DFL)

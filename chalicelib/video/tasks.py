@@ -12,13 +12,13 @@ from typing import Any
 import av  # noqa: F401 - loaded before the fork
 import PIL.Image  # noqa: F401
 
-from chalicelib.domain.frames import FrameTable
-from chalicelib.domain.transcode import Piece, Probe, TranscodePlan
 from chalicelib.video import archival, encode, images, probe, thumbnails
 from chalicelib.video.encode import PieceResult
 from chalicelib.video.images import ImportedImage
+from chalicelib.video.plan import Piece, Probe, TranscodePlan
 from chalicelib.video.source import Source
 from chalicelib.video.thumbnails import Thumbnail
+from chalicelib.video.timing import FrameTable
 
 
 def probe_video(source: Source) -> tuple[Probe, FrameTable]:
