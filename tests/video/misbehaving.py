@@ -2,6 +2,7 @@
 
 import os
 import time
+from pathlib import Path
 
 
 def echo(source, number: int) -> tuple[int, bytes]:
@@ -27,7 +28,7 @@ def grow(source) -> int:
 
 
 def fill(source, path: str) -> int:
-    with open(path, "wb") as file:
+    with Path(path).open("wb") as file:
         while True:
             file.write(bytes(1 << 20))
 
