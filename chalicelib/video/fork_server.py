@@ -168,8 +168,8 @@ def _work(connection: socket.socket) -> NoReturn:
 
 
 def _limit(task: Task) -> None:
-    """Set the limits of this process; the kernel ends it when it breaks one of time, memory fails as it would
-    anyway.""" with contextlib.suppress(OSError, AttributeError):
+    """Set the limits of this process. The kernel ends it when its time is over; too much memory is a MemoryError."""
+    with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     for ending in (signal.SIGALRM, signal.SIGXFSZ, signal.SIGXCPU):
         signal.signal(ending, signal.SIG_DFL)

@@ -20,7 +20,7 @@ import threading
 import typing
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -30,7 +30,6 @@ from chalicelib.video import fork_server
 from chalicelib.video.fork_server import LARGEST_READ, RANGE, Task
 from chalicelib.video.source import Source
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 GIGABYTE = 1024**3
@@ -59,21 +58,14 @@ ANSWERING = Limits(seconds=25.0, memory=2 * GIGABYTE)
 """For work within a request, which ends after 29 seconds."""
 
 
-def run(
-    function: Callable[Concatenate[Source, P], T],
-    source: Source,
-    *arguments: P.args,
-    limits: Limits = TRANSCODING,
-    **nothing: P.kwargs,
-) -> T:
-    """Call a function of `video.tasks` in a child process; the first argument is the source.
+def run(function: Callable[..., T], source: Source, *arguments: Any, limits: Limits = TRANSCODING) -> T:
+    """Call a function of `video.tasks` in a child process; its first argument is the source.
 
     Raises:
         BadInput: the child died or broke a limit; or what the function raised.
         LimnError: what the source raised.
     """
-    result: T = run_all(function, [source], *arguments, limits=limits, **nothing)
-    return result
+    return run_all(function, [source], *arguments, limits=limits)
 
 
 def run_all(function: Callable[..., T], sources: Sequence[Source], *arguments: Any, limits: Limits = TRANSCODING) -> T:
