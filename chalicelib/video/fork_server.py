@@ -1,7 +1,6 @@
-"""The process that forks a child for each task of `video.isolation`; run as `python -m chalicelib.video.fork_server
-FD`.
+"""The process that forks a child for each task of `video.isolation`.
 
-It imports FFmpeg and Pillow once, so that a child costs a few milliseconds. It has one thread, no credentials in its
+Run as `python -m chalicelib.video.fork_server FD`. It imports FFmpeg and Pillow once, so that a child costs a few milliseconds. It has one thread, no credentials in its
 environment and no work of its own: a child may corrupt its memory, run out of it or loop without harm to anything else.
 
     control socket   one byte with two file descriptors for each task: the task's socket and the write end of a pipe
