@@ -1,7 +1,8 @@
 """The process that forks a child for each task of `video.isolation`.
 
-Run as `python -m chalicelib.video.fork_server FD`. It imports FFmpeg and Pillow once, so that a child costs a few milliseconds. It has one thread, no credentials in its
-environment and no work of its own: a child may corrupt its memory, run out of it or loop without harm to anything else.
+Run as `python -m chalicelib.video.fork_server FD`. It imports FFmpeg and Pillow once, so that a child costs a few
+milliseconds. It has one thread, no credentials in its environment and no work of its own: a child may corrupt its
+memory, run out of it or loop without harm to anything else.
 
     control socket   one byte with two file descriptors for each task: the task's socket and the write end of a pipe
     task socket      frames of `FRAME` (kind, length) and a body; the child reads the task from it
