@@ -154,8 +154,7 @@ class TestWhatRuns:
         text = manifest(
             python(
                 "main",
-                "import os, sys, urllib.request\n"
-                f"sys.exit(0 if len(os.listdir({str(marks)!r})) >= 2 else 3)",
+                f"import os, sys, urllib.request\nsys.exit(0 if len(os.listdir({str(marks)!r})) >= 2 else 3)",
                 retryStrategy={"limit": 2},
             )
         )
