@@ -46,7 +46,7 @@ class Service:
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._schedule = Schedule(*_timers(), region=aws.REGION)
         self._state = state.State(home / "data")
-        self._jobs = runner and LocalQueue(home, runner, jobs.handler, settings().job_files_image)
+        self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
         self._place: dict[str, str] = {}
 
     def start(self) -> Iterator[str]:
