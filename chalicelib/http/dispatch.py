@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chalicelib.access import effective_permission, scope
+from chalicelib.access import effective_permission
 from chalicelib.access.authentication import authenticate
+from chalicelib.access.scope import Scope
 from chalicelib.core.permissions import Level, Permission, Verdict, decide
 from chalicelib.errors import Forbidden, LimnError, NotFound, NotSignedIn
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
@@ -46,19 +47,18 @@ def dispatch(operation: Operation, request: Request) -> HttpAnswer:
 
 def _served(operation: Operation, request: Request) -> HttpAnswer:
     try:
-        result = effective_permission.marked(operation.handler(admit(operation, request)))
+        call = admit(operation, request)
+        result = effective_permission.add_masks(call.scope, operation.handler(call))
         return within_limit(encode(operation, result, request.query, request.headers))
     except LimnError as error:
         return encode_error(error)
     except Exception:
         log.exception("%s failed", operation.id, extra={"request": request.id, "operation": operation.id})
         return encode_error(LimnError("Something went wrong on our side.", f"request {request.id}"))
-    finally:
-        scope.end()
 
 
 def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
-    """Everything before the work: who asks for what, and whether they may.
+    """Everything before the work: the caller, the addressed entity or record, and the permission.
 
     Raises:
         LimnError: they may not, or what they sent breaks a rule.
@@ -66,7 +66,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     caller = authenticate(request.headers.get("authorization"))
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
         raise NotSignedIn
-    scope.begin(caller, operation.needs.level)
+    scope = Scope.of(caller, operation.needs.level)
     accept = negotiate(operation, request.query, request.headers)
     path = decode_path(operation, request.variables)
     query = decode_query(operation, request.query)
@@ -75,7 +75,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     level = Level.NONE
     if operation.addresses is not None:
         found = operation.addresses.find(path, body)
-        level = operation.addresses.level(caller, found)
+        level = operation.addresses.level(scope, found)
     match decide(operation.needs, signed_in=caller.signed_in, is_staff=caller.is_staff, level=level):
         case Verdict.UNKNOWN:
             raise NotFound(f"Nothing matches {request.path} for this user.")
@@ -91,6 +91,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         project=found.project or 0,
         organization=found.organization or 0,
         level=level,
+        scope=scope,
         path=path,
         query=query,
         body=body,

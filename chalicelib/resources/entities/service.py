@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.accounts import USER
 from chalicelib.core.commits import Edit
 from chalicelib.core.definitions import TYPE_RECORD, VERSION
@@ -28,6 +29,7 @@ from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
+from chalicelib.http.operation import Call
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test, Tree, both
 from chalicelib.storage.dynamodb import entities, records, steps
@@ -37,11 +39,17 @@ from chalicelib.storage.dynamodb.steps import Step
 
 @dataclass(frozen=True, kw_only=True)
 class Writer:
-    """Who writes in which project: the user's id, and how far they may go there."""
+    """A user who writes in a project: their level there, and the scope of the request."""
 
     project: int
     user: int
     level: Level
+    scope: Scope
+
+    @classmethod
+    def of(cls, call: Call[Any, Any, Any]) -> Writer:
+        """The caller as a writer in the project addressed."""
+        return cls(project=call.project, user=call.caller.id, level=call.level, scope=call.scope)
 
     def signed(self) -> dict[str, Any]:
         """The members that say who changes a thing, and when."""
@@ -133,7 +141,7 @@ def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Id
     elements = tuple({element for _, element in wanted})
     query = all_rows(kind, Test("elemental_id", Op.IN, elements), Test("version", Op.IN, versions))
     found: dict[Identity, list[Stored[Any]]] = {each: [] for each in wanted}
-    for row in entities.many(kind, view_queries.ids(view_queries.current(project), query)).values():
+    for row in entities.many(kind, view_queries.ids(view_queries.current(project), query, UNRESTRICTED)).values():
         if (element := identity(row.entity)) in found:
             found[element].append(row)
     for (version, name), rows in found.items():
