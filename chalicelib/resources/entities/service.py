@@ -15,7 +15,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
@@ -29,12 +29,22 @@ from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
-from chalicelib.http.operation import Call
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test, Tree, both
 from chalicelib.storage.dynamodb import entities, records, steps
 from chalicelib.storage.dynamodb.entities import Stored
 from chalicelib.storage.dynamodb.steps import Step
+
+
+class _Call(Protocol):
+    """What a call says of the caller; `http` is not imported here, for queue functions import this module."""
+
+    @property
+    def project(self) -> int: ...
+    @property
+    def level(self) -> Level: ...
+    @property
+    def scope(self) -> Scope: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +57,9 @@ class Writer:
     scope: Scope
 
     @classmethod
-    def of(cls, call: Call[Any, Any, Any]) -> Writer:
+    def of(cls, call: _Call) -> Writer:
         """The caller as a writer in the project addressed."""
-        return cls(project=call.project, user=call.caller.id, level=call.level, scope=call.scope)
+        return cls(project=call.project, user=call.scope.caller.id, level=call.level, scope=call.scope)
 
     def signed(self) -> dict[str, Any]:
         """The members that say who changes a thing, and when."""
