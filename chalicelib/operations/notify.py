@@ -1,4 +1,4 @@
-"""Notices to the operator's people (`spec/3` §13)."""
+"""Notifications of the operator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chalicelib.domain.resource import Flag, Resource
 from chalicelib.domain.responses import MessageResponse
 from chalicelib.errors import Unavailable
 from chalicelib.operations.operation import Call, NoQuery, Operation
-from chalicelib.services import letters
+from chalicelib.services import letters, rate_limits
 from chalicelib.settings import settings
 
 TAG = "Service"
@@ -31,6 +31,7 @@ def notify(call: Call[None, NoQuery, NotifySpec]) -> MessageResponse:
     address = settings().notify_address
     if not address or not settings().email_enabled:
         raise Unavailable("Not Processed", "The operator has set no address for notices, or mail is off.")
+    rate_limits.check(rate_limits.NOTIFICATION, call.caller)
     try:
         letters.post(
             letters.notice(call.caller.username, call.body.message, as_file=bool(call.body.send_as_file)), address

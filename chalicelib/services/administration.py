@@ -1,4 +1,4 @@
-"""What the operator does to accounts, beside the API: the work behind `python -m infra.admin`."""
+"""What operators do to accounts: the work behind `python -m infra.admin`, and behind requests of staff."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chalicelib.domain.personal import ANNOUNCEMENT, Announcement
 from chalicelib.domain.resource import now, timestamp
 from chalicelib.errors import BadInput
 from chalicelib.services import access, passwords, users
-from chalicelib.storage import ids, records
+from chalicelib.storage import ids, presigned, records
 from chalicelib.storage.transactions import Transaction
 
 ANNOUNCED_DAYS = 7
@@ -31,24 +31,36 @@ def list_users() -> list[User]:
 def unlock(username: str) -> User:
     """Let a user sign in who entered too many wrong passwords."""
     user = named(username)
-    return records.edit(
-        USER, user.id, lambda current: msgspec.structs.replace(current, failed_logins=0, last_failed_login=0.0)
-    )
+    passwords.unlock(user.id)
+    return user
 
 
-def set_active(username: str, *, active: bool) -> User:
-    """Close a user's account, which ends all tokens of it and the link that confirmed it, or open it again."""
-    user = named(username)
+def set_active(user: User, *, active: bool) -> User:
+    """End a user's account or open it again.
+
+    Ending removes all its tokens, the link that confirms its registration, and a change of its address that is under
+    way. Presigned URLs that it has already obtained remain valid until they expire: object stores cannot recall them.
+    """
 
     def change(current: User) -> User:
         if active:
             return msgspec.structs.replace(current, is_active=True)
-        return msgspec.structs.replace(current, is_active=False, tokens=[], confirmation_token=None)
+        return msgspec.structs.replace(
+            current,
+            is_active=False,
+            tokens=[],
+            confirmation_token=None,
+            pending_email=None,
+            pending_email_token=None,
+        )
 
     def end(transaction: Transaction, before: User, after: User) -> None:
         passwords.revoke(transaction, set(before.tokens) - set(after.tokens))
 
-    return records.edit(USER, user.id, change, also=end)
+    changed = records.edit(USER, user.id, change, also=end)
+    if not active:
+        presigned.forget(user.id)
+    return changed
 
 
 def set_staff(username: str, *, staff: bool) -> User:
