@@ -9,13 +9,15 @@ import time
 
 import msgspec
 
-from chalicelib.domain.accounts import USER, User
-from chalicelib.domain.invitations import CONFIRMATION_HOURS
+from chalicelib.access import passwords, users
+from chalicelib.access.authentication import Caller, hash_of
+from chalicelib.core.accounts import USER, User
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.services import letters, notices, passwords, rate_limits, users
-from chalicelib.services.access import Caller, hash_of
+from chalicelib.resources.accounts.invitations import CONFIRMATION_HOURS
+from chalicelib.resources.email import notifications, system_emails
+from chalicelib.services import rate_limits
 from chalicelib.settings import settings
-from chalicelib.storage import records
+from chalicelib.storage.dynamodb import records
 
 
 def request(user: User, email: str, caller: Caller) -> bool:
@@ -46,7 +48,7 @@ def request(user: User, email: str, caller: Caller) -> bool:
         return False
     token = passwords.new_mailed_token()
     # The mail goes first: after a crash in between its link does not work, and the change is asked for again.
-    letters.post(letters.address_change(f"{settings().public_url}/email-confirmation/{token}"), address)
+    system_emails.post(system_emails.address_change(f"{settings().public_url}/email-confirmation/{token}"), address)
 
     def hold(current: User) -> User:
         return msgspec.structs.replace(
@@ -54,7 +56,7 @@ def request(user: User, email: str, caller: Caller) -> bool:
         )
 
     records.edit(USER, user.id, hold)
-    notices.address_change_requested(user, address)
+    notifications.address_change_requested(user, address)
     return True
 
 
@@ -93,7 +95,7 @@ def confirm(token: str, caller: Caller) -> User:
         )
 
     changed = records.edit(USER, user.id, change, taken=users.address_taken())
-    notices.address_changed(user, changed.email)
+    notifications.address_changed(user, changed.email)
     return changed
 
 

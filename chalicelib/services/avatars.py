@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.domain.accounts import User
+from chalicelib.core.accounts import User
 from chalicelib.errors import BadInput, TooLarge
-from chalicelib.storage import objects
+from chalicelib.storage.objects import objects
 
 LARGEST = 1024 * 1024
 MEMBER = "avatar"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 
+from chalicelib.access.authentication import Caller
 from chalicelib.errors import TooMany
-from chalicelib.services.access import Caller
 from chalicelib.storage import attempts
 
 HOUR = 3600

@@ -14,7 +14,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.errors import Unavailable
-from chalicelib.storage.tables import CounterRow
+from chalicelib.storage.dynamodb.tables import CounterRow
 
 _TRIES = 5
 

@@ -22,8 +22,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from chalice.local import LocalChalice
 
-from chalicelib.api.encoding import encode_error
 from chalicelib.errors import LimnError, NotFound, TooLarge, Unavailable, WrongMethod
+from chalicelib.http.encoding import encode_error
 
 LARGEST_REQUEST = 10 * 1024 * 1024
 LARGEST_RESPONSE = 6 * 1024 * 1024
@@ -99,7 +99,9 @@ class Gateway:
         """Serve a path of the local stack's own: `serve` gets method, query and body."""
         self._pages[path] = serve
 
-    def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"", client: str = "127.0.0.1") -> Reply:
+    def ask(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"", client: str = "127.0.0.1"
+    ) -> Reply:
         """Serve one request.
 
         Args:

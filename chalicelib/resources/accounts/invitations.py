@@ -1,0 +1,95 @@
+"""Invitations, password resets and unlocks: mailed tokens that are good once, for a while. Only hashes are stored."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from chalicelib.core.accounts import Email
+from chalicelib.core.permissions import OrganizationLevelName
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import Resource, Timestamp
+
+INVITATION_DAYS = 7
+RESET_HOURS = 24
+UNLOCK_HOURS = 24
+CONFIRMATION_HOURS = 24
+"""Of the link that confirms a changed address."""
+InvitationStatus = Literal["Pending", "Expired", "Accepted"]
+
+
+class InvitationUpdate(Resource, kw_only=True):
+    """What a PATCH of an invitation may carry; Accepted is the only status that may be set."""
+
+    permission: OrganizationLevelName | None = None
+    status: Literal["Accepted"] | None = None
+
+
+class InvitationSpec(Resource, kw_only=True):
+    """What creates an invitation."""
+
+    email: Email
+    permission: OrganizationLevelName
+
+
+class Invitation(Resource, kw_only=True):
+    """An invitation of an address into an organization. Its token is in the mail and in the answer to its creation."""
+
+    also: ClassVar = {"organization_id": "organization", "created_by_id": "created_by"}
+    hidden: ClassVar = frozenset({"token_hash"})
+
+    id: int
+    organization: int
+    email: Email
+    permission: OrganizationLevelName
+    status: InvitationStatus = "Pending"
+    created_by: int
+    created_datetime: Timestamp
+    created_username: str
+    registration_token: str | None = None
+    """Null in every answer: older clients expect the member."""
+    token_hash: str = ""
+    """SHA-256 of the token in the invitation's link, in hex."""
+
+
+class PasswordResetSpec(Resource, kw_only=True):
+    """The address of the user whose password is reset."""
+
+    email: Email
+
+
+class PasswordReset(Resource, kw_only=True):
+    """A reset that was mailed; its id is the hash of the token in the mail's link."""
+
+    id: str
+    user: int
+    email: str = ""
+    """The address it was mailed to: the reset is void once the user has another."""
+    created: float
+    """Seconds since the epoch."""
+
+
+class Unlock(Resource, kw_only=True):
+    """A way past the lock of an account, mailed to its user; its id is the hash of the token in the mail's link."""
+
+    id: str
+    user: int
+    created: float
+    """Seconds since the epoch."""
+
+
+INVITATION = RecordKind(
+    name="invitation",
+    struct=Invitation,
+    title="Invitation",
+    parent=("organization", "organization"),
+    claims=lambda invitation: {
+        **({"token": invitation.token_hash} if invitation.token_hash else {}),
+        **(
+            {"email": f"{invitation.organization}|{invitation.email.casefold()}"}
+            if invitation.status == "Pending"
+            else {}
+        ),
+    },
+)
+PASSWORD_RESET = RecordKind(name="passwordreset", struct=PasswordReset, title="PasswordReset")
+UNLOCK = RecordKind(name="unlock", struct=Unlock, title="Unlock")
