@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from chalicelib.access.authentication import hash_of
-from chalicelib.core.accounts import TOKEN, USER, StoredToken, User
+from chalicelib.core.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, StoredToken, Unlock, User
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.resources.accounts.invitations import UNLOCK, UNLOCK_HOURS, Unlock
-from chalicelib.storage import attempts
-from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb import attempts, records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 

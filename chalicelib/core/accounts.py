@@ -16,6 +16,7 @@ Email = Annotated[str, Meta(min_length=3, max_length=254)]
 PersonName = Annotated[str, Meta(max_length=150, pattern=ONE_LINE)]
 Password = Annotated[str, Meta(min_length=1, max_length=1024)]
 MailedToken = Annotated[str, Meta(max_length=200)]
+UNLOCK_HOURS = 24
 AddressStanding = Literal["declared", "vouched", "confirmed"]
 """How far an address is its user's: the user says so, staff said so, or a link mailed to it was opened."""
 EncodedPicture = Annotated[str, Meta(max_length=2_000_000)]
@@ -49,6 +50,15 @@ class StoredToken(Resource, kw_only=True):
     is_staff: bool = False
     is_active: bool = True
     created_datetime: Timestamp
+
+
+class Unlock(Resource, kw_only=True):
+    """A way past the lock of an account, mailed to its user; its id is the hash of the token in the mail's link."""
+
+    id: str
+    user: int
+    created: float
+    """Seconds since the epoch."""
 
 
 class UserUpdate(Resource, kw_only=True):
@@ -295,6 +305,7 @@ USER = RecordKind(
     },
     links={"email_key": "email"},
 )
+UNLOCK = RecordKind(name="unlock", struct=Unlock, title="Unlock")
 TOKEN = RecordKind(name="token", struct=StoredToken, title="Token")
 ORGANIZATION = RecordKind(
     name="organization",

@@ -12,11 +12,11 @@ import uuid
 import msgspec
 import pytest
 
-from chalicelib.access import passwords, users
+from chalicelib.access import passwords
 from chalicelib.access.authentication import hash_of
 from chalicelib.core.accounts import USER, UserSpec
 from chalicelib.errors import NotFound
-from chalicelib.resources.accounts import administration, registration
+from chalicelib.resources.accounts import administration, creation, registration
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
@@ -44,7 +44,7 @@ def name():
 @pytest.fixture
 def ada(name):
     spec = UserSpec(username=name, first_name="Ada", last_name="L", email=f"{name}@example.org", password=PASSWORD)
-    return users.register(spec)
+    return creation.register(spec)
 
 
 def sign_in(user):

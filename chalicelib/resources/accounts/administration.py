@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from chalicelib.access import authentication, passwords, users
+from chalicelib.access import authentication, passwords
 from chalicelib.core.accounts import MEMBERSHIP, TOKEN, USER, User, UserSpec
 from chalicelib.core.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput
+from chalicelib.resources.accounts import creation
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import presigned
@@ -21,7 +22,7 @@ _LONGEST_ANNOUNCEMENT = 50_000
 
 def create_superuser(spec: UserSpec) -> User:
     """A user of staff. Raises BadInput where the name is taken or a member breaks a rule."""
-    return users.register(spec, is_staff=True)
+    return creation.register(spec, is_staff=True)
 
 
 def list_users() -> list[User]:

@@ -11,7 +11,6 @@ from chalicelib.core.resource import Resource, Timestamp
 
 INVITATION_DAYS = 7
 RESET_HOURS = 24
-UNLOCK_HOURS = 24
 CONFIRMATION_HOURS = 24
 """Of the link that confirms a changed address."""
 InvitationStatus = Literal["Pending", "Expired", "Accepted"]
@@ -68,15 +67,6 @@ class PasswordReset(Resource, kw_only=True):
     """Seconds since the epoch."""
 
 
-class Unlock(Resource, kw_only=True):
-    """A way past the lock of an account, mailed to its user; its id is the hash of the token in the mail's link."""
-
-    id: str
-    user: int
-    created: float
-    """Seconds since the epoch."""
-
-
 INVITATION = RecordKind(
     name="invitation",
     struct=Invitation,
@@ -92,4 +82,3 @@ INVITATION = RecordKind(
     },
 )
 PASSWORD_RESET = RecordKind(name="passwordreset", struct=PasswordReset, title="PasswordReset")
-UNLOCK = RecordKind(name="unlock", struct=Unlock, title="Unlock")

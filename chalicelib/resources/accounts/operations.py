@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
-from chalicelib.access import authentication, passwords, users
+from chalicelib.access import authentication, passwords, rate_limits, users
 from chalicelib.core.accounts import MEMBERSHIP, USER, Credentials, Token, User, UserSpec, UserUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Uuid, given
@@ -14,10 +14,9 @@ from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, Forbidden, NotFound, NotSignedIn
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Call, NoQuery, Operation
-from chalicelib.resources.accounts import administration, profiles, registration
+from chalicelib.resources.accounts import address_changes, administration, avatars, profiles, registration
 from chalicelib.resources.accounts.invitations import PasswordResetSpec
 from chalicelib.resources.email import notifications
-from chalicelib.services import address_changes, avatars, rate_limits
 from chalicelib.storage.dynamodb import records
 
 TAG = "Accounts"
@@ -112,17 +111,7 @@ def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse
     if user is None:
         raise NotFound.of("User", call.path["id"]) if call.caller.is_staff else Forbidden()
     change = given(body)
-    by_reset = change.keys() == {"password", "reset_token"}
-    if not by_reset and not call.caller.signed_in:
-        raise NotSignedIn
-    if not by_reset and call.caller.id != user.id and not call.caller.is_staff:
-        raise Forbidden
-    if body.is_active is not None and not call.caller.is_staff:
-        raise Forbidden("is_active: only staff may end an account or open it again.")
-    if user.username.casefold() == authentication.ANONYMOUS:
-        raise BadInput(f"The user {user.username!r} cannot be changed.")
-    if body.reset_token is not None and body.password is None:
-        raise BadInput("reset_token: it sets a password; give the password too.")
+    _check_change(call, user, change)
     waits = False
     if change.keys() - {"password", "reset_token", "email", "is_active"}:
         profiles.change_user(user, body)
@@ -134,6 +123,22 @@ def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse
         administration.set_active(user, active=body.is_active)
     more = " The new address counts once the link in the mail to it is opened." if waits else ""
     return MessageResponse(message=f"Updated user {user.id} successfully!{more}")
+
+
+def _check_change(call: Call[User, PresignedQuery, UserUpdate], user: User, change: dict[str, Any]) -> None:
+    """Refuse a change that its caller may not make, before any of it is made."""
+    caller = call.caller
+    if change.keys() != {"password", "reset_token"}:
+        if not caller.signed_in:
+            raise NotSignedIn
+        if caller.id != user.id and not caller.is_staff:
+            raise Forbidden
+    if "is_active" in change and not caller.is_staff:
+        raise Forbidden("is_active: only staff may end an account or open it again.")
+    if user.username.casefold() == authentication.ANONYMOUS:
+        raise BadInput(f"The user {user.username!r} cannot be changed.")
+    if "reset_token" in change and "password" not in change:
+        raise BadInput("reset_token: it sets a password; give the password too.")
 
 
 def reset_password(call: Call[None, NoQuery, PasswordResetSpec]) -> MessageResponse:

@@ -8,7 +8,7 @@ import msgspec
 
 from chalicelib.core.accounts import USER, User, UserUpdate
 from chalicelib.errors import BadInput
-from chalicelib.services import avatars
+from chalicelib.resources.accounts import avatars
 from chalicelib.storage.dynamodb import records
 
 

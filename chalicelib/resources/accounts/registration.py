@@ -10,23 +10,21 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from chalicelib.access import passwords, users
+from chalicelib.access import passwords, rate_limits, users
 from chalicelib.access.authentication import Caller, hash_of
-from chalicelib.core.accounts import AFFILIATION, ORGANIZATION, USER, Affiliation, User, UserSpec
+from chalicelib.core.accounts import AFFILIATION, ORGANIZATION, UNLOCK, USER, Affiliation, Unlock, User, UserSpec
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
+from chalicelib.resources.accounts import creation
 from chalicelib.resources.accounts.invitations import (
     INVITATION,
     INVITATION_DAYS,
     PASSWORD_RESET,
     RESET_HOURS,
-    UNLOCK,
     Invitation,
     PasswordReset,
-    Unlock,
 )
 from chalicelib.resources.email import notifications, system_emails
-from chalicelib.services import rate_limits
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.tables import RecordRow
@@ -49,18 +47,18 @@ def register(spec: UserSpec, caller: Caller) -> User:
     if not settings().anonymous_registration and not caller.is_staff:
         raise BadInput("registration_token: one is required here.")
     if caller.is_staff:
-        return users.register(spec, standing="vouched")
+        return creation.register(spec, standing="vouched")
     if not settings().confirm_registration:
-        return users.register(spec, standing="declared")
+        return creation.register(spec, standing="declared")
     if not settings().email_enabled:
         raise BadInput("An account needs a confirmed address, and this deployment does not send email.")
     token = passwords.new_mailed_token()
-    user = users.build(spec, standing="declared", confirmation=hash_of(token))
+    user = creation.build(spec, standing="declared", confirmation=hash_of(token))
     if records.claimed(USER, "username", user.username.casefold()):
-        raise users.name_taken()
+        raise creation.name_taken()
     # The mail goes first: an account without it could neither be used nor registered again.
     system_emails.post(system_emails.activation(f"{settings().public_url}/email-confirmation/{token}"), user.email)
-    return records.create(USER, user, taken=users.name_taken())
+    return records.create(USER, user, taken=creation.name_taken())
 
 
 def confirm(token: str, caller: Caller) -> User:
@@ -82,7 +80,7 @@ def confirm(token: str, caller: Caller) -> User:
         USER,
         user.id,
         lambda current: msgspec.structs.replace(current, is_active=True, email_standing="confirmed"),
-        taken=users.address_taken(),
+        taken=creation.address_taken(),
     )
 
 
@@ -141,7 +139,7 @@ def accept(invitation: Invitation, user: User, *, newcomer: bool = False) -> Non
     def affiliate(change: Transaction, _before: Invitation, _after: Invitation) -> None:
         records.add(change, AFFILIATION, accepted)
         if newcomer:
-            records.add(change, USER, user, taken=users.name_taken())
+            records.add(change, USER, user, taken=creation.name_taken())
 
     records.edit(INVITATION, invitation.id, use, also=affiliate)
 
@@ -227,7 +225,7 @@ def reset_password(user: User, token: str, password: str, caller: Caller) -> Non
         records.add(change, UNLOCK, Unlock(id=reset.id, user=user.id, created=time.time()))
         passwords.revoke(change, before.tokens)
 
-    changed = records.edit(USER, user.id, replace, also=use_up, taken=users.address_taken())
+    changed = records.edit(USER, user.id, replace, also=use_up, taken=creation.address_taken())
     passwords.unlock(user.id)
     notifications.password_changed(changed)
 
@@ -252,7 +250,7 @@ def _register_invited(spec: UserSpec, token: str, caller: Caller) -> User:
     if invitation.email.casefold() != spec.email.casefold():
         raise BadInput("email: it is not the address that was invited.")
     # an administrator has seen the link too, so that it does not prove whose the address is
-    user = users.build(spec, standing="declared")
+    user = creation.build(spec, standing="declared")
     accept(invitation, user, newcomer=True)
     return user
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 
-from chalicelib.access import passwords, users
+from chalicelib.access import passwords, rate_limits, users
 from chalicelib.core.accounts import AFFILIATION, ORGANIZATION, USER, Affiliation, Membership, Project, User
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.errors import LimnError
 from chalicelib.resources.email import system_emails
-from chalicelib.services import rate_limits
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 

@@ -6,13 +6,13 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
+from chalicelib.access import rate_limits
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Flag, Resource
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import Unavailable
 from chalicelib.http.operation import Call, NoQuery, Operation
 from chalicelib.resources.email import system_emails
-from chalicelib.services import rate_limits
 from chalicelib.settings import settings
 
 TAG = "Service"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+from chalicelib.access import rate_limits
 from chalicelib.core import email_addresses
 from chalicelib.core.accounts import Project
 from chalicelib.core.jobs import EmailSpec
@@ -13,7 +14,6 @@ from chalicelib.http.addresses import PROJECT
 from chalicelib.http.operation import Call, NoQuery, Operation
 from chalicelib.queues import send_many
 from chalicelib.resources.email import project_emails
-from chalicelib.services import rate_limits
 from chalicelib.settings import settings
 
 TAG = "Email"

@@ -9,9 +9,10 @@ import uuid
 import msgspec
 import pytest
 
-from chalicelib.access import passwords, users
+from chalicelib.access import passwords
 from chalicelib.core.accounts import USER, UserSpec
 from chalicelib.errors import Unavailable
+from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from infra.local import aws, outbox
@@ -25,7 +26,7 @@ def ada():
     """A user with a password, as registration makes one."""
     name = f"ada-{uuid.uuid4().hex[:8]}"
     spec = UserSpec(username=name, first_name="Ada", last_name="L", email=f"{name}@example.org", password=PASSWORD)
-    return users.register(spec)
+    return creation.register(spec)
 
 
 def sign_in(nobody, user, password=PASSWORD, **more):

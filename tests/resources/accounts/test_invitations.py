@@ -29,8 +29,13 @@ def configured(monkeypatch):
         import msgspec
 
         changed: Settings = msgspec.structs.replace(settings(), **values)
-        for module in ("registration", "letters"):
-            monkeypatch.setattr(f"chalicelib.services.{module}.settings", lambda: changed)
+        for module in (
+            "accounts.registration",
+            "accounts.address_changes",
+            "email.system_emails",
+            "email.notifications",
+        ):
+            monkeypatch.setattr(f"chalicelib.resources.{module}.settings", lambda: changed)
 
     return change
 
@@ -100,7 +105,7 @@ class TestInvitations:
     def test_without_its_letter_there_is_no_invitation(self, api, organization, address, monkeypatch):
         body = {"email": address, "permission": "Member"}
         with monkeypatch.context() as broken:
-            broken.setattr(registration.letters, "send", _refuse)
+            broken.setattr(registration.system_emails, "send", _refuse)
             assert api.post(f"Invitations/{organization}", body).status == 503
         assert api.get(f"Invitations/{organization}").json == []
         assert api.post(f"Invitations/{organization}", body).status == 201
@@ -167,7 +172,7 @@ class TestRegistration:
         configured(anonymous_registration=True, confirm_registration=True)
         wanted = spec(address)
         with monkeypatch.context() as broken:
-            broken.setattr(registration.letters, "send", _refuse)
+            broken.setattr(registration.system_emails, "send", _refuse)
             assert nobody.post("Users", wanted).status == 503
         assert nobody.post("Users", wanted).status == 201
         assert nobody.post("Users", wanted).status == 400

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from chalicelib.access.authentication import Caller
 from chalicelib.errors import TooMany
-from chalicelib.storage import attempts
+from chalicelib.storage.dynamodb import attempts
 
 HOUR = 3600
 _NETWORK_BITS = 64

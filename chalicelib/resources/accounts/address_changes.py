@@ -9,13 +9,13 @@ import time
 
 import msgspec
 
-from chalicelib.access import passwords, users
+from chalicelib.access import passwords, rate_limits, users
 from chalicelib.access.authentication import Caller, hash_of
 from chalicelib.core.accounts import USER, User
 from chalicelib.errors import BadInput, NotFound
+from chalicelib.resources.accounts import creation
 from chalicelib.resources.accounts.invitations import CONFIRMATION_HOURS
 from chalicelib.resources.email import notifications, system_emails
-from chalicelib.services import rate_limits
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 
@@ -35,7 +35,7 @@ def request(user: User, email: str, caller: Caller) -> bool:
         BadInput: the address is malformed, another user's, or mail is off and the caller is not of staff.
         TooMany: the caller or the address had too many.
     """
-    address = users.check_address(email)
+    address = creation.check_address(email)
     if address.casefold() == user.email_key:
         records.edit(USER, user.id, lambda current: msgspec.structs.replace(current, email=address))
         return False
@@ -94,7 +94,7 @@ def confirm(token: str, caller: Caller) -> User:
             pending_email_token=None,
         )
 
-    changed = records.edit(USER, user.id, change, taken=users.address_taken())
+    changed = records.edit(USER, user.id, change, taken=creation.address_taken())
     notifications.address_changed(user, changed.email)
     return changed
 
@@ -109,4 +109,4 @@ def _put(user: User, address: str) -> None:
 def _refuse_taken(user: User, address: str) -> None:
     """Raise BadInput where another user has an address, be it one that only declares it when nobody else has it."""
     if any(other.id != user.id and other.email_standing != "declared" for other in users.with_address(address)):
-        raise users.address_taken()
+        raise creation.address_taken()
