@@ -26,7 +26,8 @@ from chalicelib.resources.uploads import fetching
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
-from chalicelib.video import images
+from chalicelib.video import images, isolation, tasks
+from chalicelib.video.source import BytesSource
 
 
 def import_image(message: ImportImage) -> None:
@@ -41,7 +42,8 @@ def import_image(message: ImportImage) -> None:
         return
     is_reference = bool(found.media_files and found.media_files.image)
     project = media_service.project_with(found.project)
-    made = images.import_image(fetching.fetch(message.url, found.project, images.MAX_BYTES))
+    data = fetching.fetch(message.url, found.project, images.MAX_BYTES)
+    made = isolation.run(tasks.convert_image, BytesSource(data))
 
     def key(name: str) -> str:
         return buckets_service.media_key(project, found.id, name)
