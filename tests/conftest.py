@@ -198,8 +198,8 @@ def project(api: Api, organization: int) -> int:
 def fine_grained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Row protections count, as with `LIMN_FINE_GRAINED_PERMISSIONS`."""
     changed = msgspec.structs.replace(settings(), fine_grained_permissions=True)
-    for module in ("authentication", "scope", "row_protections"):
-        monkeypatch.setattr(f"chalicelib.access.{module}.settings", lambda: changed)
+    for module in ("access.authentication", "access.scope", "resources.permissions.service"):
+        monkeypatch.setattr(f"chalicelib.{module}.settings", lambda: changed)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -77,7 +77,7 @@ def remove(user: int, key: Any) -> None:
         objects.remove([key])
 
 
-def is_own_key(user: int, key: Any) -> bool:
+def is_own_key(user: int, key: Any) -> TypeGuard[str]:
     """Whether a stored member of a profile names a picture of its user, and nothing else."""
     return isinstance(key, str) and key in {f"{_folder(user)}avatar.{ending}" for ending in _SIGNATURES.values()}
 
