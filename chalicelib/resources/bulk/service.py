@@ -36,10 +36,11 @@ from chalicelib.core.permissions import Level
 from chalicelib.errors import Conflict
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
-from chalicelib.queues import SETTLED, FinishBulkChange, send
+from chalicelib.queues import SETTLED, send
 from chalicelib.resources.annotations import tracks
 from chalicelib.resources.annotations.reassign import MOST_COPIED, MOST_MOVED, Moves
 from chalicelib.resources.bulk.changes import BulkChange, How, archiving, changing, changing_media, transitions
+from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.entities.service import Writer, all_rows, has_earlier, letting_go, type_of
 from chalicelib.resources.leaves import trees as leaves_trees
 from chalicelib.resources.media import clearing as media_clearing

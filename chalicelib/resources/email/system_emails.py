@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from chalicelib.core.accounts import User
 from chalicelib.errors import BadInput
-from chalicelib.queues import SendEmail, TextFile, send
+from chalicelib.queues import send
 from chalicelib.resources.email import service as email_service
+from chalicelib.resources.email.messages import SendEmail, TextFile
 from chalicelib.settings import settings
 
 

@@ -20,10 +20,11 @@ from chalicelib.core.entities import ImageDefinition, Media, MediaFiles
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError
-from chalicelib.queues import ImportImage, send_many
+from chalicelib.queues import send_many
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities.service import Writer, author, hyphenated
 from chalicelib.resources.media import service as media_service
+from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.media.schemas import TAG_ATTRIBUTE, MediaSpec, guess_type, tag_text, tagged, with_job
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.resources.uploads import fetching

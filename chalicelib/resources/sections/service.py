@@ -140,43 +140,6 @@ def delete(project: int, found: Iterable[Section], user: int) -> int:
     return len(changes)
 
 
-def matches(path: str, lquery: str) -> bool:
-    """Whether a path matches an lquery.
-
-    That is labels, `*` for any number of them, `*{n}`, `*{n,m}`, `!`, `|`, and `@` and `*` at a label's end.
-
-    Raises:
-        BadInput: the pattern is none.
-    """
-    return re.fullmatch(_expression(lquery), path + ".") is not None
-
-
-def _expression(lquery: str) -> str:
-    parts = []
-    for level in lquery.split("."):
-        if counted := re.fullmatch(r"\*(?:\{(\d{0,3})(,?)(\d{0,3})\})?", level):
-            low, comma, high = counted.groups()
-            if low is None:
-                parts.append(r"(?:\w+\.)*")
-            else:
-                parts.append(rf"(?:\w+\.){{{low or 0},{high if comma else low}}}")
-            continue
-        words = level.removeprefix("!").split("|")
-        if not all(re.fullmatch(r"\w+[@%*]*", word) for word in words):
-            raise BadInput(f"match: {level!r} is no part of an lquery.")
-        choice = "|".join(_word(word) for word in words)
-        parts.append(rf"(?!(?:{choice})\.)\w+\." if level.startswith("!") else rf"(?:{choice})\.")
-    return "".join(parts)
-
-
-def _word(word: str) -> str:
-    flags = word.lstrip("".join(set(word) - set("@%*")))
-    bare = word.rstrip("@%*")
-    text = re.escape(bare)
-    text = rf"(?i:{text})" if "@" in flags else text
-    return text + (r"\w*" if "*" in flags else "")
-
-
 def substitute(project: int, found: Iterable[Section], old: str, new: str, user: int) -> int:
     """Replace the beginning of the paths of those sections that begin so; how many do.
 

@@ -19,13 +19,14 @@ from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.parameters import MediaQuery
-from chalicelib.queues import PlanTranscode, send
+from chalicelib.queues import send
 from chalicelib.resources.email import project_emails
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media import creation as media_creation
 from chalicelib.resources.media.schemas import MediaSpec, with_job
 from chalicelib.resources.media.service import project_with
+from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records

@@ -33,7 +33,8 @@ from chalicelib.core.records import RecordKind
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
-from chalicelib.queues import SETTLED, BuryRetired, send
+from chalicelib.queues import SETTLED, send
+from chalicelib.resources.types.messages import BuryRetired
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records, retired, steps
 from chalicelib.storage.dynamodb.retired import Retired
