@@ -39,7 +39,7 @@ def with_url(user: User, seconds: int | None) -> User:
     """
     if seconds is None:
         return user
-    key = user.profile.get(MEMBER)
+    key: object = user.profile.get(MEMBER)
     url = objects.presign_get(key, seconds) if is_own_key(user.id, key) else None
     return msgspec.structs.replace(user, profile={**user.profile, MEMBER: url})
 
@@ -77,7 +77,7 @@ def remove(user: int, key: Any) -> None:
         objects.remove([key])
 
 
-def is_own_key(user: int, key: Any) -> TypeGuard[str]:
+def is_own_key(user: int, key: object) -> TypeGuard[str]:
     """Whether a stored member of a profile names a picture of its user, and nothing else."""
     return isinstance(key, str) and key in {f"{_folder(user)}avatar.{ending}" for ending in _SIGNATURES.values()}
 
