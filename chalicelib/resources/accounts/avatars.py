@@ -40,7 +40,7 @@ def with_url(user: User, seconds: int | None) -> User:
     if seconds is None:
         return user
     key: object = user.profile.get(MEMBER)
-    url = objects.presign_get(key, seconds) if is_own_key(user.id, key) else None
+    url = objects.presign_get(key, seconds) if is_own_key(key, user.id) else None
     return msgspec.structs.replace(user, profile={**user.profile, MEMBER: url})
 
 
@@ -73,11 +73,11 @@ def store(user: int, encoded: str) -> str:
 
 def remove(user: int, key: Any) -> None:
     """Remove a picture that its user no longer has; what is not a picture of the user stays."""
-    if is_own_key(user, key):
+    if is_own_key(key, user):
         objects.remove([key])
 
 
-def is_own_key(user: int, key: object) -> TypeGuard[str]:
+def is_own_key(key: object, user: int) -> TypeGuard[str]:
     """Whether a stored member of a profile names a picture of its user, and nothing else."""
     return isinstance(key, str) and key in {f"{_folder(user)}avatar.{ending}" for ending in _SIGNATURES.values()}
 
