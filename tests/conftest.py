@@ -45,6 +45,7 @@ from tests import roles  # noqa: E402
 GATEWAY = Gateway(app)
 roles.install()
 _names = itertools.count(1)
+_clients = (f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}" for number in itertools.count(1))
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Api:
     user: User | None
     token: str = ""
     headers: dict[str, str] = field(default_factory=dict)
+    client: str = field(default_factory=_clients.__next__)
+    """Its network address: one of its own, so that limits of requests count each test alone."""
 
     def ask(self, method: str, path: str, body: Any = None, *, raw: bytes | None = None, **query: Any) -> Said:
         headers = {"Accept": "*/*", **self.headers}
@@ -82,7 +85,9 @@ class Api:
         words = {name: _word(value) for name, value in query.items() if value is not None}
         target = path if path.startswith("/") else f"/rest/{path}"
         with roles.RECORDER.acting("APIHandler"):
-            reply: Reply = GATEWAY.ask(method, f"{target}?{urlencode(words)}" if words else target, headers, data)
+            reply: Reply = GATEWAY.ask(
+                method, f"{target}?{urlencode(words)}" if words else target, headers, data, self.client
+            )
         return Said(reply.status, dict(reply.headers), reply.body)
 
     def get(self, path: str, **query: Any) -> Said:

@@ -15,7 +15,7 @@ from typing import Any
 from chalicelib.access import effective_permission
 from chalicelib.access.authentication import authenticate
 from chalicelib.access.scope import Scope
-from chalicelib.core.permissions import Level, Permission, Verdict, decide
+from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
 from chalicelib.errors import Forbidden, LimnError, NotFound, NotSignedIn
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, negotiate
@@ -37,6 +37,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     id: str = ""
+    network_address: str = ""
 
 
 def dispatch(operation: Operation, request: Request) -> HttpAnswer:
@@ -63,7 +64,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     Raises:
         LimnError: they may not, or what they sent breaks a rule.
     """
-    caller = authenticate(request.headers.get("authorization"))
+    caller = authenticate(request.headers.get("authorization"), request.network_address)
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
         raise NotSignedIn
     scope = Scope.of(caller, operation.needs.level)
@@ -82,7 +83,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         case Verdict.NOT_SIGNED_IN:
             raise NotSignedIn
         case Verdict.FORBIDDEN:
-            raise Forbidden
+            raise refusal(operation.needs, level)
         case Verdict.ALLOWED:
             pass
     return Call(
@@ -97,6 +98,14 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         body=body,
         accept=accept,
         headers=dict(request.headers),
+    )
+
+
+def refusal(needs: Permission, level: Level) -> Forbidden:
+    """What a caller gets whose permission is not enough: it names the one that is needed and the one that is held."""
+    held = name_of_level(needs, level)
+    return Forbidden(
+        f"You do not have permission to perform this action: it needs {needs.value!r}, and you have {held!r}."
     )
 
 
