@@ -80,6 +80,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """ARN of the role of jobs that take or make files; it reaches the files of jobs and nothing else."""
     job_files_image: str = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
     """The image, its entrypoint `aws`, that brings files to jobs and takes them away."""
+    job_shortest_timeout: Annotated[int, Meta(ge=1, le=3600)] = 60
+    """The shortest time limit in seconds that the queue takes: AWS Batch takes 60 or more."""
     job_days: Annotated[int, Meta(ge=1, le=3650)] = 30
     """For how many days a finished job is kept."""
     stage: str = "local"

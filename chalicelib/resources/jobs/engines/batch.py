@@ -127,7 +127,7 @@ class Batch:
             if any(_may_go(node, known) for node in graph.nodes.values()):
                 claimed, is_doubtful = order.claim()
                 ends_claim = True
-                known |= {node.id: node for node in claimed.nodes if node.job and not known[node.id].job}
+                known |= {node.id: node for node in claimed.nodes if node.job and not _is_handed(known.get(node.id))}
                 known, leaves_doubt = _hand_over(run, graph, known, is_doubtful=is_doubtful)
         except (BadInput, Refused) as error:
             self.stop(msgspec.structs.replace(run, nodes=list(known.values())))
@@ -153,6 +153,11 @@ def _expanded(run: Run, order: Order, results: Mapping[str, Result]) -> Graph:
     workflow = manifests.workflow(order.document())
     arguments = expansion.arguments_of(workflow, order.parameters())
     return expansion.expand(workflow, arguments, results, name=run.id, uid=run.uid)
+
+
+def _is_handed(node: RunNode | None) -> bool:
+    """Whether a node was handed to Batch."""
+    return node is not None and node.job is not None
 
 
 def _may_go(node: Node, known: Mapping[str, RunNode]) -> bool:
