@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from chalicelib.errors import LimnError
-from chalicelib.queues import SendEmail
 from chalicelib.resources.email import service as email_service
 from chalicelib.resources.email import system_emails
+from chalicelib.resources.email.messages import SendEmail
 from chalicelib.storage.objects import objects
 from functions.worker import Delivery, worker
 

@@ -28,6 +28,8 @@ class Caller:
     username: str = ""
     is_staff: bool = False
     token_hash: str = ""
+    network_address: str = ""
+    """Of the client, as API Gateway sees it; empty where it is not known."""
 
     @property
     def signed_in(self) -> bool:
@@ -35,9 +37,9 @@ class Caller:
         return self.id > 0
 
     @classmethod
-    def nobody(cls) -> Caller:
+    def nobody(cls, network_address: str = "") -> Caller:
         """A caller without credentials."""
-        return cls(id=0)
+        return cls(id=0, network_address=network_address)
 
 
 def hash_of(token: str) -> str:
@@ -45,14 +47,14 @@ def hash_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def authenticate(authorization: str | None) -> Caller:
-    """The caller that an Authorization header names; nobody where there is none.
+def authenticate(authorization: str | None, network_address: str = "") -> Caller:
+    """The caller that an Authorization header names; an anonymous one where there is none.
 
     Raises:
         NotSignedIn: the header is malformed, or its token is nobody's (any more).
     """
     if not authorization:
-        return Caller.nobody()
+        return Caller.nobody(network_address)
     scheme, _, token = authorization.strip().partition(" ")
     token = token.strip()
     if scheme.lower() not in SCHEMES or not token or len(token) > _LONGEST_TOKEN:
@@ -63,7 +65,13 @@ def authenticate(authorization: str | None) -> Caller:
         raise NotSignedIn("Invalid token.") from None
     if not stored.is_active:
         raise NotSignedIn("Invalid token.")
-    return Caller(id=stored.user, username=stored.username, is_staff=stored.is_staff, token_hash=stored.id)
+    return Caller(
+        id=stored.user,
+        username=stored.username,
+        is_staff=stored.is_staff,
+        token_hash=stored.id,
+        network_address=network_address,
+    )
 
 
 def membership(caller_id: int, project: int) -> Membership | None:

@@ -59,6 +59,18 @@ class Permission(Enum):
         return LEVEL_OF.get(self.value, Level.NONE)
 
 
+_ORGANIZATION_LEVELS = ("Member", "Admin")
+
+
+def name_of_level(needs: Permission, level: Level) -> str:
+    """The name of the level that a caller holds, in the words of where the permission is about."""
+    if needs is Permission.STAFF:
+        return Permission.SIGNED_IN.value
+    in_organization = needs.value in _ORGANIZATION_LEVELS
+    names = [name for name in LEVEL_OF if (name in _ORGANIZATION_LEVELS) == in_organization or name == "No Access"]
+    return max((name for name in names if LEVEL_OF[name] <= level), key=lambda name: LEVEL_OF[name])
+
+
 class Verdict(Enum):
     """What becomes of a request after its caller was looked at."""
 

@@ -1,4 +1,4 @@
-"""Notices to the operator's people (`spec/3` §13)."""
+"""Notifications of the operator."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
+from chalicelib.access import rate_limits
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Flag, Resource
 from chalicelib.core.responses import MessageResponse
@@ -31,6 +32,7 @@ def notify(call: Call[None, NoQuery, NotifySpec]) -> MessageResponse:
     address = settings().notify_address
     if not address or not settings().email_enabled:
         raise Unavailable("Not Processed", "The operator has set no address for notices, or mail is off.")
+    rate_limits.check(rate_limits.NOTIFICATION, call.caller)
     try:
         system_emails.post(
             system_emails.notice(call.caller.username, call.body.message, as_file=bool(call.body.send_as_file)), address

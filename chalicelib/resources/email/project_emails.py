@@ -10,8 +10,8 @@ from chalicelib.core import email_addresses, object_keys
 from chalicelib.core.accounts import USER
 from chalicelib.core.jobs import EmailSpec
 from chalicelib.errors import BadInput
-from chalicelib.queues import Attachment, SendEmail
 from chalicelib.resources.email import service as email_service
+from chalicelib.resources.email.messages import Attachment, SendEmail
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects

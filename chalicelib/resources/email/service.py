@@ -20,7 +20,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.core import email_addresses
 from chalicelib.errors import BadInput, TooLarge, TooMany, Unavailable
-from chalicelib.queues import SendEmail
+from chalicelib.resources.email.messages import SendEmail
 from chalicelib.settings import settings
 
 if TYPE_CHECKING:

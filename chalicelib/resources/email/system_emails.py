@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from chalicelib.core.accounts import User
 from chalicelib.errors import BadInput
-from chalicelib.queues import SendEmail, TextFile, send
+from chalicelib.queues import send
 from chalicelib.resources.email import service as email_service
+from chalicelib.resources.email.messages import SendEmail, TextFile
 from chalicelib.settings import settings
 
 
@@ -61,7 +62,7 @@ def acceptance(organization: str, link: str) -> Letter:
 
 
 def password_reset(link: str) -> Letter:
-    """To whoever asked for a new password."""
+    """To a user who asked for a new password."""
     return Letter(
         "Reset your password",
         ("Set a new password here within 24 hours:", link, "If you did not ask for this, nothing has changed."),
@@ -73,13 +74,54 @@ def activation(link: str) -> Letter:
     return Letter("Confirm your address", ("Your account is ready once you open this link:", link))
 
 
-def lockout(user: User) -> Letter:
-    """To a user whose account was locked."""
+def address_change(link: str) -> Letter:
+    """To the new address of a user, which counts once its link is opened."""
+    return Letter(
+        "Confirm your new address",
+        (
+            "This address was given as the new one of an account. Confirm it here within 24 hours:",
+            link,
+            "If you did not ask for this, ignore this mail: without the link nothing changes.",
+        ),
+    )
+
+
+def address_change_requested(username: str, address: str) -> Letter:
+    """To the old address of a user, when another one was asked for."""
+    return Letter(
+        "A new address for your account",
+        (
+            f"The address of {username} is about to become {address}. Until that is confirmed, this one stays.",
+            "If it was not you, set a new password now: that signs out everyone else and ends the change.",
+        ),
+    )
+
+
+def address_changed(username: str, address: str) -> Letter:
+    """To the old address of a user, when another one took its place."""
+    return Letter("Your address was changed", (f"The address of {username} is {address} now.",))
+
+
+def password_changed(username: str) -> Letter:
+    """To a user whose password was reset."""
+    return Letter(
+        "Your password was changed",
+        (
+            f"{username} has a new password, and everyone who was signed in to the account is signed out.",
+            "If it was not you, somebody can read your mail: secure that first, then reset the password again.",
+        ),
+    )
+
+
+def lockout(user: User, link: str = "") -> Letter:
+    """To a user whose account was locked; the link lets the user in nevertheless."""
+    way = ("You can sign in at once with this link and your password:", link) if link else ()
     return Letter(
         "Your account is locked",
         (
-            f"Somebody entered a wrong password for {user.username} three times: nobody can sign in for ten minutes.",
-            "If it was not you, your password held; you need do nothing.",
+            f"A wrong password for {user.username} was entered three times: signing in is off for ten minutes.",
+            *way,
+            "If it was not you, your password held, and no action is needed.",
         ),
     )
 

@@ -16,10 +16,10 @@ from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
 from chalicelib.errors import NotFound
-from chalicelib.queues import ImportImage
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.creation import stored_picture
+from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.media.schemas import JOBS_ATTRIBUTE, with_job
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.resources.uploads import fetching

@@ -28,10 +28,11 @@ from chalicelib.core.jobs import JOB, EmailSpec, StoredJob
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
-from chalicelib.queues import AssembleTranscode, EncodePiece, send, send_many
+from chalicelib.queues import send, send_many
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.email import project_emails
 from chalicelib.resources.media.service import project_with
+from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece
 from chalicelib.resources.transcodes.results import Workshop
 from chalicelib.resources.transcodes.service import clean_up, readable
 from chalicelib.resources.uploads import fetching

@@ -14,51 +14,52 @@ from chalicelib.errors import Unavailable
 from chalicelib.resources.health import operations as health_operations
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.dynamodb.tables import RecordRow
+from chalicelib.storage.dynamodb.tables import EntityRow
 from infra.local import aws, outbox
 from tests.conftest import join, new_user
 from tests.roles import RECORDER
 
 
 class TestHealth:
-    def test_anybody_may_ask(self, nobody):
+    def test_the_short_check_is_open_and_the_full_one_needs_a_token(self, nobody, stranger):
         assert nobody.get("HealthCheck").json == [{"part": "service", "status": "ok"}]
-        parts = [part["part"] for part in nobody.get("HealthCheckFull").json]
+        assert nobody.get("HealthCheckFull").status == 401
+        parts = [part["part"] for part in stranger.get("HealthCheckFull").json]
         assert parts == ["service", "database", "object store", "queues", "key service"]
 
     @pytest.mark.parametrize("place", [0, 1, 2, 3])
-    def test_the_part_that_is_away_is_named_and_nothing_else(self, nobody, monkeypatch, place):
+    def test_the_part_that_is_away_is_named_and_nothing_else(self, nobody, stranger, monkeypatch, place):
         def away():
             raise Unavailable("table limn-local-records in account 123456789012")
 
         parts = list(health_operations.PARTS)
         parts[place] = (parts[place][0], away)
         monkeypatch.setattr(health_operations, "PARTS", tuple(parts))
-        said = nobody.get("HealthCheckFull")
+        said = stranger.get("HealthCheckFull")
         assert said.status == 503
         assert said.json == {"message": f"The {parts[place][0]} does not answer.", "details": "None"}
         assert nobody.get("HealthCheck").status == 200
 
     @pytest.mark.parametrize(
         ("member", "part"),
-        [("records_table", "database"), ("views_bucket", "object store"), ("clip_queue_url", "queues")],
+        [("entities_table", "database"), ("views_bucket", "object store"), ("clip_queue_url", "queues")],
     )
-    def test_what_is_not_there_does_not_answer(self, nobody, monkeypatch, member, part):
+    def test_what_is_not_there_does_not_answer(self, stranger, monkeypatch, member, part):
         there = getattr(settings(), member)
         changed = msgspec.structs.replace(settings(), **{member: there + "x"})
-        if member == "records_table":
-            monkeypatch.setattr(RecordRow.Meta, "table_name", there + "x")
-            monkeypatch.setattr(RecordRow, "_connection", None)
+        if member == "entities_table":
+            monkeypatch.setattr(EntityRow.Meta, "table_name", there + "x")
+            monkeypatch.setattr(EntityRow, "_connection", None)
         for module in ("chalicelib.storage.health", "chalicelib.queues.sending"):
             monkeypatch.setattr(f"{module}.settings", lambda: changed)
-        said = nobody.get("HealthCheckFull")
+        said = stranger.get("HealthCheckFull")
         assert (said.status, said.message) == (503, f"The {part} does not answer.")
         RECORDER.refused.clear()  # no role names what is not there
 
-    def test_a_key_that_is_gone_does_not_answer(self, nobody, monkeypatch):
+    def test_a_key_that_is_gone_does_not_answer(self, stranger, monkeypatch):
         changed = msgspec.structs.replace(settings(), key_id="00000000-0000-0000-0000-000000000000")
         monkeypatch.setattr("chalicelib.storage.sealing.settings", lambda: changed)
-        said = nobody.get("HealthCheckFull")
+        said = stranger.get("HealthCheckFull")
         assert (said.status, said.message) == (503, "The key service does not answer.")
         RECORDER.refused.clear()
 

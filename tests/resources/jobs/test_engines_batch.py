@@ -6,11 +6,11 @@ import msgspec
 import pytest
 import yaml
 
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.jobs.engines import batch, batch_jobs
 from chalicelib.resources.jobs.engines.base import Away
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
