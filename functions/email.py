@@ -23,7 +23,7 @@ def _tell(message: SendEmail, reason: Exception) -> bool:
         return False
     why = f"{reason.message} {reason.details or ''}" if isinstance(reason, LimnError) else type(reason).__name__
     letter = system_emails.undelivered(message.subject, message.recipients, why.strip())
-    system_emails.post(letter, message.asked_by, number=f"{message.id}-undelivered")
+    system_emails.enqueue(letter, message.asked_by, number=f"{message.id}-undelivered")
     return True
 
 

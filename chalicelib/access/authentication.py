@@ -10,7 +10,7 @@ from chalicelib.access.masks import level_of
 from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, PROJECT, TOKEN, USER, Membership, Project
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.records import padded
-from chalicelib.errors import NotFound, NotSignedIn
+from chalicelib.errors import NotFound, Unauthenticated
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 
@@ -51,20 +51,20 @@ def authenticate(authorization: str | None, network_address: str = "") -> Caller
     """The caller that an Authorization header names; an anonymous one where there is none.
 
     Raises:
-        NotSignedIn: the header is malformed, or its token is nobody's (any more).
+        Unauthenticated: the header is malformed, or its token is nobody's (any more).
     """
     if not authorization:
         return Caller.nobody(network_address)
     scheme, _, token = authorization.strip().partition(" ")
     token = token.strip()
     if scheme.lower() not in SCHEMES or not token or len(token) > _LONGEST_TOKEN:
-        raise NotSignedIn("Invalid token header: it is to be `Authorization: Token <key>`.")
+        raise Unauthenticated("Invalid token header: it is to be `Authorization: Token <key>`.")
     try:
         stored = records.get(TOKEN, hash_of(token))
     except NotFound:
-        raise NotSignedIn("Invalid token.") from None
+        raise Unauthenticated("Invalid token.") from None
     if not stored.is_active:
-        raise NotSignedIn("Invalid token.")
+        raise Unauthenticated("Invalid token.")
     return Caller(
         id=stored.user,
         username=stored.username,

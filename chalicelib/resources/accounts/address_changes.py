@@ -48,7 +48,7 @@ def request(user: User, email: str, caller: Caller) -> bool:
         return False
     token = passwords.new_mailed_token()
     # The mail goes first: after a crash in between its link does not work, and the change is asked for again.
-    system_emails.post(system_emails.address_change(f"{settings().public_url}/email-confirmation/{token}"), address)
+    system_emails.enqueue(system_emails.address_change(f"{settings().public_url}/email-confirmation/{token}"), address)
 
     def hold(current: User) -> User:
         return msgspec.structs.replace(

@@ -11,7 +11,7 @@ from chalicelib.core.accounts import MEMBERSHIP, USER, Credentials, Token, User,
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Uuid, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
-from chalicelib.errors import BadInput, Forbidden, NotFound, NotSignedIn
+from chalicelib.errors import BadInput, Forbidden, NotFound, Unauthenticated
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Call, NoQuery, Operation
 from chalicelib.resources.accounts import address_changes, administration, avatars, profiles, registration
@@ -130,7 +130,7 @@ def _check_change(call: Call[User, PresignedQuery, UserUpdate], user: User, chan
     caller = call.caller
     if change.keys() != {"password", "reset_token"}:
         if not caller.signed_in:
-            raise NotSignedIn
+            raise Unauthenticated
         if caller.id != user.id and not caller.is_staff:
             raise Forbidden
     if "is_active" in change and not caller.is_staff:

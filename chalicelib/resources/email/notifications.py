@@ -77,10 +77,10 @@ def joined(membership: Membership, project: Project) -> None:
         _send(system_emails.new_membership(project.name, user, membership.permission), settings().notify_address)
 
 
-def _send(letter: system_emails.Letter, address: str) -> None:
+def _send(email: system_emails.SystemEmail, address: str) -> None:
     if not settings().email_enabled:
         return
     try:
-        system_emails.post(letter, address)
+        system_emails.enqueue(email, address)
     except LimnError as failure:
         log.warning("a mail could not be sent: %s", type(failure).__name__)

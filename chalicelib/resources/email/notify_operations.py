@@ -34,7 +34,7 @@ def notify(call: Call[None, NoQuery, NotifySpec]) -> MessageResponse:
         raise Unavailable("Not Processed", "The operator has set no address for notices, or mail is off.")
     rate_limits.check(rate_limits.NOTIFICATION, call.caller)
     try:
-        system_emails.post(
+        system_emails.enqueue(
             system_emails.notice(call.caller.username, call.body.message, as_file=bool(call.body.send_as_file)), address
         )
     except Unavailable as failure:

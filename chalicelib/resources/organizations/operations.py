@@ -102,7 +102,7 @@ def delete_organization(call: Call[Organization, NoQuery, None]) -> MessageRespo
 
 def get_upload_info(call: Call[Organization, OrganizationUploadQuery, None]) -> UploadInfo:
     """A fresh key of the organization's, and URLs to put its parts to."""
-    key = f"{call.organization}/{uuid.uuid1()}"
+    key = f"{call.organization}/{uuid.uuid4()}"
     upload, urls = uploads_service.begin(key, call.query.num_parts, call.query.expiration)
     return UploadInfo(urls=urls, key=key, upload_id=upload)
 
