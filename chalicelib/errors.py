@@ -42,7 +42,7 @@ class BadInput(LimnError):
 
 
 class Unauthenticated(LimnError):
-    """No credentials where they are needed, or credentials that nobody holds."""
+    """No credentials where they are needed, or credentials that are not valid."""
 
     status = 401
 

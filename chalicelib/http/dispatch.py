@@ -59,7 +59,7 @@ def _served(operation: Operation, request: Request) -> HttpAnswer:
 
 
 def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
-    """Everything before the work: who asks for what, and whether they may.
+    """Everything before the work: authenticate, decode, find what is addressed, and check the permission.
 
     Raises:
         LimnError: they may not, or what they sent breaks a rule.
@@ -109,7 +109,7 @@ def refusal(needs: Permission, level: Level) -> Forbidden:
 
 
 def within_limit(answer: HttpAnswer) -> HttpAnswer:
-    """The answer itself, or a redirect to it where it is too large for Lambda to give (design §3)."""
+    """The answer itself, or a redirect to it where it is too large for Lambda."""
     if len(answer.body) * 4 // 3 <= settings().largest_answer:
         return answer
     encoding = answer.headers.get("Content-Encoding")

@@ -1,6 +1,6 @@
 """Changes of a user's address: it counts once the link that was mailed to it is opened (docs/decisions/040).
 
-Until then the old address stays in force, and is told of the change by mail.
+Until then the old address stays in force, and gets a mail about the change.
 """
 
 from __future__ import annotations
@@ -107,6 +107,6 @@ def _put(user: User, address: str) -> None:
 
 
 def _refuse_taken(user: User, address: str) -> None:
-    """Raise BadInput where another user has an address, be it one that only declares it when nobody else has it."""
+    """Raise BadInput where another user has an address and does not merely declare it."""
     if any(other.id != user.id and other.email_standing != "declared" for other in users.with_address(address)):
         raise creation.address_taken()

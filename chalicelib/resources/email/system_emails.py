@@ -108,7 +108,7 @@ def password_changed(username: str) -> SystemEmail:
         "Your password was changed",
         (
             f"{username} has a new password, and everyone who was signed in to the account is signed out.",
-            "If it was not you, somebody can read your mail: secure that first, then reset the password again.",
+            "If it was not you, someone else can read your mail: secure that first, then reset the password again.",
         ),
     )
 
@@ -126,11 +126,11 @@ def lockout(user: User, link: str = "") -> SystemEmail:
     )
 
 
-def notice(sender: str, message: str, *, as_file: bool) -> SystemEmail:
+def notification(sender: str, message: str, *, as_file: bool) -> SystemEmail:
     """To the operator, a message of a user of staff."""
     if as_file:
         return SystemEmail(
-            f"Notice from {sender}", ("The notice is attached.",), (TextFile(name="notice.txt", text=message),)
+            f"Notice from {sender}", ("The message is attached.",), (TextFile(name="notice.txt", text=message),)
         )
     return SystemEmail(
         f"Notice from {sender}", tuple(part for part in message.split("\n\n") if part.strip()) or (message,)

@@ -244,4 +244,4 @@ def test_requests_of_other_callers_do_not_share_what_was_read(api, project, stra
     caller = authentication.Caller(id=api.user.id)
     scope.begin(authentication.Caller(id=stranger.user.id), Level.VIEW)
     assert scope.project_level(caller, project, "project", lambda: None) is Level.FULL
-    scope.begin(authentication.Caller.nobody(), Level.NONE)
+    scope.begin(authentication.Caller.anonymous(), Level.NONE)
