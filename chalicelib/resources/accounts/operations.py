@@ -225,9 +225,8 @@ OPERATIONS = (
         summary="Change a user.",
         details="By the user or by staff. A new password needs the token of a password reset; a body of exactly "
         "`password` and `reset_token` needs no other credentials. A new `email` counts once the link that is mailed to "
-        "it is opened; until then the old address stays in force, and gets a mail. `is_active` is for staff: false ends "
-        "the account, its tokens and the URLs that are remembered for it; URLs that it has stay valid until they "
-        "expire.",
+        "it is opened; until then the old address stays in force, and gets a mail. `is_active` is for staff: false "
+        "ends the account and its tokens; presigned URLs that it has stay valid until they expire.",
         needs=Permission.ANYONE,
         addresses=plain(_maybe_user, id=int),
         query=PresignedQuery,
