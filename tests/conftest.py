@@ -16,7 +16,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import hypothesis
-import msgspec
 import pytest
 
 from infra.local import aws
@@ -195,11 +194,13 @@ def project(api: Api, organization: int) -> int:
 
 
 @pytest.fixture
-def fine_grained(monkeypatch: pytest.MonkeyPatch) -> None:
+def fine_grained(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Row protections count, as with `LIMN_FINE_GRAINED_PERMISSIONS`."""
-    changed = msgspec.structs.replace(settings(), fine_grained_permissions=True)
-    for module in ("access.authentication", "access.scope", "resources.permissions.service"):
-        monkeypatch.setattr(f"chalicelib.{module}.settings", lambda: changed)
+    monkeypatch.setenv("LIMN_FINE_GRAINED_PERMISSIONS", "true")
+    settings.cache_clear()
+    yield
+    monkeypatch.undo()
+    settings.cache_clear()
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chalicelib.access import effective_permission, scope
+from chalicelib.access import effective_permission
 from chalicelib.access.authentication import authenticate
+from chalicelib.access.scope import Scope
 from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
 from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
@@ -47,27 +48,35 @@ def dispatch(operation: Operation, request: Request) -> HttpAnswer:
 
 def _served(operation: Operation, request: Request) -> HttpAnswer:
     try:
-        result = effective_permission.marked(operation.handler(admit(operation, request)))
+        call = admit(operation, request)
+        result = effective_permission.add_masks(call.scope, operation.handler(call))
         return within_limit(encode(operation, result, request.query, request.headers))
     except LimnError as error:
         return encode_error(error)
     except Exception:
         log.exception("%s failed", operation.id, extra={"request": request.id, "operation": operation.id})
         return encode_error(LimnError("Something went wrong on our side.", f"request {request.id}"))
-    finally:
-        scope.end()
 
 
 def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
+<<<<<<< HEAD
     """Everything before the work: authenticate, decode, find what is addressed, and check the permission.
+=======
+    """Everything before the work: the caller, the addressed entity or record, and the permission.
+>>>>>>> main
 
     Raises:
         LimnError: they may not, or what they sent breaks a rule.
     """
     caller = authenticate(request.headers.get("authorization"), request.network_address)
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
+<<<<<<< HEAD
         raise Unauthenticated
     scope.begin(caller, operation.needs.level)
+=======
+        raise NotSignedIn
+    scope = Scope.of(caller, operation.needs.level)
+>>>>>>> main
     accept = negotiate(operation, request.query, request.headers)
     path = decode_path(operation, request.variables)
     query = decode_query(operation, request.query)
@@ -76,7 +85,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     level = Level.NONE
     if operation.addresses is not None:
         found = operation.addresses.find(path, body)
-        level = operation.addresses.level(caller, found)
+        level = operation.addresses.level(scope, found)
     match decide(operation.needs, signed_in=caller.signed_in, is_staff=caller.is_staff, level=level):
         case Verdict.UNKNOWN:
             raise NotFound(f"Nothing matches {request.path} for this user.")
@@ -92,6 +101,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         project=found.project or 0,
         organization=found.organization or 0,
         level=level,
+        scope=scope,
         path=path,
         query=query,
         body=body,

@@ -9,6 +9,7 @@ import yaml
 from msgspec import Meta, Struct
 
 from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.api.docs import ASSETS, asset, page
 from chalicelib.api.reference import reference
 from chalicelib.core.entities import LocalizationSpec, MediaFiles
@@ -404,6 +405,7 @@ def call(**path):
         project=0,
         organization=0,
         level=Level.NONE,
+        scope=UNRESTRICTED,
         path=path,
         query=None,
         body=None,

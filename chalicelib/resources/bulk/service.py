@@ -29,6 +29,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.commits import Edit
 from chalicelib.core.edits import tombstoned
 from chalicelib.core.kinds import Kind
@@ -123,7 +124,7 @@ class _Runner:
 
     def __init__(self, change: BulkChange) -> None:
         self._change = change
-        self._writer = Writer(project=change.project, user=change.user, level=Level.EDIT)
+        self._writer = Writer(project=change.project, user=change.user, level=Level.EDIT, scope=UNRESTRICTED)
         self._progress = Progress(total=len(change.numbers))
         self._first = 0
         self._most = _AT_ONCE.get(change.verb, max(MOST_MOVED, MOST_COPIED))
@@ -306,5 +307,5 @@ class _Runner:
             return
         within = Test("id", Op.IN, tuple(self._change.numbers))
         query = all_rows(Kind.STATE, within, Test("type", Op.IN, tuple(parental)))
-        states = [row.entity for row in entities.many(Kind.STATE, view_queries.ids(view, query)).values()]
+        states = [row.entity for row in entities.many(Kind.STATE, view_queries.ids(view, query, UNRESTRICTED)).values()]
         tracks.delete_children(self._writer, states, prune=self._change.children == "prune")

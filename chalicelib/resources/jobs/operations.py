@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from chalicelib.access import authentication
-from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import Project
 from chalicelib.core.jobs import JOB, Job, StoredJob
 from chalicelib.core.permissions import Level, Permission
@@ -69,9 +68,9 @@ class _ByUid:
             found = records.get(JOB, path["uid"])
         return Found(thing=found, project=found.project)
 
-    def level(self, caller: Caller, found: Found[Run | StoredJob]) -> Level:
+    def level(self, scope: Scope, found: Found[Run | StoredJob]) -> Level:
         """The caller's level in the project."""
-        return authentication.project_level(caller, found.project or 0)
+        return scope.project_level(found.project or 0, self.what, lambda: None)
 
 
 ONE = _ByUid()
@@ -116,7 +115,7 @@ def delete_job(call: Call[Run | StoredJob, NoQuery, None]) -> MessageResponse:
 
 def _launched(call: Call[Project, NoQuery, Any], *, all_media: bool) -> JobsStarted:
     token = call.headers.get("authorization", "").strip().partition(" ")[2].strip()
-    started = jobs_service.launch(call.target, call.caller, token, call.body, all_media=all_media)
+    started = jobs_service.launch(call.target, call.scope, token, call.body, all_media=all_media)
     uids = [run.uid for run in started.runs]
     return JobsStarted(
         message=f"Algorithm {started.algorithm.name} started successfully!",

@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from chalicelib.access import view_queries
-from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import Project
 from chalicelib.core.algorithms import Algorithm
 from chalicelib.core.jobs import JOB, Job
@@ -61,12 +61,12 @@ class Launched:
     runs: list[Run]
 
 
-def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_media: bool) -> Launched:
+def launch(project: Project, scope: Scope, token: str, spec: JobSpec, *, all_media: bool) -> Launched:
     """Start an algorithm over media, in batches of as many as it takes.
 
     Args:
         project: where.
-        caller: who.
+        scope: of the caller.
         token: the caller's API token, for the workflow to work with.
         spec: what; `media_query` wins over `media_ids`.
         all_media: whether neither of these means all media of the project.
@@ -77,7 +77,8 @@ def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_m
             refuses. Nothing was started.
     """
     algorithm = algorithms_service.named(project.id, spec.algorithm_name)
-    media = _media(project.id, spec, all_media=all_media)
+    caller = scope.caller
+    media = _media(project.id, spec, scope, all_media=all_media)
     gid = str(uuid.uuid4())
     for mail in (spec.success_email_spec, spec.failure_email_spec):
         if mail is not None:
@@ -93,7 +94,7 @@ def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_m
         )
     except Refused as refusal:
         raise BadInput(str(refusal)) from None
-    runs = [_run(project, caller, algorithm, gid, batch, spec, namespace) for batch in batches]
+    runs = [_run(project, caller.id, algorithm, gid, batch, spec, namespace) for batch in batches]
     sealed = sealing.seal(token.encode(), status_sync.PURPOSE)
     for run in runs:
         run.sealed = sealed
@@ -146,14 +147,15 @@ def _runs(project: int, gid: str | None, media: Sequence[int] | None) -> list[Ru
     return sorted(found, key=lambda run: (run.created, run.uid))
 
 
-def _media(project: int, spec: JobSpec, *, all_media: bool) -> list[int]:
+def _media(project: int, spec: JobSpec, scope: Scope, *, all_media: bool) -> list[int]:
     if spec.media_query is not None:
-        return view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, _parameters(spec.media_query)))
+        query = filters.parse(Kind.MEDIA, _parameters(spec.media_query))
+        return view_queries.ids(view_queries.current(project), query, scope)
     if spec.media_ids is not None:
         return spec.media_ids
     if not all_media:
         raise BadInput("Request body validation error", "'media_ids' is a required property.")
-    return view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, MediaQuery()))
+    return view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, MediaQuery()), scope)
 
 
 def _parameters(text: str) -> MediaQuery:
@@ -185,10 +187,10 @@ def _batches(media: list[int], size: int) -> list[list[int]]:
 
 
 def _run(
-    project: Project, caller: Caller, algorithm: Algorithm, gid: str, media: list[int], spec: JobSpec, namespace: str
+    project: Project, user: int, algorithm: Algorithm, gid: str, media: list[int], spec: JobSpec, namespace: str
 ) -> Run:
     slug = _NAME.sub("-", algorithm.name.lower()).strip("-")
-    start = f"alg-{algorithm.id}-proj-{project.id}-usr-{caller.id}"
+    start = f"alg-{algorithm.id}-proj-{project.id}-usr-{user}"
     salt = "".join(secrets.choice(_SALT) for _ in range(5))
     name = f"{start}-name-{slug}"[:56].strip("-")
     return Run(
@@ -197,7 +199,7 @@ def _run(
         gid=gid,
         project=project.id,
         organization=project.organization,
-        user=caller.id,
+        user=user,
         algorithm=algorithm.id,
         algorithm_name=algorithm.name,
         cluster=algorithm.cluster,

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.definitions import Definitions
@@ -57,7 +58,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     definitions = records.definitions(project.id)
     type_ = _type(definitions, spec.type or ANY_TYPE)
     found = _existing(project, spec.media_id) if spec.media_id is not None else None
-    scope.check(Kind.MEDIA, [found] if found else [])
+    writer.scope.check(Kind.MEDIA, [found] if found else [])
     size = _size(project, spec)
     if spec.email_spec:
         project_emails.prepare(project.id, spec.email_spec, uid, writer.user)
@@ -87,7 +88,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     return jobs[-1]
 
 
-def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None) -> list[StoredJob]:
+def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None, scope: Scope) -> list[StoredJob]:
     """The transcodes of a project: of an upload group, of the media that match, or all; oldest first.
 
     Raises:
@@ -100,11 +101,12 @@ def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None) -> l
         if not jobs and records.linked(JOB, "gid", wanted):
             message = f"gid: the upload group {parameters.gid} is not one of project {project}."
             raise BadInput(message)
-    if _narrows(parameters, body) or Kind.MEDIA in scope.scope(project):
+    if _narrows(parameters, body) or Kind.MEDIA in scope.terms(project):
         chosen = msgspec.structs.replace(parameters, gid=None)
         if chosen.archive_lifecycle is None:
             chosen = msgspec.structs.replace(chosen, archive_lifecycle="all")
-        media = set(view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, chosen, body)))
+        query = filters.parse(Kind.MEDIA, chosen, body)
+        media = set(view_queries.ids(view_queries.current(project), query, scope))
         jobs = [job for job in jobs if job.media in media]
     return sorted(jobs, key=lambda job: (job.start_time, job.uid))
 

@@ -24,6 +24,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.accounts import MEMBERSHIP
 from chalicelib.core.commits import Commit
 from chalicelib.core.definitions import TYPE_RECORD, VERSION
@@ -77,7 +78,7 @@ def delete_type(kind: Kind, project: int, number: int, user: int) -> int:
     def attempt() -> int:
         before = retired.of(project)
         view = view_queries.current(project)
-        count = view_queries.count(view, live)
+        count = view_queries.count(view, live, UNRESTRICTED)
         _retire(project, view, before, TYPE_OF[kind], number, user)
         return count
 
