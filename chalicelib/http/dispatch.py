@@ -59,24 +59,15 @@ def _served(operation: Operation, request: Request) -> HttpAnswer:
 
 
 def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
-<<<<<<< HEAD
-    """Everything before the work: authenticate, decode, find what is addressed, and check the permission.
-=======
     """Everything before the work: the caller, the addressed entity or record, and the permission.
->>>>>>> main
 
     Raises:
         LimnError: they may not, or what they sent breaks a rule.
     """
     caller = authenticate(request.headers.get("authorization"), request.network_address)
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
-<<<<<<< HEAD
         raise Unauthenticated
-    scope.begin(caller, operation.needs.level)
-=======
-        raise NotSignedIn
     scope = Scope.of(caller, operation.needs.level)
->>>>>>> main
     accept = negotiate(operation, request.query, request.headers)
     path = decode_path(operation, request.variables)
     query = decode_query(operation, request.query)
