@@ -80,7 +80,7 @@ def launch(project: Project, scope: Scope, token: str, spec: JobSpec, *, all_med
     algorithm = algorithms_service.named(project.id, spec.algorithm_name)
     caller = scope.caller
     media = _media(project.id, spec, scope, all_media=all_media)
-    gid = str(uuid.uuid1())
+    gid = str(uuid.uuid4())
     for mail in (spec.success_email_spec, spec.failure_email_spec):
         if mail is not None:
             project_emails.prepare(project.id, mail, gid, caller.id)
@@ -278,7 +278,7 @@ def _run(
     name = f"{start}-name-{slug}"[:56].strip("-")
     return Run(
         id=f"{name}-{salt}",
-        uid=str(uuid.uuid1()),
+        uid=str(uuid.uuid4()),
         gid=gid,
         project=project.id,
         organization=project.organization,
