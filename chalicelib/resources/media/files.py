@@ -91,6 +91,9 @@ def check(project: int, media: int, role: str, entry: Any) -> None:
     if object_keys.is_url(entry.path):
         if not is_reference:
             raise BadInput("path: a URL is taken for videos with reference_only alone.")
+        segments = entry.segment_info
+        if segments and not object_keys.is_url(segments):
+            object_keys.check_media(segments, project_with(project).organization, project, media)
         return
     of = project_with(project)
     object_keys.check_media(entry.path, of.organization, project, media)
