@@ -1,4 +1,4 @@
-"""What belongs to nobody's data: health, notices to the operator, permalinks."""
+"""Health checks, and notifications of the operator."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ import uuid
 import msgspec
 import pytest
 
-from chalicelib.core.accounts import USER
-from chalicelib.core.entities import MediaFiles
-from chalicelib.core.kinds import Kind
 from chalicelib.errors import Unavailable
 from chalicelib.resources.health import operations as health_operations
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.tables import EntityRow
 from infra.local import aws, outbox
-from tests.conftest import join, new_user
 from tests.roles import RECORDER
 
 
@@ -112,59 +107,3 @@ class TestNotify:
     )
     def test_a_bad_notice_is_refused(self, api, body):
         assert api.post("Notify", body).status == 400
-
-
-class TestPermalink:
-    @pytest.fixture
-    def media(self, api, project, organization):
-        kind = api.made(f"MediaTypes/{project}", {"name": "video", "dtype": "video"})
-        number = api.made(f"Medias/{project}", {"type": kind, "name": "a.mp4", "md5": ""})
-        place = f"{organization}/{project}/{number}"
-        files = {
-            "streaming": [
-                {"path": f"{place}/{height}.mp4", "codec": "h264", "resolution": [height, height * 2]}
-                for height in (240, 700, 1080)
-            ],
-            "thumbnail": [{"path": f"{place}/t.jpg", "resolution": [10, 10]}],
-            "audio": [{"path": f"{place}/a.m4a", "codec": "aac"}, {"path": f"{place}/b.m4a", "codec": "aac"}],
-        }
-        found = msgspec.convert(files, MediaFiles)
-        entities.edit(Kind.MEDIA, number, lambda old: msgspec.structs.replace(old, media_files=found), user=None)
-        return number
-
-    @pytest.mark.parametrize(
-        ("query", "name"),
-        [
-            ({}, "700.mp4"),
-            ({"quality": 0}, "240.mp4"),
-            ({"quality": 5000}, "1080.mp4"),
-            ({"element": "streaming", "quality": 1000}, "1080.mp4"),
-            ({"element": "thumbnail"}, "t.jpg"),
-            ({"element": "audio"}, "a.m4a"),
-        ],
-    )
-    def test_it_leads_a_member_to_the_nearest_file(self, media, member, query, name):
-        said = member("View Only").get(f"Permalink/{media}", **query)
-        assert said.status == 301
-        assert f"/{name}?" in said.headers["Location"]
-        assert said.headers["Cache-Control"] == "no-store"
-
-    def test_what_is_not_there_is_not_found(self, api, media):
-        assert api.get(f"Permalink/{media}", element="archival").status == 404
-        assert api.get(f"Permalink/{media}", element="nonsense").status == 400
-        assert api.get(f"Permalink/{media}", quality=-1).status == 400
-        assert api.get("Permalink/999999999").status == 404
-
-    def test_strangers_and_nobody_learn_nothing(self, nobody, stranger, media):
-        assert nobody.get(f"Permalink/{media}").status == nobody.get("Permalink/999999999").status == 401
-        assert stranger.get(f"Permalink/{media}").status == stranger.get("Permalink/999999999").status == 404
-
-    def test_the_membership_of_anonymous_opens_it_to_everybody(self, nobody, stranger, media, project):
-        guest = new_user()
-        records.edit(USER, guest.user.id, lambda user: msgspec.structs.replace(user, username="anonymous"))
-        try:
-            assert nobody.get(f"Permalink/{media}").status == 401
-            join(guest, project, "View Only")
-            assert nobody.get(f"Permalink/{media}").status == stranger.get(f"Permalink/{media}").status == 301
-        finally:
-            records.edit(USER, guest.user.id, lambda user: msgspec.structs.replace(user, username=guest.user.username))
