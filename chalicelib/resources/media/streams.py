@@ -52,20 +52,21 @@ class StreamSource:
         self._path = path
         self._header = header
         self._source: Source | None = None
-        self._waiting = deque(ranges)
+        known = list(ranges)
+        # One range alone is read by the thread that asks for it.
+        self._waiting = deque(known if len(known) > 1 else ())
         self._ahead: dict[tuple[int, int], Future[bytes]] = {}
 
     def read(self, offset: int, length: int) -> bytes:
         """The `length` bytes from `offset`, fewer only at the end."""
         if (offset, length) == (0, self._header):
             return _header(self._path, length)
-        if len(self._waiting) + len(self._ahead) > 1:
-            while self._waiting and len(self._ahead) < _AHEAD:
-                wanted = self._waiting.popleft()
-                self._ahead[wanted] = _readers().submit(self._from_store, *wanted)
-            started = self._ahead.pop((offset, length), None)
-            if started is not None:
-                return started.result()
+        while self._waiting and len(self._ahead) < _AHEAD:
+            wanted = self._waiting.popleft()
+            self._ahead[wanted] = _readers().submit(self._from_store, *wanted)
+        started = self._ahead.pop((offset, length), None)
+        if started is not None:
+            return started.result()
         return self._from_store(offset, length)
 
     def _from_store(self, offset: int, length: int) -> bytes:
