@@ -18,8 +18,8 @@ from moto.s3.models import S3Backend, s3_backends
 from moto.ses.models import ses_backends
 from moto.sqs.models import sqs_backends
 
-from infra.local import dynamo_transactions, dynamodb, s3_objects, sqs
-from infra.local.dynamo_rows import LOCK, Rows
+from infra.local import database, dynamo_transactions, dynamodb, s3_objects, sqs
+from infra.local.dynamo_rows import Rows
 
 ACCESS_KEY = "AKIALIMNLOCALSTACK00"
 SECRET_KEY = "limn-local-stack-secret-key-is-no-secret"  # noqa: S105 -- opens nothing but this process
@@ -104,12 +104,12 @@ def start(*, region: str = REGION) -> Aws:
 
 def clear() -> None:
     """Remove the data of every region."""
-    with LOCK:
+    with database.current().transaction():
         for tables in _backends(dynamodb_backends):
             for table in tables.tables.values():
                 if isinstance(table.items, Rows):
                     table.items.clear()
-        dynamo_transactions.recent.clear()
+    dynamo_transactions.recent.clear()
     for store in _backends(s3_backends):
         _empty(store)
     for queues in _backends(sqs_backends):

@@ -151,10 +151,10 @@ def batch_write_item(backend: DynamoDBBackend, params: Params) -> Answer:  # noq
     if total > BATCH_BYTES:
         raise Refused("ValidationException", "The BatchWriteItem request exceeds 16 MB")
     counted, units = counts(params), 0.0
-    transaction.begin()
-    for rows, partition, sort, row, size in writes:
-        old = rows.put(partition, sort, row)
-        if counted:
-            units += max(metering.write_units(size), metering.write_units(size_of(old)))
-    transaction.commit()
+    with transaction():
+        for rows, partition, sort, row, size in writes:
+            if counted:
+                old = rows.get(partition, sort)
+                units += max(metering.write_units(size), metering.write_units(size_of(old)))
+            rows.put(partition, sort, row)
     return charge("BatchWriteItem", params, {"UnprocessedItems": {}}, write=units)

@@ -73,12 +73,12 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
         message = "Transaction cancelled, please refer cancellation reasons for specific reasons"
         raise Refused("TransactionCanceledException", f"{message} [{', '.join(codes)}]", CancellationReasons=reasons)
     counted, units = counts(params), 2.0 * (len(actions) - len(writes))
-    transaction.begin()
-    for rows, partition, sort, row, size in writes:
-        old = rows.put(partition, sort, row)
-        if counted:
-            units += 2 * max(metering.write_units(size), metering.write_units(size_of(old)))
-    transaction.commit()
+    with transaction():
+        for rows, partition, sort, row, size in writes:
+            if counted:
+                old = rows.get(partition, sort)
+                units += 2 * max(metering.write_units(size), metering.write_units(size_of(old)))
+            rows.put(partition, sort, row)
     if token is not None:
         recent[token] = (print_, time.monotonic())
     return charge("TransactWriteItems", params, {}, write=units)
