@@ -64,7 +64,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an anonymous registration is active only once its address was confirmed."""
     anyone_may_create_organizations: bool = False
     fine_grained_permissions: bool = False
-    """Whether row protections add to what memberships and affiliations allow (`domain/permissions.py`)."""
+    """Whether row protections add to what memberships and affiliations allow (`core/permissions.py`)."""
     allowed_origins: list[str] = []
     """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""
     store_origins: list[str] = []

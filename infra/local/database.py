@@ -3,13 +3,14 @@
 Every AWS call that writes is one transaction, committed before the call is answered; calls are committed in the order
 they were made, so a process that dies leaves what a crash between two AWS calls leaves, and nothing else. A commit
 survives the death of the process as it is. Before an answer leaves the machine, `sync` writes the log of the database
-(WAL) through to the disk, once for all that were committed meanwhile, so what was acknowledged survives a loss of power.
+(WAL) through to the disk, once for all that were committed meanwhile, so what was acknowledged survives a loss of
+power.
 
 Other parts of the local stack keep what they want to find after a restart in `Documents`:
 
     jobs = database.current().documents("batch/jobs")
-    jobs.put("id", {"status": "RUNNING"})      # one transaction, or part of one: `with database.current().transaction()`
-    jobs.get("id"), dict(jobs.items()), jobs.delete("id")
+    jobs.put("id", {"status": "RUNNING"})      # one transaction, or part of one: `with
+    database.current().transaction()` jobs.get("id"), dict(jobs.items()), jobs.delete("id")
 
 Damage is found, not survived: each row has a checksum that is compared when it is read and when the stack starts, and
 `sync` notes in a file beside the database up to where it has acknowledged, so that a log that was cut or altered is not
@@ -219,8 +220,8 @@ class Database:
             self._durable = reached
 
     def problem(self) -> str:
-        """Why nothing can be stored at the moment; empty where all is well. Tries to write where the last one failed."""
-        if self.failure:
+        """Why nothing can be stored at the moment; empty where all is well. Tries to write where the last one
+        failed.""" if self.failure:
             try:
                 # more than one page, so that the log has to grow
                 self.state.put("probe", os.urandom(65536))
@@ -394,7 +395,8 @@ class Database:
 
 
 class Documents:
-    """Documents (whatever MessagePack takes) by key, in one space of the database. Iteration is in order of the keys."""
+    """Documents (whatever MessagePack takes) by key, in one space of the database. Iteration is in order of the
+    keys."""
 
     def __init__(self, database: Database, space: str) -> None:
         self._database, self._space = database, space.encode()

@@ -1,8 +1,9 @@
 """The rows of one DynamoDB table in the database of the local stack, in key order.
 
 moto keeps a tree of small objects per attribute in memory. Here a row is one MessagePack string of its attribute values
-in botocore's form (`{"name": {"S": "x"}}`, binary values as bytes), stored under its keys as bytes that sort as DynamoDB
-sorts the keys. So a query is a range of an index, a transaction is one of SQLite's, and every read is a fresh copy.
+in botocore's form (`{"name": {"S": "x"}}`, binary values as bytes), stored under its keys as bytes that sort as
+DynamoDB sorts the keys. So a query is a range of an index, a transaction is one of SQLite's, and every read is a fresh
+copy.
 
 `Rows` takes the place of `moto.dynamodb.models.table.Table.items` and answers moto's own code in moto's own types, so
 whatever the direct calls (`infra.local.dynamo_calls`) leave to moto works on the same rows.
@@ -37,7 +38,14 @@ listeners: list[Callable[[list[Change]], None]] = []
 _copies = itertools.count(1)
 _EXPONENT = 0x8000
 _SELECT = "SELECT pk, sk, doc, crc FROM rows WHERE tab = ? AND "
-_LIMITS = {"=": "sk = ?", "<": "sk < ?", "<=": "sk <= ?", ">": "sk > ?", ">=": "sk >= ?", "BETWEEN": "sk BETWEEN ? AND ?"}
+_LIMITS = {
+    "=": "sk = ?",
+    "<": "sk < ?",
+    "<=": "sk <= ?",
+    ">": "sk > ?",
+    ">=": "sk >= ?",
+    "BETWEEN": "sk BETWEEN ? AND ?",
+}
 
 __all__ = ["Change", "Found", "Key", "Native", "Rows", "encode", "key_of", "listeners", "pack", "transaction", "unpack"]
 
@@ -207,7 +215,13 @@ class Rows:
         self._database.write("DELETE FROM rows WHERE tab = ?", self._number)
 
     def select(
-        self, partition: Key, operator: str = "", bounds: list[Key] | None = None, after: Key = None, *, forward: bool = True
+        self,
+        partition: Key,
+        operator: str = "",
+        bounds: list[Key] | None = None,
+        after: Key = None,
+        *,
+        forward: bool = True,
     ) -> Iterator[Found]:
         """The rows of a partition whose sort keys an operator of a key condition selects, behind `after`, in order."""
         wanted, values = "pk = ?", [self._number, encode(partition)]
@@ -262,7 +276,9 @@ class Rows:
         return doc
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Rows:
-        copy = Rows(f"{self.table} copy {next(_copies)}", self.hash_name, self.hash_type, self.range_name, self.range_type)
+        copy = Rows(
+            f"{self.table} copy {next(_copies)}", self.hash_name, self.hash_type, self.range_name, self.range_type
+        )
         with transaction():
             for partition, sort, row in self.snapshot():
                 copy.store(partition, sort, row)
