@@ -37,6 +37,8 @@ ACKNOWLEDGED = "acknowledged"
 """The file with the number of the last acknowledged synchronization, in decimal."""
 CHECKPOINT_SECONDS = 2.0
 """The least time between two transfers of the log into the database."""
+PAGE = 100
+"""Rows that a walk reads at once."""
 VERSION = 1
 _NO_DAMAGE = ("full", "disk I/O", "unable to open", "readonly", "locked")
 """What SQLite says when the disk, not the data, is the matter."""
@@ -154,7 +156,9 @@ class Database:
     def walk(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, read as they are asked for; the lock must be held."""
         try:
-            yield from self._connection.execute(sql, values)
+            cursor = self._connection.execute(sql, values)
+            while rows := cursor.fetchmany(PAGE):
+                yield from rows
         except sqlite3.DatabaseError as failure:
             raise self._failed(failure) from failure
 
@@ -168,6 +172,13 @@ class Database:
             if not self._depth:
                 self._committed()
             return met
+
+    def write_many(self, sql: str, values: list[tuple[Any, ...]]) -> None:
+        """Run one statement for each of some values, as part of the transaction that is open."""
+        try:
+            self._connection.executemany(sql, values)
+        except sqlite3.DatabaseError as failure:
+            raise self._failed(failure) from failure
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -220,8 +231,8 @@ class Database:
             self._durable = reached
 
     def problem(self) -> str:
-        """Why nothing can be stored at the moment; empty where all is well. Tries to write where the last one
-        failed.""" if self.failure:
+        """Why nothing can be stored at the moment; empty where all is well. Tries again where the last write failed."""
+        if self.failure:
             try:
                 # more than one page, so that the log has to grow
                 self.state.put("probe", os.urandom(65536))
@@ -274,7 +285,7 @@ class Database:
         if self.path is not None:
             is_new = not self.path.exists() or not self.path.stat().st_size
             if is_new:
-                run("PRAGMA page_size = 8192")
+                run("PRAGMA page_size = 4096")
             run("PRAGMA journal_mode = WAL")
         version = run("PRAGMA user_version").fetchone()[0]
         if version > VERSION:
@@ -363,21 +374,25 @@ class Database:
             else:
                 self._connection.execute("ROLLBACK")
 
-    def found_damaged(self, what: str) -> Damaged:
-        """The error for an entry that differs from its checksum; the health of the stack shows it from now on."""
-        damaged = Damaged(self.path, what)
+    def found_damaged(self, what: str, path: Path | None = None) -> Damaged:
+        """The error for an entry, or a file, that differs from its checksum; `problem` tells of it from now on."""
+        damaged = Damaged(path or self.path, what)
         self.damage = str(damaged)
         log.error("%s", self.damage)
         return damaged
+
+    def found_full(self, what: str) -> CannotStore:
+        """The error for something that the disk did not take; `problem` tells of it until something is stored again."""
+        self.failure = what
+        log.error("Nothing can be stored: %s", what)
+        return CannotStore(what)
 
     def _failed(self, failure: sqlite3.DatabaseError) -> Exception:
         if isinstance(failure, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
             return failure
         if not isinstance(failure, sqlite3.OperationalError):
             return self.found_damaged(str(failure))
-        self.failure = f"{self.path}: {failure}"
-        log.error("The database failed: %s", self.failure)
-        return CannotStore(self.failure)
+        return self.found_full(f"{self.path}: {failure}")
 
     def _checkpoint(self) -> None:
         """Transfer the log into the database while others write, so that neither a write nor a start has to wait."""
@@ -395,8 +410,7 @@ class Database:
 
 
 class Documents:
-    """Documents (whatever MessagePack takes) by key, in one space of the database. Iteration is in order of the
-    keys."""
+    """Documents (any value that MessagePack takes) by key, in one space of the database."""
 
     def __init__(self, database: Database, space: str) -> None:
         self._database, self._space = database, space.encode()
@@ -417,7 +431,7 @@ class Documents:
         self._database.write("DELETE FROM documents WHERE space = ? AND key = ?", self._space, _raw(key))
 
     def items(self) -> list[tuple[str, Any]]:
-        """All documents with their keys."""
+        """All documents with their keys, in order of the keys."""
         found = self._database.read("SELECT key, doc, crc FROM documents WHERE space = ? ORDER BY key", self._space)
         return [(key.decode("utf-8", "surrogatepass"), self._intact(key, doc, crc)) for key, doc, crc in found]
 

@@ -10,7 +10,7 @@ from moto.dynamodb.models import DynamoDBBackend
 from infra.local import dynamo_expressions, metering
 from infra.local.dynamo_checks import Answer, Params, charge, counts, exact_key, names_in, only, rows_of, values_in
 from infra.local.dynamo_expressions import Condition, Unusual
-from infra.local.dynamo_rows import Found, Key, Native, Rows, unpack
+from infra.local.dynamo_rows import Found, Key, Native, Rows, stored, unpack
 
 BATCH_READS = TRANSACTION_ITEMS = 100
 BATCH_BYTES = 16 * 1024 * 1024
@@ -81,8 +81,9 @@ def batch_get_item(backend: DynamoDBBackend, params: Params) -> Answer:
     for table, rows, request, projection, keys in wanted:
         items = answer["Responses"][table] = []
         strong = consistent(request)
+        held = rows.get_many(keys)
         for key, given in zip(keys, request["Keys"], strict=True):
-            row = rows.get(*key)
+            row = held.get(stored(*key))
             native = None if row is None else unpack(row)
             # a packed row is never smaller than its item, so the exact size matters only near the limit
             total += 0 if row is None else len(row)

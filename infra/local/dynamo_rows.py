@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
+from zlib import crc32
 
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 
@@ -38,6 +39,8 @@ listeners: list[Callable[[list[Change]], None]] = []
 _copies = itertools.count(1)
 _EXPONENT = 0x8000
 _SELECT = "SELECT pk, sk, doc, crc FROM rows WHERE tab = ? AND "
+_PUT = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)"
+_DELETE = "DELETE FROM rows WHERE tab = ? AND pk = ? AND sk = ?"
 _LIMITS = {
     "=": "sk = ?",
     "<": "sk < ?",
@@ -160,6 +163,40 @@ def _binary(value: str | bytes) -> bytes:
     return value if isinstance(value, bytes) else base64.b64decode(value)
 
 
+def stored(partition: Key, sort: Key) -> tuple[bytes, bytes]:
+    """A key as it is stored."""
+    return encode(partition), encode(sort)
+
+
+def put_all(writes: list[tuple[Rows, Key, Key, bytes | None]]) -> None:
+    """Store (or, with None, remove) rows in one transaction, and report them to the listeners."""
+    if not listeners:
+        _store_all(writes)
+        return
+    with transaction():
+        for rows, partition, sort, row in writes:
+            old = rows.get(partition, sort)
+            rows.store(partition, sort, row)
+            _changes.note((rows, partition, sort, old, row))
+
+
+def _store_all(writes: list[tuple[Rows, Key, Key, bytes | None]]) -> None:
+    removed, held = [], []
+    for rows, partition, sort, row in writes:
+        pk, sk = encode(partition), encode(sort)
+        if row is None:
+            removed.append((rows.number, pk, sk))
+        else:
+            held.append((rows.number, pk, sk, row, crc32(row, crc32(sk, crc32(pk, rows.number)))))
+    store = database.current()
+    if len(writes) == 1:
+        store.write(_DELETE, *removed[0]) if removed else store.write(_PUT, *held[0])
+        return
+    with store.transaction():
+        store.write_many(_DELETE, removed)
+        store.write_many(_PUT, held)
+
+
 class Rows:
     """The rows of one table. Its dunder methods speak moto's types; the others speak native keys and packed rows."""
 
@@ -170,7 +207,7 @@ class Rows:
         self.hash_name, self.hash_type = hash_name, hash_type
         self.range_name, self.range_type = range_name, range_type
         self._database = database.current()
-        self._number = self._registered(f"{region}/{table}")
+        self.number = self._registered(f"{region}/{table}")
 
     def _registered(self, name: str) -> int:
         """The number of the table in the database; a new one for a name that is new."""
@@ -187,32 +224,34 @@ class Rows:
     def get(self, partition: Key, sort: Key) -> bytes | None:
         """The packed row with this key."""
         pk, sk = encode(partition), encode(sort)
-        found = self._database.one(
-            "SELECT doc, crc FROM rows WHERE tab = ? AND pk = ? AND sk = ?", self._number, pk, sk
-        )
+        found = self._database.one("SELECT doc, crc FROM rows WHERE tab = ? AND pk = ? AND sk = ?", self.number, pk, sk)
         return None if found is None else self._intact(pk, sk, *found)
+
+    def get_many(self, keys: list[tuple[Key, Key]]) -> dict[tuple[bytes, bytes], bytes]:
+        """The packed rows that there are of up to a hundred keys, by their stored keys (`stored`)."""
+        pairs = [stored(*key) for key in keys]
+        # a join in this order looks up each key; IN would walk through the table
+        wanted = ",".join(["(?, ?)"] * len(pairs))
+        sql = (
+            f"WITH wanted (pk, sk) AS (VALUES {wanted}) "  # noqa: S608 -- placeholders
+            "SELECT rows.pk, rows.sk, doc, crc FROM wanted CROSS JOIN rows "
+            "ON rows.tab = ? AND rows.pk = wanted.pk AND rows.sk = wanted.sk"
+        )
+        with self._database.lock:
+            found = self._walk(sql, [*(part for pair in pairs for part in pair), self.number])
+            return {(pk, sk): row for pk, sk, row in found}
 
     def put(self, partition: Key, sort: Key, row: bytes | None) -> None:
         """Store (or, with None, remove) a row and report it to the listeners."""
-        if listeners:
-            old = self.get(partition, sort)
-            self.store(partition, sort, row)
-            _changes.note((self, partition, sort, old, row))
-        else:
-            self.store(partition, sort, row)
+        put_all([(self, partition, sort, row)])
 
     def store(self, partition: Key, sort: Key, row: bytes | None) -> None:
         """`put` without a report."""
-        pk, sk = encode(partition), encode(sort)
-        if row is None:
-            self._database.write("DELETE FROM rows WHERE tab = ? AND pk = ? AND sk = ?", self._number, pk, sk)
-        else:
-            crc = checksum(self._number, pk, sk, row)
-            self._database.write("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)", self._number, pk, sk, row, crc)
+        _store_all([(self, partition, sort, row)])
 
     def clear(self) -> None:
         """Remove every row, without a report."""
-        self._database.write("DELETE FROM rows WHERE tab = ?", self._number)
+        self._database.write("DELETE FROM rows WHERE tab = ?", self.number)
 
     def select(
         self,
@@ -224,7 +263,7 @@ class Rows:
         forward: bool = True,
     ) -> Iterator[Found]:
         """The rows of a partition whose sort keys an operator of a key condition selects, behind `after`, in order."""
-        wanted, values = "pk = ?", [self._number, encode(partition)]
+        wanted, values = "pk = ?", [self.number, encode(partition)]
         encoded = [encode(bound) for bound in bounds or ()]
         if operator == "BEGINS_WITH":
             wanted += " AND sk >= ?"
@@ -243,18 +282,18 @@ class Rows:
     def walk(self, after: tuple[Key, Key] | None = None) -> Iterator[Found]:
         """Every row in key order, from behind `after` on."""
         if after is None:
-            return self._walk(f"{_SELECT}1 ORDER BY pk, sk", [self._number])
+            return self._walk(f"{_SELECT}1 ORDER BY pk, sk", [self.number])
         return self.walk_behind(encode(after[0]), encode(after[1]))
 
     def walk_behind(self, pk: bytes, sk: bytes) -> Iterator[Found]:
         """The rows behind a stored key."""
-        return self._walk(f"{_SELECT}(pk, sk) > (?, ?) ORDER BY pk, sk", [self._number, pk, sk])
+        return self._walk(f"{_SELECT}(pk, sk) > (?, ?) ORDER BY pk, sk", [self.number, pk, sk])
 
     def goes_on(self, found: Found, *, forward: bool) -> bool:
         """Whether the partition has a row behind (or before) a row of it."""
         sign = ">" if forward else "<"
         sql = f"SELECT 1 FROM rows WHERE tab = ? AND pk = ? AND sk {sign} ? LIMIT 1"  # noqa: S608 -- two constants
-        return self._database.one(sql, self._number, found[0], found[1]) is not None
+        return self._database.one(sql, self.number, found[0], found[1]) is not None
 
     def snapshot(self) -> list[tuple[Key, Key, bytes]]:
         """Every row with its keys."""
@@ -264,14 +303,17 @@ class Rows:
     @property
     def count(self) -> int:
         """How many rows there are."""
-        return int(self._database.one("SELECT count(*) FROM rows WHERE tab = ?", self._number)[0])
+        return int(self._database.one("SELECT count(*) FROM rows WHERE tab = ?", self.number)[0])
 
     def _walk(self, sql: str, values: list[Any]) -> Iterator[Found]:
+        number = self.number
         for pk, sk, doc, crc in self._database.walk(sql, *values):
-            yield pk, sk, self._intact(pk, sk, doc, crc)
+            if crc32(doc, crc32(sk, crc32(pk, number))) != crc:
+                self._intact(pk, sk, doc, crc)
+            yield pk, sk, doc
 
     def _intact(self, pk: bytes, sk: bytes, doc: bytes, crc: int) -> bytes:
-        if checksum(self._number, pk, sk, doc) != crc:
+        if checksum(self.number, pk, sk, doc) != crc:
             raise self._database.found_damaged(f"the row {pk!r} {sk!r} of {self.table} differs from its checksum")
         return doc
 
@@ -322,7 +364,7 @@ class Rows:
 
     def __contains__(self, key: DynamoType) -> bool:
         sql = "SELECT 1 FROM rows WHERE tab = ? AND pk = ? LIMIT 1"
-        return self._database.one(sql, self._number, encode(self.native(key))) is not None
+        return self._database.one(sql, self.number, encode(self.native(key))) is not None
 
     def pop(self, key: DynamoType) -> Item:
         """Remove a row by its partition key alone."""
@@ -332,7 +374,7 @@ class Rows:
 
     def values(self) -> Iterator[Any]:
         """One mapping per partition, or the items themselves in a table without a sort key."""
-        partitions = self._database.read("SELECT DISTINCT pk FROM rows WHERE tab = ?", self._number)
+        partitions = self._database.read("SELECT DISTINCT pk FROM rows WHERE tab = ?", self.number)
         for (pk,) in partitions:
             partition = decode(self.hash_type, pk)
             if self.range_name is not None:
@@ -341,10 +383,10 @@ class Rows:
                 yield self.item(row)
 
     def __len__(self) -> int:
-        return int(self._database.one("SELECT count(DISTINCT pk) FROM rows WHERE tab = ?", self._number)[0])
+        return int(self._database.one("SELECT count(DISTINCT pk) FROM rows WHERE tab = ?", self.number)[0])
 
     def __bool__(self) -> bool:
-        return self._database.one("SELECT 1 FROM rows WHERE tab = ? LIMIT 1", self._number) is not None
+        return self._database.one("SELECT 1 FROM rows WHERE tab = ? LIMIT 1", self.number) is not None
 
 
 class _Group:

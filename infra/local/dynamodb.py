@@ -110,7 +110,10 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
     def call(self: Any, operation_name: str, api_params: Params) -> Answer:
         direct = DIRECT.get(operation_name)
         if direct is None or not botocore_stubber.enabled:
-            return original(self, operation_name, api_params)
+            try:
+                return original(self, operation_name, api_params)
+            except (CannotStore, Damaged) as failure:
+                _raise(self, operation_name, _unavailable(failure))
         region = self.__dict__.get("_limn_region")
         if region is None:
             region = self.__dict__["_limn_region"] = _region_of(self)
@@ -133,7 +136,7 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
         except (CannotStore, Damaged) as failure:
             status = HTTPStatus.SERVICE_UNAVAILABLE
             metering.record(operation_name)
-            answer = {"Error": {"Code": "ServiceUnavailable", "Message": str(failure)}, "message": str(failure)}
+            answer = _unavailable(failure)
         except (Unusual, *ORDINARY_MISTAKES):
             fallbacks[operation_name] += 1
             metering.record(operation_name)
@@ -150,6 +153,14 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
         return answer
 
     return call
+
+
+def _unavailable(failure: Exception) -> Answer:
+    """The answer of a service that cannot store anything, or cannot trust what it has stored."""
+    return {
+        "Error": {"Code": "ServiceUnavailable", "Message": str(failure)},
+        "ResponseMetadata": {"HTTPStatusCode": 503, "HTTPHeaders": {}, "RetryAttempts": 0},
+    }
 
 
 class _Status:
