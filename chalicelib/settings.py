@@ -17,7 +17,7 @@ from msgspec import Meta
 
 PREFIX = "LIMN_"
 _ORIGIN = re.compile(r"https?://[^/,\s]+")
-_LISTS = ("allowed_origins", "store_origins")
+_LISTS = ("allowed_origins", "store_origins", "service_origins")
 _ROLE = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[!-~]{1,576}"
 _ARNS = {
     "job_queue": r"arn:aws[a-z-]*:batch:[a-z0-9-]+:[0-9]{12}:job-queue/[A-Za-z0-9_-]{1,128}",
@@ -69,6 +69,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""
     store_origins: list[str] = []
     """Origins of object stores inside the operator's network that organizations may register buckets at."""
+    service_origins: list[str] = []
+    """Origins of job clusters and annotators inside the operator's network that may be registered."""
     gcs_endpoint: str = "https://storage.googleapis.com"
     """Where Google Cloud Storage is; another for an emulator, whose origin is then one of `store_origins`."""
     job_queue: str = ""
@@ -80,6 +82,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """ARN of the role of jobs that take or make files; it reaches the files of jobs and nothing else."""
     job_files_image: str = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
     """The image, its entrypoint `aws`, that brings files to jobs and takes them away."""
+    job_shortest_timeout: Annotated[int, Meta(ge=1, le=3600)] = 60
+    """The shortest time limit in seconds that the queue takes: AWS Batch takes 60 or more."""
     job_days: Annotated[int, Meta(ge=1, le=3650)] = 30
     """For how many days a finished job is kept."""
     stage: str = "local"

@@ -17,12 +17,15 @@ from typing import Any
 import boto3
 
 from app import app
-from chalicelib.access import authentication, passwords, users
+from chalicelib.access import authentication, passwords
 from chalicelib.core.accounts import USER, UserSpec
+from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import clip, compact, email, jobs, purge, transcode, upkeep
 from infra.local import aws, database, operator_page, outbox
+from infra.local.batch.queue import LocalQueue
+from infra.local.batch.step import Runner
 from infra.local.gateway import Gateway, Server
 from infra.local.queues import Pollers, Source
 from infra.local.reply import Reply
@@ -37,7 +40,7 @@ LITTLE_ROOM = 2_000_000_000
 class Service:
     """Everything that `make run` starts and stops."""
 
-    def __init__(self, home: Path, host: str, port: int) -> None:
+    def __init__(self, home: Path, host: str, port: int, runner: Runner | None = None) -> None:
         self._home, self._host, self._port = home, host, port
         self._gateway = Gateway(app)
         self._gateway.page("/outbox", self._outbox)
@@ -47,6 +50,7 @@ class Service:
         self._s3 = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY}, host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._schedule = Schedule(*_timers(), region=aws.REGION)
+        self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
         self._place: dict[str, str] = {}
 
     def start(self) -> Iterator[str]:
@@ -65,6 +69,8 @@ class Service:
         yield "polling the queues"
         self._pollers.start()
         self._schedule.start()
+        if self._jobs is not None and (again := self._jobs.start()):
+            yield f"{again} interrupted steps of jobs are begun again"
         (self._home / "local.json").write_text(json.dumps(self._place, indent=2) + "\n")
 
     def greeting(self) -> str:
@@ -85,6 +91,9 @@ class Service:
         self._api.shutdown()
         self._api.server_close()
         self._gateway.close()
+        if self._jobs is not None:
+            yield "ending the steps of jobs; they are begun again at the next start"
+            self._jobs.stop()
         yield "waiting for queue functions (again Ctrl-C does not wait; their messages come back at the next start)"
         self._pollers.stop(timeout=10.0)
         self._schedule.stop(timeout=10.0)
@@ -104,7 +113,7 @@ class Service:
             spec = UserSpec(
                 username=FIRST_USER, first_name="Local", last_name="Admin", email="admin@example.org", password=password
             )
-            user = users.register(spec, is_staff=True)
+            user = creation.register(spec, is_staff=True)
         token = known.get("token", "")
         if not token or authentication.hash_of(token) not in user.tokens:
             token = passwords.issue_token(user, refresh=False)
