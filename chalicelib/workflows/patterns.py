@@ -122,7 +122,8 @@ class _Compiler:
                     raise PatternRefused("flags within a pattern are not supported")
                 self.sequence(argument[3], start, end)
             case _constants.MAX_REPEAT | _constants.MIN_REPEAT:
-                self._repeat(*argument, start, end)
+                least, most, inner_items = argument
+                self._repeat(least, most, inner_items, start, end)
             case _constants.AT:
                 if argument not in (*_STARTS, *_ENDS):
                     raise PatternRefused("word boundaries are not supported in patterns")
