@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -78,7 +78,7 @@ class Prediction(Resource, kw_only=True):
     """What an annotator found in a frame, and the localizations that this would be, without media and version."""
 
     boxes: list[Box]
-    localizations: list[dict[str, object]]
+    localizations: list[dict[str, Any]]
 
 
 class AnnotateSpec(Resource, kw_only=True):
