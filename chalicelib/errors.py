@@ -2,7 +2,7 @@
 
     LimnError                500, never raised itself
     ├── BadInput             400  the request breaks a rule; the message names the field and the rule
-    ├── NotSignedIn          401  no credentials, or credentials nobody holds
+    ├── Unauthenticated      401  no credentials, or credentials that are not valid
     ├── Forbidden            403  signed in, may know of the thing, may not do this to it
     ├── NotFound             404  there is none, or none this caller may know of
     ├── WrongMethod          405  the path exists, the method does not
@@ -41,8 +41,8 @@ class BadInput(LimnError):
     status = 400
 
 
-class NotSignedIn(LimnError):
-    """No credentials where they are needed, or credentials that nobody holds."""
+class Unauthenticated(LimnError):
+    """No credentials where they are needed, or credentials that are not valid."""
 
     status = 401
 

@@ -173,7 +173,7 @@ class Scope:
         return found
 
 
-UNRESTRICTED = Scope(Caller.nobody(), Level.NONE, is_restricted=False)
+UNRESTRICTED = Scope(Caller.anonymous(), Level.NONE, is_restricted=False)
 """The scope of the service's own work, which reaches everything."""
 
 

@@ -245,7 +245,7 @@ class Project(Resource, kw_only=True):
     thumb: str | None = None
     """The key of its picture, in answers a URL."""
     first_thumb: str | None = None
-    """The key of the thumbnail of its first media that has one: its picture while nobody gave it another."""
+    """The key of the thumbnail of its first media that has one: its picture until it gets another."""
     created: Timestamp
     created_by: int
     attribute_types: list[AttributeType] = []

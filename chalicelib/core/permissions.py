@@ -1,6 +1,6 @@
 """Who may do what: the levels, and the one function that decides.
 
-Levels are cumulative (`spec/1` Resources): a membership's five on a project, an affiliation's two on an organization.
+Levels are cumulative: a membership's five on a project, an affiliation's two on an organization.
 
 Where fine-grained permissions are on, row protections add to that (`access/masks.py`), and what a caller may do with a
 thing is the highest level all of whose bits there are.

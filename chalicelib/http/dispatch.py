@@ -17,7 +17,7 @@ from chalicelib.access import effective_permission, references
 from chalicelib.access.authentication import authenticate
 from chalicelib.access.scope import Scope
 from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
-from chalicelib.errors import Forbidden, LimnError, NotFound, NotSignedIn
+from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, negotiate
 from chalicelib.http.operation import Call, Found, Operation
@@ -67,7 +67,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     """
     caller = authenticate(request.headers.get("authorization"), request.network_address)
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
-        raise NotSignedIn
+        raise Unauthenticated
     scope = Scope.of(caller, operation.needs.level)
     accept = negotiate(operation, request.query, request.headers)
     path = decode_path(operation, request.variables)
@@ -82,7 +82,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         case Verdict.UNKNOWN:
             raise NotFound(f"Nothing matches {request.path} for this user.")
         case Verdict.NOT_SIGNED_IN:
-            raise NotSignedIn
+            raise Unauthenticated
         case Verdict.FORBIDDEN:
             raise refusal(operation.needs, level)
         case Verdict.ALLOWED:
@@ -112,7 +112,7 @@ def refusal(needs: Permission, level: Level) -> Forbidden:
 
 
 def within_limit(answer: HttpAnswer) -> HttpAnswer:
-    """The answer itself, or a redirect to it where it is too large for Lambda to give (design §3)."""
+    """The answer itself, or a redirect to it where it is too large for Lambda."""
     if len(answer.body) * 4 // 3 <= settings().largest_answer:
         return answer
     encoding = answer.headers.get("Content-Encoding")

@@ -70,7 +70,7 @@ class Call(Generic[T, Q, B]):
     """One request that may be served.
 
     Attributes:
-        caller: who asks; `Caller.nobody()` where the operation is open to anyone.
+        caller: the caller; `Caller.anonymous()` where the operation is open to anyone.
         target: the thing that the path addresses; None where the operation addresses nothing.
         project: the id of the project it belongs to; 0 where it belongs to none.
         organization: the id of the organization it belongs to; 0 where it belongs to none.

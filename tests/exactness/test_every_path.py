@@ -27,9 +27,9 @@ from chalicelib.video.probe import probe
 from chalicelib.video.source import FileSource
 from infra.local import aws
 from infra.local.s3_front import S3Front
-from tests.conftest import Api, new_user
 from tests.faults import figures
 from tests.resources.media.samples import media_type, transcode
+from tests.service import Api, new_user
 from tests.video.clips import COUNT, KINDS, make, read, read_all
 
 ALWAYS = ("variable rate mkv", "open groups mts")

@@ -106,7 +106,7 @@ def _bytes(parse, *examples):
 
 
 def _multipart(value):
-    import tests.conftest  # noqa: F401 operations read their configuration when they are imported
+    import tests.service  # noqa: F401 operations read their configuration when they are imported
     from chalicelib.resources.uploads.operations import UploadCompletionSpec
 
     msgspec.convert(value, UploadCompletionSpec)

@@ -400,7 +400,7 @@ class TestRealClient:
 
 def call(**path):
     return Call(
-        caller=Caller.nobody(),
+        caller=Caller.anonymous(),
         target=None,
         project=0,
         organization=0,

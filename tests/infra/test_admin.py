@@ -24,9 +24,9 @@ from chalicelib.storage.view import views
 from chalicelib.storage.view.snapshot_records import folder
 from infra import admin
 from infra.local.operator_page import OperatorPage
-from tests.conftest import Api, new_user
 from tests.journeys.stack import ROOT, Stack
 from tests.resources.annotations.boxes import settle
+from tests.service import Api, new_user
 
 PASSWORD = "correct horse 7"
 
@@ -95,7 +95,7 @@ class TestAccounts:
         change = {"password": "battery staple 8", "reset_token": words["reset"]}
         assert Api(None).patch(f"User/{ada.id}", change).status == 200
         with pytest.raises(NotFound):
-            registration.confirm(words["confirmation"], Caller.nobody())
+            registration.confirm(words["confirmation"], Caller.anonymous())
         assert not records.get(USER, ada.id).is_active
         assert Api(None).post("Token", {"username": ada.username, "password": "battery staple 8"}).status == 400
 

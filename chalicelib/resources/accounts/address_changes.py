@@ -1,6 +1,6 @@
 """Changes of a user's address: it counts once the link that was mailed to it is opened (docs/decisions/040).
 
-Until then the old address stays in force, and is told of the change by mail.
+Until then the old address stays in force, and gets a mail about the change.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def request(user: User, email: str, caller: Caller) -> bool:
         return False
     token = passwords.new_mailed_token()
     # The mail goes first: after a crash in between its link does not work, and the change is asked for again.
-    system_emails.post(system_emails.address_change(f"{settings().public_url}/email-confirmation/{token}"), address)
+    system_emails.enqueue(system_emails.address_change(f"{settings().public_url}/email-confirmation/{token}"), address)
 
     def hold(current: User) -> User:
         return msgspec.structs.replace(
@@ -107,6 +107,6 @@ def _put(user: User, address: str) -> None:
 
 
 def _refuse_taken(user: User, address: str) -> None:
-    """Raise BadInput where another user has an address, be it one that only declares it when nobody else has it."""
+    """Raise BadInput where another user has an address and does not merely declare it."""
     if any(other.id != user.id and other.email_standing != "declared" for other in users.with_address(address)):
         raise creation.address_taken()

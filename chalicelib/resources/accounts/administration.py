@@ -76,14 +76,17 @@ def set_staff(username: str, *, staff: bool) -> User:
 def announce(
     subject: str, text: str, *, days: int = ANNOUNCED_DAYS, project: int | None = None, username: str | None = None
 ) -> int:
-    """Announce something to everybody, to the members of a project, or to one user; to how many it was.
+    """Announce something to every user, to the members of a project, or to one user.
 
     Args:
         subject: what it is about, may be empty.
         text: Markdown.
         days: after how many days it is over.
         project: whose members it is for.
-        username: whom it is for.
+        username: the one user it is for.
+
+    Returns:
+        to how many users it was announced.
     """
     if not 0 < len(text) <= _LONGEST_ANNOUNCEMENT:
         raise BadInput(f"text: 1 to {_LONGEST_ANNOUNCEMENT} characters are needed.")

@@ -11,7 +11,7 @@ from chalicelib.core.accounts import MEMBERSHIP, USER, Credentials, Token, User,
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Uuid, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
-from chalicelib.errors import BadInput, Forbidden, NotFound, NotSignedIn
+from chalicelib.errors import BadInput, Forbidden, NotFound, Unauthenticated
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Call, NoQuery, Operation
 from chalicelib.resources.accounts import address_changes, administration, avatars, profiles, registration
@@ -130,7 +130,7 @@ def _check_change(call: Call[User, PresignedQuery, UserUpdate], user: User, chan
     caller = call.caller
     if change.keys() != {"password", "reset_token"}:
         if not caller.signed_in:
-            raise NotSignedIn
+            raise Unauthenticated
         if caller.id != user.id and not caller.is_staff:
             raise Forbidden
     if "is_active" in change and not caller.is_staff:
@@ -225,9 +225,8 @@ OPERATIONS = (
         summary="Change a user.",
         details="By the user or by staff. A new password needs the token of a password reset; a body of exactly "
         "`password` and `reset_token` needs no other credentials. A new `email` counts once the link that is mailed to "
-        "it is opened; the old address stays in force until then, and is told. `is_active` is for staff: false ends "
-        "the account, its tokens and the URLs that are remembered for it; URLs that it has stay valid until they "
-        "expire.",
+        "it is opened; until then the old address stays in force, and gets a mail. `is_active` is for staff: false "
+        "ends the account and its tokens; presigned URLs that it has stay valid until they expire.",
         needs=Permission.ANYONE,
         addresses=plain(_maybe_user, id=int),
         query=PresignedQuery,

@@ -57,7 +57,7 @@ def register(spec: UserSpec, caller: Caller) -> User:
     if records.claimed(USER, "username", user.username.casefold()):
         raise creation.name_taken()
     # The mail goes first: an account without it could neither be used nor registered again.
-    system_emails.post(system_emails.activation(f"{settings().public_url}/email-confirmation/{token}"), user.email)
+    system_emails.enqueue(system_emails.activation(f"{settings().public_url}/email-confirmation/{token}"), user.email)
     return records.create(USER, user, taken=creation.name_taken())
 
 
@@ -117,7 +117,7 @@ def invite(organization: int, email: str, permission: str, caller: Caller) -> tu
     link = f"{settings().public_url}/{'accept' if known else 'registration'}?registration_token={token}"
     if settings().email_enabled:
         name = records.get(ORGANIZATION, organization).name
-        system_emails.post((system_emails.acceptance if known else system_emails.registration)(name, link), email)
+        system_emails.enqueue((system_emails.acceptance if known else system_emails.registration)(name, link), email)
     records.create(INVITATION, invitation, taken=taken)
     return invitation, link
 
@@ -184,7 +184,7 @@ def ask_reset(email: str, caller: Caller) -> None:
     reset = PasswordReset(id=hash_of(token), user=user.id, email=user.email_key, created=time.time())
     records.create(PASSWORD_RESET, reset)
     link = f"{settings().public_url}/password-reset?reset_token={token}&user={user.id}"
-    system_emails.post(system_emails.password_reset(link), email)
+    system_emails.enqueue(system_emails.password_reset(link), email)
 
 
 def reset_password(user: User, token: str, password: str, caller: Caller) -> None:

@@ -36,7 +36,7 @@ class SendEmail(Message, frozen=True, kw_only=True, tag="email.1"):
     attachments: list[Attachment] = msgspec.field(default_factory=list)
     files: list[TextFile] = msgspec.field(default_factory=list)
     asked_by: str | None = None
-    """Address of who is told where it cannot be sent; None for nobody but the operator."""
+    """Where a mail goes that it could not be sent; None where only the operator learns of it."""
 
     def idempotency_key(self) -> str:
         """By its id alone."""

@@ -14,7 +14,7 @@ from chalicelib.storage.dynamodb import records
 
 MOST_ADMINISTRATORS = 20
 """How many are mailed about a new affiliation, each separately: a mail does not show other recipients."""
-log = logging.getLogger("limn.notices")
+log = logging.getLogger("limn.notifications")
 
 
 def locked_out(user: User) -> None:
@@ -37,7 +37,7 @@ def password_changed(user: User) -> None:
 
 
 def address_change_requested(user: User, address: str) -> None:
-    """Mail the address of a user that is to be replaced."""
+    """Mail the present address of a user for whom another one was asked for."""
     if user.email:
         _send(system_emails.address_change_requested(user.username, address), user.email)
 
@@ -58,8 +58,8 @@ def affiliated(affiliation: Affiliation, by: int) -> None:
     """Mail the other administrators of an organization about a new affiliation."""
     if not settings().email_enabled:
         return
-    everybody = records.listed(AFFILIATION, affiliation.organization)
-    admins = {item.user for item in everybody if LEVEL_OF[item.permission] >= Level.FULL}
+    affiliations = records.listed(AFFILIATION, affiliation.organization)
+    admins = {item.user for item in affiliations if LEVEL_OF[item.permission] >= Level.FULL}
     found = users.by_id([affiliation.user, *sorted(admins - {by, affiliation.user})])
     user = found.pop(affiliation.user, None)
     addresses = sorted({admin.email for admin in found.values() if admin.email and admin.is_active})
@@ -77,10 +77,10 @@ def joined(membership: Membership, project: Project) -> None:
         _send(system_emails.new_membership(project.name, user, membership.permission), settings().notify_address)
 
 
-def _send(letter: system_emails.Letter, address: str) -> None:
+def _send(email: system_emails.SystemEmail, address: str) -> None:
     if not settings().email_enabled:
         return
     try:
-        system_emails.post(letter, address)
+        system_emails.enqueue(email, address)
     except LimnError as failure:
         log.warning("a mail could not be sent: %s", type(failure).__name__)

@@ -1,4 +1,4 @@
-"""Mail to the members of a project, with objects of the project attached (`spec/3` §13)."""
+"""Mail to the members of a project, with objects of the project attached."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
         project: whose members they are for.
         spec: what they say.
         number: their ids begin with it: the same mails prepared again are sent once.
-        asked_by: the user, who must be able to see the attachments and gets a mail about each that could not be sent.
+        asked_by: the user, who must be able to see the attachments, and gets a mail about each one that could not be
+            sent.
 
     Raises:
-        BadInput: this deployment sends no mail, an address is none or nobody's or not a member's, subject or text are
+        BadInput: this deployment sends no mail, an address is malformed or not a member's, subject or text are
             empty, or an attachment does not exist.
         Forbidden: an attachment belongs to another project, or to a media or file that is closed to the caller.
         TooLarge: the attachments are more than a mail may have.
@@ -72,7 +73,7 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
 
 
 def _check_members(project: int, recipients: list[str]) -> None:
-    """Raise BadInput with all addresses that are not of members; whose they are otherwise is not told."""
+    """Raise BadInput with all addresses that are not of members, whether or not they are of other users."""
     others = [recipient for recipient in recipients if not _is_member(project, recipient)]
     if others:
         message = f"recipients: {', '.join(map(repr, others))}: not the address of a member of project {project}."

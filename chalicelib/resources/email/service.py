@@ -143,7 +143,7 @@ def _attach(mail: EmailMessage, name: str, body: bytes) -> None:
 
 
 def _type_of(name: str) -> tuple[str, str]:
-    """The content type by the name's ending. Text goes as bytes too, so that nobody changes its line ends."""
+    """The content type by the name's ending. Text is sent as bytes too, so that its line ends do not change."""
     guessed, encoding = guess_type(name)
     if guessed is None or encoding is not None or guessed.startswith(("message/", "multipart/")):
         return "application", "octet-stream"

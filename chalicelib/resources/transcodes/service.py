@@ -13,7 +13,7 @@ from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.entities import Media
-from chalicelib.core.jobs import JOB, Job, StoredJob, Transcode, TranscodeSpec
+from chalicelib.core.jobs import JOB, Job, JobProgress, StoredJob, Transcode, TranscodeSpec
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError, NotFound
@@ -163,6 +163,7 @@ def shown(job: StoredJob) -> Transcode:
             message=job.message,
             pieces=job.pieces,
             done=made,
+            progress=JobProgress(done=made, total=max(job.pieces, made)),
         ),
     )
 

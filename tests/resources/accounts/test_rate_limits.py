@@ -11,8 +11,8 @@ import pytest
 from chalicelib.access import rate_limits
 from chalicelib.access.authentication import Caller
 from chalicelib.errors import TooMany
-from tests.conftest import Api
 from tests.resources.accounts.mails import mails_to, spec
+from tests.service import Api
 
 
 def lower(monkeypatch, name, **limits):
@@ -105,7 +105,7 @@ def test_registrations_are_limited_and_staff_is_not(api, nobody, monkeypatch, co
 
 def test_a_limit_ends_with_its_hour(monkeypatch):
     limit = rate_limits.Limit(f"test {uuid.uuid4()}", by_caller=1)
-    caller = Caller.nobody("192.0.2.1")
+    caller = Caller.anonymous("192.0.2.1")
     rate_limits.check(limit, caller)
     with pytest.raises(TooMany):
         rate_limits.check(limit, caller)
@@ -125,5 +125,5 @@ def test_a_limit_ends_with_its_hour(monkeypatch):
     ],
 )
 def test_a_network_of_ipv6_counts_as_one_caller(one, other, is_same):
-    names = {rate_limits.name_of(Caller.nobody(address)) for address in (one, other)}
+    names = {rate_limits.name_of(Caller.anonymous(address)) for address in (one, other)}
     assert (len(names) == 1) == is_same

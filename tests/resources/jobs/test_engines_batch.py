@@ -111,7 +111,7 @@ class TestForkAndJoin:
         batches.move(named["left"], "FAILED", "Essential container in task exited")
         seen = api.get(f"Job/{uid}").json
         assert seen["status"] == "Failed"
-        assert seen["message"] == "Essential container in task exited"
+        assert seen["message"] == "left: Essential container in task exited"
         assert {node["task"]: node["status"] for node in seen["nodes"]}["join"] == "Omitted"
 
     def test_deletion_ends_its_jobs(self, api, project, queue):
