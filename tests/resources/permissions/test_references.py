@@ -19,9 +19,9 @@ from chalicelib.resources.jobs.runs import RUN, Run
 from chalicelib.resources.temporary_files import service as temporary_files
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder
 from chalicelib.storage.dynamodb import records
-from tests.conftest import join, new_user
 from tests.resources.media.samples import picture, uploaded
 from tests.resources.uploads.test_tus import pairs
+from tests.service import join, new_user
 
 EDIT, VIEW, FULL = mask_of(Level.EDIT), mask_of(Level.VIEW), mask_of(Level.FULL)
 
