@@ -104,7 +104,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
         change.verb = "copy"
     elif body.new_version is not None or body.new_elemental_id is not None:
         change.verb = "move"
-    bulk_service.run(change)
+    bulk_service.run(change, scope=writer.scope)
     return len(numbers)
 
 
@@ -130,7 +130,8 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
             numbers=numbers,
             fixed={"variant_deleted": True, **writer.signed()},
             children=None if kind is not Kind.STATE else "prune" if prune else "bury",
-        )
+        ),
+        scope=writer.scope,
     )
     return len(numbers)
 
