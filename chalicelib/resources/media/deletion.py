@@ -14,8 +14,9 @@ from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange, Verb
+from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.media import bulk as media_bulk
 from chalicelib.resources.media.changes import check_count
 from chalicelib.resources.media.clearing import on
 
@@ -26,11 +27,11 @@ def delete(project: int, user: int, numbers: Sequence[int]) -> int:
         return 0
     view = view_queries.current(project)
     rows = sum(view_queries.count(view, on(kind, numbers), UNRESTRICTED) for kind in (Kind.LOCALIZATION, Kind.STATE))
-    verbs: tuple[Verb, ...] = ("delete", "clear")
     changes = [
-        BulkChange(kind=Kind.MEDIA, project=project, user=user, verb=verb, numbers=list(numbers)) for verb in verbs
+        BulkChange(kind=Kind.MEDIA, project=project, user=user, verb=verb, numbers=list(numbers))
+        for verb in ("delete", "clear")
     ]
-    bulk_service.run(*changes, rows=len(numbers) + rows)
+    bulk_service.run(*changes, rows=len(numbers) + rows, handlers=media_bulk.HANDLERS)
     return len(numbers)
 
 
