@@ -78,7 +78,7 @@ def store():
     """The object store behind a socket, so that a player can fetch ranges by the URLs it is given."""
     server = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY})
     server.start()
-    caches = (settings, objects.s3_store._presigner, objects.s3_store.own)
+    caches = (settings, objects.s3._presigner, objects.s3.own)
     with pytest.MonkeyPatch.context() as changed:
         changed.setenv("LIMN_S3_ENDPOINT", server.url)
         # several pieces of each clip, so that what is handed out was joined

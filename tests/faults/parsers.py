@@ -71,7 +71,7 @@ def _boxes(data):
 
 
 def _segments(document):
-    only_our_errors(lambda: segments.spans(segments.parse_segment_info(document)))
+    only_our_errors(lambda: segments.parse_segment_info(document).spans)
     only_our_errors(lambda: segments.spans_of(segments.parse_segment_info(document), 0, 5))
 
 

@@ -151,6 +151,8 @@ class Scenario:
     def clip(self):
         # nobody answers it in time: while two functions work at once, none can tell whose calls are whose
         self.patch.setattr(clips_service, "PATIENCE", 0.1)
+        assert self.api.get(f"GetClip/{self.video}", frame_ranges="0:9").status == 200
+        self.patch.setattr(clips_service, "LARGEST_COPIED", 0)
         assert self.api.get(f"GetClip/{self.video}", frame_ranges="0:9").status == 503
         self.api.drain()
         path = self.api.get(f"Media/{self.video}").json["media_files"]["streaming"][0]["path"]

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import view_queries
-from chalicelib.access.scope import UNRESTRICTED
+from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.commits import Edit
 from chalicelib.core.edits import tombstoned
 from chalicelib.core.kinds import Kind
@@ -19,7 +20,7 @@ from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.bulk.service import Handler, Handlers, Note
 from chalicelib.resources.entities import bulk as entities_bulk
 from chalicelib.resources.entities.bulk import RewriteRows, rewrite_attributes
-from chalicelib.resources.entities.service import Writer, all_rows, has_earlier, letting_go, type_of
+from chalicelib.resources.entities.service import Writer, has_earlier, letting_go, type_of
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.steps import Step
 
@@ -31,6 +32,11 @@ def writer_of(change: BulkChange) -> Writer:
 
 class Tombstone(RewriteRows):
     """Makes tombstones of rows in place."""
+
+    def check(self, scope: Scope) -> None:
+        """Check the rows, and the localizations that only these states contain."""
+        super().check(scope)
+        check_children(self.change, scope)
 
     def prepare(self) -> None:
         """Delete the localizations that only these states contain."""
@@ -51,6 +57,11 @@ class Prune(Handler):
     def order(self) -> None:
         """Sort the ids."""
         self.change.numbers.sort()
+
+    def check(self, scope: Scope) -> None:
+        """Check the rows, and the localizations that only these states contain."""
+        super().check(scope)
+        check_children(self.change, scope)
 
     def prepare(self) -> None:
         """Delete the localizations that only these states contain."""
@@ -83,6 +94,19 @@ class Reassign(Handler):
             also=note,
         )
 
+    def check(self, scope: Scope) -> None:
+        """Check the rows, and the rows of the elements that they join."""
+        super().check(scope)
+        change = self.change
+        view = view_queries.current(change.project)
+        rows = all_rows(change.kind, Test("id", Op.IN, tuple(change.numbers)))
+        found = [reassign.decode_name(each) for each in view_queries.documents(view, rows, UNRESTRICTED)]
+        versions = Test("version", Op.IN, tuple({change.fixed.get("version", row.version) for row in found}))
+        names = Test(
+            "elemental_id", Op.IN, tuple({change.fixed.get("elemental_id", row.elemental_id) for row in found})
+        )
+        view_queries.check_reach(change.project, all_rows(change.kind, versions, names), scope)
+
     def order(self) -> None:
         """Put rows that are alone in their element first."""
         self.change.numbers = self._moves.order(self.change.numbers)
@@ -92,19 +116,19 @@ class Reassign(Handler):
         return self._moves.next(left if self._moves.looks else left[:most], most)
 
 
+def check_children(change: BulkChange, scope: Scope) -> None:
+    """Raise Forbidden where the caller may not write a localization that is deleted with its state."""
+    if change.children is not None:
+        states = tracks.parental(change.project, change.numbers)
+        within = Test("id", Op.IN, tuple(tracks.children(change.project, states)))
+        view_queries.check_reach(change.project, all_rows(Kind.LOCALIZATION, within), scope)
+
+
 def delete_children(change: BulkChange) -> None:
     """Delete the localizations that only the states of a change contain, of states whose type asks for it."""
-    if change.children is None:
-        return
-    view = view_queries.current(change.project)
-    types = view.definitions.types(Kind.STATE).items()
-    parental = [number for number, of in types if of.delete_child_localizations]  # type: ignore[union-attr]
-    if not parental:
-        return
-    within = Test("id", Op.IN, tuple(change.numbers))
-    query = all_rows(Kind.STATE, within, Test("type", Op.IN, tuple(parental)))
-    states = [row.entity for row in entities.many(Kind.STATE, view_queries.ids(view, query, UNRESTRICTED)).values()]
-    tracks.delete_children(writer_of(change), states, prune=change.children == "prune")
+    if change.children is not None:
+        states = tracks.parental(change.project, change.numbers)
+        tracks.delete_children(writer_of(change), states, prune=change.children == "prune")
 
 
 HANDLERS: Handlers = {

@@ -11,6 +11,7 @@ from typing import Any
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.edits import differences
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
@@ -28,7 +29,7 @@ from chalicelib.resources.annotations import bulk as annotations_bulk
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.bulk import rewrite_attributes
-from chalicelib.resources.entities.service import Writer, all_rows, author, hyphenated, type_of
+from chalicelib.resources.entities.service import Writer, author, hyphenated, type_of
 from chalicelib.storage.dynamodb import entities
 
 BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
@@ -106,7 +107,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
         change.verb = "copy"
     elif body.new_version is not None or body.new_elemental_id is not None:
         change.verb = "move"
-    bulk_service.run(change, handlers=annotations_bulk.HANDLERS)
+    bulk_service.run(change, handlers=annotations_bulk.HANDLERS, scope=writer.scope)
     return len(numbers)
 
 
@@ -134,6 +135,7 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
             children=None if kind is not Kind.STATE else "prune" if prune else "tombstone",
         ),
         handlers=annotations_bulk.HANDLERS,
+        scope=writer.scope,
     )
     return len(numbers)
 

@@ -91,6 +91,7 @@ class _Creation:
             entities.create(self._kind, made, user=self._writer.user)
             return list(numbers)
         made, retiring, guarded = self._marked(made)
+        self._writer.check(retiring)
         told = [unseen(self._kind, [step.after.id for step in retiring])] if retiring else []
         steps.create(
             self._kind,

@@ -19,6 +19,7 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.commits import Edit
 from chalicelib.core.edits import unseen
 from chalicelib.core.kinds import Kind
@@ -26,7 +27,7 @@ from chalicelib.core.marks import Identity, identity, next_mark
 from chalicelib.errors import Conflict
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
-from chalicelib.resources.entities.service import Writer, all_rows, rows_of, settling
+from chalicelib.resources.entities.service import Writer, rows_of, settling
 from chalicelib.storage.dynamodb import entities, ids, steps
 from chalicelib.storage.dynamodb.steps import Guard, Step
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -49,7 +50,7 @@ class Named(msgspec.Struct, frozen=True):
     elemental_id: str
 
 
-_decode = msgspec.json.Decoder(Named).decode
+decode_name = msgspec.json.Decoder(Named).decode
 
 
 @dataclass(kw_only=True)
@@ -137,14 +138,15 @@ class Moves:
         within = Test("id", Op.IN, tuple(numbers))
         first = (Test("latest", Op.EQ, value=True), Test("mark", Op.EQ, 0))
         rows = [
-            _decode(each) for each in view_queries.documents(view, all_rows(self.kind, within, *first), UNRESTRICTED)
+            decode_name(each)
+            for each in view_queries.documents(view, all_rows(self.kind, within, *first), UNRESTRICTED)
         ]
         if self.version is None:
             return [row.id for row in rows]
         names = Counter(row.elemental_id for row in rows)
         there = (Test("version", Op.EQ, self.version), Test("elemental_id", Op.IN, tuple(names)))
         taken = {
-            _decode(each).elemental_id
+            decode_name(each).elemental_id
             for each in view_queries.documents(view, all_rows(self.kind, *there), UNRESTRICTED)
         }
         return [

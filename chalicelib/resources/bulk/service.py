@@ -28,9 +28,14 @@ from typing import ClassVar
 
 import msgspec
 
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.commits import Edit
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import Conflict
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Test
 from chalicelib.queues import SETTLED, send
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.bulk.messages import FinishBulkChange
@@ -48,21 +53,25 @@ A_PART = steps.LARGEST - 1
 _encoder = msgspec.json.Encoder()
 
 
-def run(*changes: BulkChange, handlers: Handlers, rows: int = 0) -> None:
+def run(*changes: BulkChange, handlers: Handlers, scope: Scope, rows: int = 0) -> None:
     """Do all of some changes of a project, one after the other.
 
     Args:
         changes: what to do, in order.
         handlers: of the verbs of the changes.
+        scope: of the caller, who needs the level of the operation on every row that is written.
         rows: how many rows that comes to, where it is more than the changes name.
 
     Raises:
+        Forbidden: the caller's level on one of the rows is too low; nothing was changed.
         Conflict, Unavailable: it came to a stop; a change of many rows is finished all the same, a while later.
     """
     changes = tuple(change for change in changes if change.numbers)
     if not changes:
         return
     runners = [_Runner(change, handlers) for change in changes]
+    for runner in runners:
+        runner.check(scope)
     for runner in runners:
         runner.order()
     total = sum(len(change.numbers) for change in changes)
@@ -123,6 +132,18 @@ class Handler:
 
     def order(self) -> None:
         """Sort the ids into the order of the work, before the change is stored."""
+
+    def check(self, scope: Scope) -> None:
+        """Check that the caller may write every row that the change writes; only fine-grained permissions refuse any.
+
+        Those are the rows that the change names; a subclass adds the rows that change along with them. The queue
+        that finishes a change does not check again.
+
+        Raises:
+            Forbidden: the level of the caller is too low on one of the rows.
+        """
+        within = Test("id", Op.IN, tuple(self.change.numbers))
+        view_queries.check_reach(self.change.project, all_rows(self.change.kind, within), scope)
 
     def prepare(self) -> None:
         """Do what comes before the first part; it may be repeated."""
@@ -186,6 +207,11 @@ class _Runner:
     def size(self) -> int:
         """The number of ids."""
         return len(self._change.numbers)
+
+    def check(self, scope: Scope) -> None:
+        """Check that the caller may write every row."""
+        if scope.is_restricted:
+            self._handler.check(scope)
 
     def order(self) -> None:
         """Sort the ids into the order of the work; once, since progress is counted along it."""

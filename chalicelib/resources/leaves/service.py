@@ -130,7 +130,9 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
         return done
     top = fixed.get("parent") or number
     rebuilt = BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="rebuild_paths", numbers=[top])
-    bulk_service.run(moved, rebuilt, rows=max(done, bulk_service.SOON_DONE + 1), handlers=leaves_bulk.HANDLERS)
+    bulk_service.run(
+        moved, rebuilt, rows=max(done, bulk_service.SOON_DONE + 1), handlers=leaves_bulk.HANDLERS, scope=writer.scope
+    )
     leaf: Leaf = entities.get(LEAF, number)
     return leaf
 
@@ -142,6 +144,7 @@ def delete(writer: Writer, number: int) -> int:
         BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete_subtree", numbers=[number]),
         rows=count,
         handlers=leaves_bulk.HANDLERS,
+        scope=writer.scope,
     )
     return count
 
@@ -172,7 +175,7 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
     )
     changed_leaf = rewrite_attributes(edited, type_of(LEAF, writer.project, edited.type))(first)
     edited.logged = differences(first, changed_leaf)
-    bulk_service.run(edited, handlers=leaves_bulk.HANDLERS)
+    bulk_service.run(edited, handlers=leaves_bulk.HANDLERS, scope=writer.scope)
     return len(numbers)
 
 
@@ -182,6 +185,7 @@ def delete_many(writer: Writer, parameters: LeafQuery, body: LeafIdQuery | None,
     bulk_service.run(
         BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete", numbers=numbers),
         handlers=leaves_bulk.HANDLERS,
+        scope=writer.scope,
     )
     return len(numbers)
 

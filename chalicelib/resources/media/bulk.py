@@ -6,10 +6,13 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.commits import Edit
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
+from chalicelib.errors import Forbidden
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.bulk.service import Handler, Handlers, Note
 from chalicelib.resources.entities.bulk import Delete, Rewrite, RewriteRows
@@ -72,6 +75,20 @@ class Archive(RewriteRows):
 
 class DeleteMedia(Delete):
     """Deletes media, and before them their annotations."""
+
+    def check(self, scope: Scope) -> None:
+        """Check the media and their annotations: states are deleted with the last of their media."""
+        super().check(scope)
+        project, numbers = self.change.project, self.change.numbers
+        view_queries.check_reach(project, clearing.on(Kind.LOCALIZATION, numbers), scope)
+        if Kind.STATE not in scope.terms(project):
+            return
+        view = view_queries.current(project)
+        query = clearing.on(Kind.STATE, numbers)
+        closed = set(view_queries.ids(view, query, UNRESTRICTED)).difference(view_queries.ids(view, query, scope))
+        if clearing.with_nothing_else(view, sorted(closed), numbers):
+            message = "This would also delete states on which your permission is too low."
+            raise Forbidden(message)
 
     def do(self, left: list[int], most: int) -> tuple[int, bool]:
         """Delete the media of one part, or some of their annotations."""

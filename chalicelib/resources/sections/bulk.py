@@ -9,7 +9,7 @@ from dataclasses import replace
 import msgspec
 
 from chalicelib.access import view_queries
-from chalicelib.access.scope import UNRESTRICTED
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.commits import Edit
 from chalicelib.core.definitions import SECTION, Section
 from chalicelib.core.entities import Media
@@ -43,6 +43,11 @@ class UnlinkSection(OneByOne):
     The media change first, so that none names a section that is gone; then media that came meanwhile.
     """
 
+    def check(self, scope: Scope) -> None:
+        """Check the media of the sections."""
+        for number in self.change.numbers:
+            view_queries.check_reach(self.change.project, inside(number), scope)
+
     def do_one(self, number: int) -> tuple[int, bool]:
         """Unlink a round of media, or delete the section."""
         if not self._empty(number):
@@ -73,6 +78,9 @@ def _unlinked(row: Media) -> Media:
 
 class RenamePaths(OneByOne):
     """Gives sections other paths, where they still have the path that was read."""
+
+    def check(self, scope: Scope) -> None:
+        """No entity is written."""
 
     def do_one(self, number: int) -> tuple[int, bool]:
         """Rename the path of one section. Raises BadInput where another section has the new path."""
