@@ -75,10 +75,10 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     Raises:
         BadInput, NotFound, Forbidden: before anything was changed.
     """
+    name = author(writer, body.user_elemental_id)
     query = filters.parse(kind, parameters, body)
     if kind is Kind.LOCALIZATION and (body.ids or body.user_elemental_id):
         query = replace(query, show_all_marks=True)
-    name = author(writer, body.user_elemental_id)
     view = view_queries.current(writer.project)
     if body.new_version is not None and body.new_version not in view.definitions.versions:
         raise BadInput(f"new_version: the project has no version {body.new_version}.")

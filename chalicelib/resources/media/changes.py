@@ -91,10 +91,10 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
         BadInput: nothing is to be changed, the matches are of several types or not as many as `count`, or a value
             breaks a rule; nothing was changed.
     """
+    user = author(writer, body.user_elemental_id)
     wishes = ("attributes", "reset_attributes", "null_attributes", "user_elemental_id", "primary_section")
     if body.archive_state is None and all(getattr(body, name) is None for name in wishes):
         raise BadInput(f"Nothing to change: give one of {', '.join(wishes)}, archive_state.")
-    user = author(writer, body.user_elemental_id)
     view = view_queries.current(writer.project)
     query = filters.parse(Kind.MEDIA, parameters, body)
     numbers = view_queries.ids(view, query, writer.scope)
