@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from chalicelib.domain.commits import Commit
 from chalicelib.settings import settings
 from chalicelib.storage.view import Gap, View
-from chalicelib.storage.view_gate import Shared
+from chalicelib.storage.view_locks import Shared
 
 ReadAfter = Callable[[int, int], Iterable[Commit]]
 """From a project and a number to the commits after that number, in order: `log.read_after`."""
