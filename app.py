@@ -10,8 +10,8 @@ from typing import Any
 from chalice import Chalice, CORSConfig, Response
 
 from chalicelib.api.catalogue import chosen, routes, variable_names
-from chalicelib.api.dispatch import Request, dispatch
-from chalicelib.operations.operation import Operation
+from chalicelib.http.dispatch import Request, dispatch
+from chalicelib.http.operation import Operation
 from chalicelib.settings import reached_at, settings
 
 app = Chalice(app_name="limn")

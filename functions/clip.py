@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from chalicelib.messages import CutClip
-from chalicelib.services import clips
+from chalicelib.queues import CutClip
+from chalicelib.resources.clips import service as clips_service
 from functions.worker import Delivery, worker
 
 
 def _cut(message: CutClip, _: Delivery) -> None:
-    clips.cut(message.file)
+    clips_service.cut(message.file)
 
 
 def _give_up(message: CutClip, reason: Exception) -> None:
-    clips.fail(message.file, reason)
+    clips_service.fail(message.file, reason)
 
 
 handler = worker({CutClip: _cut}, on_poison=_give_up)

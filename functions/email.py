@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from chalicelib.errors import LimnError
-from chalicelib.messages import SendEmail
-from chalicelib.services import letters, mail
-from chalicelib.storage import objects
+from chalicelib.queues import SendEmail
+from chalicelib.resources.email import service as email_service
+from chalicelib.resources.email import system_emails
+from chalicelib.storage.objects import objects
 from functions.worker import Delivery, worker
 
 RECEIVES = 4
@@ -13,7 +14,7 @@ RECEIVES = 4
 
 
 def _send(message: SendEmail, _: Delivery) -> None:
-    mail.send_email(message, read=lambda bucket, key: objects.read(key, bucket=bucket))
+    email_service.send_email(message, read=lambda bucket, key: objects.read(key, bucket=bucket))
 
 
 def _tell(message: SendEmail, reason: Exception) -> bool:
@@ -21,8 +22,8 @@ def _tell(message: SendEmail, reason: Exception) -> bool:
     if message.asked_by is None:
         return False
     why = f"{reason.message} {reason.details or ''}" if isinstance(reason, LimnError) else type(reason).__name__
-    letter = letters.undelivered(message.subject, message.recipients, why.strip())
-    letters.post(letter, message.asked_by, number=f"{message.id}-undelivered")
+    letter = system_emails.undelivered(message.subject, message.recipients, why.strip())
+    system_emails.post(letter, message.asked_by, number=f"{message.id}-undelivered")
     return True
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 
-from chalicelib.services import job_removal, job_standing
-from chalicelib.services.engines import batch_jobs
+from chalicelib.resources.jobs import cleanup, status_sync
+from chalicelib.resources.jobs.engines import batch_jobs
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -22,8 +22,8 @@ def handler(event: dict[str, Any], _: LambdaContext) -> None:
     if event.get("detail-type") == "Batch Job State Change":
         uid = batch_jobs.uid_in(str(event.get("detail", {}).get("jobName", "")))
         if uid:
-            job_standing.refresh(uid)
+            status_sync.refresh(uid)
         return
-    asked, ended = job_standing.sweep(SWEEP_SECONDS), job_removal.sweep(SWEEP_SECONDS)
+    asked, ended = status_sync.sweep(SWEEP_SECONDS), cleanup.sweep(SWEEP_SECONDS)
     if asked or ended:
         logger.info("jobs swept", extra={"asked": asked, "ended": ended})

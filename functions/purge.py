@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from chalicelib.messages import BuryRetired, FinishBulkChange, PurgeProject
-from chalicelib.services import bulk, purging, retirement
+from chalicelib.queues import BuryRetired, FinishBulkChange, PurgeProject
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.projects import purging
+from chalicelib.resources.types import retirement
 from functions.worker import Delivery, worker
 
 SPARE = 60.0
@@ -15,7 +17,7 @@ def _purge(message: PurgeProject, delivery: Delivery) -> None:
 
 
 def _finish(message: FinishBulkChange, delivery: Delivery) -> None:
-    bulk.finish(message, delivery.seconds_left() - SPARE)
+    bulk_service.finish(message, delivery.seconds_left() - SPARE)
 
 
 def _bury(message: BuryRetired, delivery: Delivery) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from chalicelib.errors import NotFound
-from chalicelib.messages import AssembleTranscode, EncodePiece, ImportImage, PlanTranscode
-from chalicelib.services import images, transcode_steps
+from chalicelib.queues import AssembleTranscode, EncodePiece, ImportImage, PlanTranscode
+from chalicelib.resources.media import images
+from chalicelib.resources.transcodes import steps as transcodes_steps
 from functions.worker import Delivery, Retry, worker
 
 UNTIL_IT_IS_THERE = 35.0
@@ -12,15 +13,15 @@ UNTIL_IT_IS_THERE = 35.0
 
 
 def _plan(message: PlanTranscode, _: Delivery) -> None:
-    transcode_steps.plan(message.job)
+    transcodes_steps.plan(message.job)
 
 
 def _encode(message: EncodePiece, _: Delivery) -> None:
-    transcode_steps.encode(message.job, message.index)
+    transcodes_steps.encode(message.job, message.index)
 
 
 def _assemble(message: AssembleTranscode, _: Delivery) -> None:
-    transcode_steps.assemble(message.job)
+    transcodes_steps.assemble(message.job)
 
 
 def _import(message: ImportImage, delivery: Delivery) -> None:
@@ -38,7 +39,7 @@ def _give_up(message: PlanTranscode | EncodePiece | AssembleTranscode | ImportIm
     if isinstance(message, ImportImage):
         images.fail(message, reason)
     else:
-        transcode_steps.fail(message.job, reason)
+        transcodes_steps.fail(message.job, reason)
 
 
 handler = worker(

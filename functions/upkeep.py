@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 
-from chalicelib.services import upkeep
+from chalicelib.maintenance import upkeep
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

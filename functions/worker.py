@@ -31,8 +31,8 @@ from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, pro
 from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
-from chalicelib.messages import Message, Unreadable, client, decode
-from chalicelib.messages.base import tag_of
+from chalicelib.queues import Message, Unreadable, client, decode
+from chalicelib.queues.base import tag_of
 from chalicelib.settings import Settings, settings
 
 if TYPE_CHECKING:

@@ -103,9 +103,9 @@ def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 one for each command
         Refused: the service refuses it, with the service's own sentence.
     """
     # only now: the service's modules read the configuration when they are imported
-    from chalicelib.domain.accounts import UserSpec
+    from chalicelib.core.accounts import UserSpec
     from chalicelib.errors import LimnError
-    from chalicelib.services import administration
+    from chalicelib.resources.accounts import administration
 
     try:
         match given.get("command"):
@@ -150,10 +150,11 @@ def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 one for each command
 
 def _snapshot(command: str, number: int) -> str:
     """Write the snapshot of a project: from its log, or from the tables alone."""
-    from chalicelib.services import access, compaction, rebuild
-    from chalicelib.storage import views
+    from chalicelib.access import authentication
+    from chalicelib.maintenance import compaction, rebuild
+    from chalicelib.storage.view import views
 
-    project = access.project_of(number)
+    project = authentication.project_of(number)
     if command == "compact":
         done = compaction.compact(project.id, force=True)
         return "A snapshot was written." if done else "The snapshot there is holds everything."

@@ -33,12 +33,13 @@ if os.environ.get("LIMN_STAGE", STAGE) == STAGE:  # another where a test's progr
     os.environ["LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS"] = "true"
 
 from app import app  # noqa: E402 it reads the environment set above
-from chalicelib.domain.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E402
-from chalicelib.domain.accounts import USER, Membership, ProjectSpec, User  # noqa: E402
-from chalicelib.domain.resource import now  # noqa: E402
-from chalicelib.services import passwords, projects  # noqa: E402
+from chalicelib.access import passwords  # noqa: E402
+from chalicelib.core.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E402
+from chalicelib.core.accounts import USER, Membership, ProjectSpec, User  # noqa: E402
+from chalicelib.core.resource import now  # noqa: E402
+from chalicelib.resources.projects import service as projects_service  # noqa: E402
 from chalicelib.settings import settings  # noqa: E402
-from chalicelib.storage import ids, records  # noqa: E402
+from chalicelib.storage.dynamodb import ids, records  # noqa: E402
 from infra.local.gateway import Gateway, Reply  # noqa: E402
 from tests import roles  # noqa: E402
 
@@ -108,7 +109,7 @@ class Api:
 
     def drain(self) -> int:
         """Run every queued message in this process, as the queue functions would; how many there were."""
-        from tests.queues import drain
+        from tests.queue_runner import drain
 
         return drain()
 
@@ -185,7 +186,7 @@ def project(api: Api, organization: int) -> int:
     """A new project that the api user owns."""
     assert api.user
     spec = ProjectSpec(name=f"project {next(_names)}", organization=organization)
-    return projects.create_project(spec, api.user.id, "No Access").id
+    return projects_service.create_project(spec, api.user.id, "No Access").id
 
 
 @pytest.fixture

@@ -11,91 +11,87 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from chalicelib.api import site
-from chalicelib.operations import (
-    accounts,
-    affiliations,
-    algorithms,
-    analyses,
-    announcements,
-    applets,
-    attribute_types,
-    bookmarks,
-    buckets,
-    change_logs,
-    clips,
-    favorites,
-    files,
-    frames,
-    graphics,
-    groups,
-    health,
-    hosted_templates,
-    invitations,
-    job_clusters,
-    jobs,
-    leaves,
-    localizations,
-    mail,
-    media,
-    media_files,
-    media_walks,
-    memberships,
-    notify,
-    organizations,
-    permalinks,
-    projects,
-    row_protections,
-    sections,
-    states,
-    temporary_files,
-    transcodes,
-    types,
-    uploads,
-    versions,
-)
-from chalicelib.operations.operation import Operation
+from chalicelib.http.operation import Operation
+from chalicelib.resources.accounts import invitation_operations
+from chalicelib.resources.accounts import operations as accounts_operations
+from chalicelib.resources.algorithms import operations as algorithms_operations
+from chalicelib.resources.analyses import operations as analyses_operations
+from chalicelib.resources.annotations import localization_operations, state_operations
+from chalicelib.resources.announcements import operations as announcements_operations
+from chalicelib.resources.applets import operations as applets_operations
+from chalicelib.resources.bookmarks import operations as bookmarks_operations
+from chalicelib.resources.buckets import operations as buckets_operations
+from chalicelib.resources.change_logs import operations as change_logs_operations
+from chalicelib.resources.clips import operations as clips_operations
+from chalicelib.resources.email import notify_operations
+from chalicelib.resources.email import operations as email_operations
+from chalicelib.resources.favorites import operations as favorites_operations
+from chalicelib.resources.files import operations as files_operations
+from chalicelib.resources.frames import operations as frames_operations
+from chalicelib.resources.graphics import operations as graphics_operations
+from chalicelib.resources.health import operations as health_operations
+from chalicelib.resources.hosted_templates import operations as hosted_templates_operations
+from chalicelib.resources.jobs import cluster_operations
+from chalicelib.resources.jobs import operations as jobs_operations
+from chalicelib.resources.leaves import operations as leaves_operations
+from chalicelib.resources.media import file_operations, statistics_operations
+from chalicelib.resources.media import operations as media_operations
+from chalicelib.resources.organizations import affiliation_operations
+from chalicelib.resources.organizations import operations as organizations_operations
+from chalicelib.resources.permalinks import operations as permalinks_operations
+from chalicelib.resources.permissions import group_operations as permissions_group_operations
+from chalicelib.resources.permissions import operations as permissions_operations
+from chalicelib.resources.projects import membership_operations
+from chalicelib.resources.projects import operations as projects_operations
+from chalicelib.resources.sections import operations as sections_operations
+from chalicelib.resources.temporary_files import operations as temporary_files_operations
+from chalicelib.resources.transcodes import operations as transcodes_operations
+from chalicelib.resources.types import attribute_operations
+from chalicelib.resources.types import operations as types_operations
+from chalicelib.resources.uploads import operations as uploads_operations
+from chalicelib.resources.versions import operations as versions_operations
 
 OPERATIONS: tuple[Operation, ...] = (
-    *accounts.OPERATIONS,
-    *organizations.OPERATIONS,
-    *affiliations.OPERATIONS,
-    *invitations.OPERATIONS,
-    *groups.OPERATIONS,
-    *buckets.OPERATIONS,
-    *job_clusters.OPERATIONS,
-    *hosted_templates.OPERATIONS,
-    *projects.OPERATIONS,
-    *memberships.OPERATIONS,
-    *types.OPERATIONS,
-    *attribute_types.OPERATIONS,
-    *versions.OPERATIONS,
-    *sections.OPERATIONS,
-    *uploads.OPERATIONS,
-    *media.OPERATIONS,
-    *media_files.OPERATIONS,
-    *media_walks.OPERATIONS,
-    *transcodes.OPERATIONS,
-    *algorithms.OPERATIONS,
-    *applets.OPERATIONS,
-    *jobs.OPERATIONS,
-    *analyses.OPERATIONS,
-    *frames.OPERATIONS,
-    *graphics.OPERATIONS,
-    *clips.OPERATIONS,
-    *temporary_files.OPERATIONS,
-    *files.OPERATIONS,
-    *localizations.OPERATIONS,
-    *states.OPERATIONS,
-    *leaves.OPERATIONS,
-    *change_logs.OPERATIONS,
-    *mail.OPERATIONS,
-    *bookmarks.OPERATIONS,
-    *favorites.OPERATIONS,
-    *announcements.OPERATIONS,
-    *row_protections.OPERATIONS,
-    *permalinks.OPERATIONS,
-    *notify.OPERATIONS,
-    *health.OPERATIONS,
+    *accounts_operations.OPERATIONS,
+    *organizations_operations.OPERATIONS,
+    *affiliation_operations.OPERATIONS,
+    *invitation_operations.OPERATIONS,
+    *permissions_group_operations.OPERATIONS,
+    *buckets_operations.OPERATIONS,
+    *cluster_operations.OPERATIONS,
+    *hosted_templates_operations.OPERATIONS,
+    *projects_operations.OPERATIONS,
+    *membership_operations.OPERATIONS,
+    *types_operations.OPERATIONS,
+    *attribute_operations.OPERATIONS,
+    *versions_operations.OPERATIONS,
+    *sections_operations.OPERATIONS,
+    *uploads_operations.OPERATIONS,
+    *media_operations.OPERATIONS,
+    *file_operations.OPERATIONS,
+    *statistics_operations.OPERATIONS,
+    *transcodes_operations.OPERATIONS,
+    *algorithms_operations.OPERATIONS,
+    *applets_operations.OPERATIONS,
+    *jobs_operations.OPERATIONS,
+    *analyses_operations.OPERATIONS,
+    *frames_operations.OPERATIONS,
+    *graphics_operations.OPERATIONS,
+    *clips_operations.OPERATIONS,
+    *temporary_files_operations.OPERATIONS,
+    *files_operations.OPERATIONS,
+    *localization_operations.OPERATIONS,
+    *state_operations.OPERATIONS,
+    *leaves_operations.OPERATIONS,
+    *change_logs_operations.OPERATIONS,
+    *email_operations.OPERATIONS,
+    *bookmarks_operations.OPERATIONS,
+    *favorites_operations.OPERATIONS,
+    *announcements_operations.OPERATIONS,
+    *permissions_operations.OPERATIONS,
+    *permalinks_operations.OPERATIONS,
+    *notify_operations.OPERATIONS,
+    *health_operations.OPERATIONS,
 )
 """What the interface offers: all that the schema document describes."""
 

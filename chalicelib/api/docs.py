@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib.errors import NotFound
-from chalicelib.operations.operation import Answer, Call
+from chalicelib.http.operation import Answer, Call
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from chalicelib.api.openapi import REF, document
-from chalicelib.operations.operation import Operation
+from chalicelib.http.openapi import REF, document
+from chalicelib.http.operation import Operation
 
 _HEAD = """# Operations
 

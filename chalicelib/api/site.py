@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from chalicelib.api import docs, openapi
-from chalicelib.domain.permissions import Permission
-from chalicelib.operations import accounts, pages, resumable
-from chalicelib.operations.addresses import plain
-from chalicelib.operations.operation import Answer, Call, Operation
+from chalicelib.api import docs, pages
+from chalicelib.core.permissions import Permission
+from chalicelib.http import openapi
+from chalicelib.http.addresses import plain
+from chalicelib.http.operation import Answer, Call, Operation
+from chalicelib.resources.accounts import operations as accounts_operations
+from chalicelib.resources.uploads import tus_operations
 from chalicelib.settings import settings
 
 TAG = "Pages"
@@ -37,9 +39,9 @@ def _nothing(_: dict[str, Any]) -> None:
 
 
 PAGES = (
-    accounts.CONFIRMATION,
+    accounts_operations.CONFIRMATION,
     *pages.PAGES,
-    *resumable.PAGES,
+    *tus_operations.PAGES,
     Operation(
         id="GetSchema",
         method="GET",

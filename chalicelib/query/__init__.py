@@ -8,7 +8,7 @@
     operators, columns     the operators and the built-in fields: tables of rows
     check, binding         names bound to a project's definitions → checked Query, or a clear 400
     meaning                a checked Query on plain Python values: the reference
-    layout, sql            a checked Query as SQL for `storage/view.py`
+    layout, sql            a checked Query as SQL for `storage/view/view.py`
     values, geodesy        what values count as; distances on the Earth
 
 From a request to its answer:
@@ -24,6 +24,6 @@ operations take `ids`. Unknown attributes and operators a dtype has not are 400 
 """
 
 from chalicelib.query.check import check
-from chalicelib.query.filters import parse
+from chalicelib.query.parsers.filters import parse
 
 __all__ = ["check", "parse"]

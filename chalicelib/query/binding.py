@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from chalicelib.domain.definitions import AnyType
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.definitions import AnyType
+from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
 from chalicelib.query.columns import NAMES, SECTION_NAME, UNDERSCORED, Column
 from chalicelib.query.operators import BY_WORD, SEARCHES, Op, Operator, Shape

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from chalicelib.domain.definitions import AnyType, Definitions, Section
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.definitions import AnyType, Definitions, Section
+from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.query import binding, object_search, search_string
+from chalicelib.query import binding
 from chalicelib.query.columns import SECTION_NAME
-from chalicelib.query.filters import on_annotations
 from chalicelib.query.operators import BY_WORD, SEARCHES, Op
+from chalicelib.query.parsers import object_search, search_string
+from chalicelib.query.parsers.filters import on_annotations
 from chalicelib.query.tree import (
     AfterMedia,
     And,

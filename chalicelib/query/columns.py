@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.domain.entities import Media, MediaFiles
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.kinds import Kind
 from chalicelib.query.values import stored
 
 SECTION_TAG = "tator_user_sections"

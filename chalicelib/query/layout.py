@@ -8,7 +8,7 @@ ever part of a statement, a rename moves no data, and a list over all types is a
 A place is five columns of the table: its longitude under the name, its latitude beside it (`latitude`), for comparing
 plain numbers takes a quarter of the time of taking them out of arrays; and the same place as a unit vector (`vector`),
 so that most distances are decided without an angle. A vector of any number of dimensions is 32 bit floats, little end
-first: nothing is asked of it in a statement, `storage/view_vectors.py` compares them.
+first: nothing is asked of it in a statement, `storage/view/vectors.py` compares them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chalicelib.domain.definitions import AnyType
-from chalicelib.domain.kinds import Kind
-from chalicelib.domain.revisions import Added, Recast, Removed, Renamed, Revision
+from chalicelib.core.definitions import AnyType
+from chalicelib.core.kinds import Kind
+from chalicelib.core.revisions import Added, Recast, Removed, Renamed, Revision
 
 PLACE = "DOUBLE[2]"
 VECTOR = "BLOB"

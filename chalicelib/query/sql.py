@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.kinds import Kind
 from chalicelib.query import geodesy
 from chalicelib.query.columns import BY_NAME
+from chalicelib.query.evaluate import RANKS
 from chalicelib.query.layout import Layout, latitude
-from chalicelib.query.meaning import RANKS
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import (
     AfterMedia,

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.kinds import Kind
 from chalicelib.query.operators import Op
 
 

@@ -7,8 +7,8 @@ from pynamodb.exceptions import PynamoDBException
 
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
-from chalicelib.storage import objects
-from chalicelib.storage.tables import CounterRow, EntityRow, LogRow, RecordRow
+from chalicelib.storage.dynamodb.tables import CounterRow, EntityRow, LogRow, RecordRow
+from chalicelib.storage.objects import objects
 
 _NOTHING = "health"
 

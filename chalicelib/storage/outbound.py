@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import urllib3
 
-from chalicelib.domain import origins
-from chalicelib.domain.origins import Address
+from chalicelib.core import origins
+from chalicelib.core.origins import Address
 from chalicelib.settings import settings
 
 if TYPE_CHECKING:

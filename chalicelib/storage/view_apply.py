@@ -10,15 +10,15 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.domain.commits import Change, Commit
-from chalicelib.domain.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
-from chalicelib.domain.kinds import DefinitionKind, Kind
+from chalicelib.core.commits import Change, Commit
+from chalicelib.core.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
+from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.query import sql
 from chalicelib.query.geodesy import unit, unit_sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, place_columns, stored_columns
 from chalicelib.query.values import packed_array, stored
-from chalicelib.storage.view_lost import KIND_OF_TYPE, WITH_ROWS, going
-from chalicelib.storage.view_rows import DOCUMENT, Rows, attribute_of, revise
+from chalicelib.storage.view.deleted_definitions import KIND_OF_TYPE, WITH_ROWS, going
+from chalicelib.storage.view.rows import DOCUMENT, Rows, attribute_of, revise
 from chalicelib.storage.view_state import Gap, State
 from chalicelib.storage.view_store import Store
 

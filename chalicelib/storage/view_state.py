@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from chalicelib.domain.definitions import Definitions
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.definitions import Definitions
+from chalicelib.core.kinds import Kind
 from chalicelib.query.layout import Layout
-from chalicelib.storage.view_lost import Lost
-from chalicelib.storage.view_rows import Rows
+from chalicelib.storage.view.deleted_definitions import Lost
+from chalicelib.storage.view.rows import Rows
 
 
 class Gap(Exception):

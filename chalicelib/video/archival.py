@@ -13,8 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.transcode import TranscodePlan
 from chalicelib.video.opening import opened, refusing, video_stream
+from chalicelib.video.plan import TranscodePlan
 from chalicelib.video.source import Source
 
 if TYPE_CHECKING:

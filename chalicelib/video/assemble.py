@@ -13,10 +13,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from chalicelib.domain.transcode import TranscodePlan
 from chalicelib.video import audio
 from chalicelib.video.encode import PieceResult
 from chalicelib.video.fragments import Output
+from chalicelib.video.plan import TranscodePlan
 from chalicelib.video.segments import segment_info
 
 SMALLEST_PART = 5 * 1024 * 1024

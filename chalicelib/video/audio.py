@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
-from chalicelib.domain.frames import FrameTable
-from chalicelib.domain.transcode import AudioInfo, Piece
 from chalicelib.video.fragments import FragmentFile, Output, Place
 from chalicelib.video.opening import opened, refusing
+from chalicelib.video.plan import AudioInfo, Piece
 from chalicelib.video.source import SourceFile
+from chalicelib.video.timing import FrameTable
 
 if TYPE_CHECKING:
     from av import AudioFrame, AudioStream, Packet

@@ -9,12 +9,12 @@ from typing import Any, BinaryIO
 
 from msgspec import Struct
 
-from chalicelib.domain.transcode import even
 from chalicelib.errors import BadInput
 from chalicelib.video import boxes, segments
 from chalicelib.video.decode import THREADS
 from chalicelib.video.frame import pictures
 from chalicelib.video.opening import refusing
+from chalicelib.video.plan import even
 from chalicelib.video.segments import SegmentInfo, Span
 from chalicelib.video.source import Source
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.frames import FrameTable, Keyframe
 from chalicelib.errors import BadInput
 from chalicelib.video.opening import DECODING, opened, video_stream
 from chalicelib.video.source import Source, SourceFile
+from chalicelib.video.timing import FrameTable, Keyframe
 
 if TYPE_CHECKING:
     from av import Packet, VideoFrame, VideoStream

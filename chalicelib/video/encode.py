@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
-from chalicelib.domain.frames import FrameTable
-from chalicelib.domain.transcode import GOP, Piece, Rendition, TranscodePlan, VideoInfo
 from chalicelib.errors import BadInput
 from chalicelib.video.audio import Sound, encode_sound
 from chalicelib.video.decode import THREADS, frames_of
 from chalicelib.video.fragments import FragmentFile, Output, Place
 from chalicelib.video.opening import refusing
+from chalicelib.video.plan import GOP, Piece, Rendition, TranscodePlan, VideoInfo
 from chalicelib.video.source import Source, SourceFile
+from chalicelib.video.timing import FrameTable
 from chalicelib.video.upright import Upright
 
 if TYPE_CHECKING:

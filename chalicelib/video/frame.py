@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from chalicelib.domain.frames import FrameTable
-from chalicelib.domain.transcode import VideoInfo
 from chalicelib.errors import BadInput
 from chalicelib.video import segments
 from chalicelib.video.decode import START, decode, frames_of, packets_from
 from chalicelib.video.opening import opened, refusing, video_stream
+from chalicelib.video.plan import VideoInfo
 from chalicelib.video.segments import SegmentInfo, Span
 from chalicelib.video.source import BytesSource, Source, SourceFile
+from chalicelib.video.timing import FrameTable
 from chalicelib.video.upright import Upright
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn
 
-from chalicelib.domain.transcode import MAX_PIXELS
 from chalicelib.errors import BadInput
+from chalicelib.video.plan import MAX_PIXELS
 from chalicelib.video.source import Source, SourceFile
 
 if TYPE_CHECKING:

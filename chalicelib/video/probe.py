@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
-from chalicelib.domain.frames import MAX_FRAMES, FrameTable, Keyframe, build_table
-from chalicelib.domain.transcode import GOP, AudioInfo, Probe, VideoInfo, check_size
 from chalicelib.errors import BadInput
 from chalicelib.video import boxes
 from chalicelib.video.decode import START, KeyframeMissedError, decode, packets_from
 from chalicelib.video.opening import opened, refusing, video_stream
+from chalicelib.video.plan import GOP, AudioInfo, Probe, VideoInfo, check_size
 from chalicelib.video.source import Source, SourceFile
+from chalicelib.video.timing import MAX_FRAMES, FrameTable, Keyframe, build_table
 
 if TYPE_CHECKING:
     from av import Packet, VideoFrame, VideoStream

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from chalicelib.domain.transcode import MAX_SIDE, even
 from chalicelib.errors import BadInput
 from chalicelib.video.opening import refusing
+from chalicelib.video.plan import MAX_SIDE, even
 
 if TYPE_CHECKING:
     from PIL.Image import Image

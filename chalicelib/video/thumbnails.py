@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from chalicelib.domain.frames import FrameTable
-from chalicelib.domain.transcode import Probe
 from chalicelib.video.frame import decode_frames, decode_original
+from chalicelib.video.plan import Probe
 from chalicelib.video.render import encode_gif, encode_still
 from chalicelib.video.source import Source, SourceFile
+from chalicelib.video.timing import FrameTable
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.transcode import VideoInfo
+from chalicelib.video.plan import VideoInfo
 
 if TYPE_CHECKING:
     from av import VideoFrame

@@ -22,8 +22,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from chalice.local import LocalChalice
 
-from chalicelib.api.encoding import encode_error
 from chalicelib.errors import LimnError, NotFound, TooLarge, Unavailable, WrongMethod
+from chalicelib.http.encoding import encode_error
 
 LARGEST_REQUEST = 10 * 1024 * 1024
 LARGEST_RESPONSE = 6 * 1024 * 1024

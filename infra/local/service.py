@@ -16,10 +16,10 @@ from typing import Any
 import boto3
 
 from app import app
-from chalicelib.domain.accounts import USER, UserSpec
-from chalicelib.services import access, passwords, users
+from chalicelib.access import authentication, passwords, users
+from chalicelib.core.accounts import USER, UserSpec
 from chalicelib.settings import settings
-from chalicelib.storage import records
+from chalicelib.storage.dynamodb import records
 from functions import clip, compact, email, jobs, purge, transcode, upkeep
 from infra.local import aws, operator_page, outbox, state
 from infra.local.gateway import Gateway, Reply, Server
@@ -102,7 +102,7 @@ class Service:
             )
             user = users.register(spec, is_staff=True)
         token = known.get("token", "")
-        if not token or access.hash_of(token) not in user.tokens:
+        if not token or authentication.hash_of(token) not in user.tokens:
             token = passwords.issue_token(user, refresh=False)
         self._place = {
             "url": settings().public_url,

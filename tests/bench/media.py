@@ -22,14 +22,14 @@ import av
 import msgspec
 from av.filter import Graph
 
-from chalicelib.domain.frames import FrameTable
-from chalicelib.domain.transcode import TranscodePlan, plan
 from chalicelib.video import boxes, encode
 from chalicelib.video.assemble import assemble
 from chalicelib.video.clip import copy_clip
+from chalicelib.video.plan import TranscodePlan, plan
 from chalicelib.video.probe import probe
 from chalicelib.video.segments import Fragment, segment_info
 from chalicelib.video.source import FileSource
+from chalicelib.video.timing import FrameTable
 
 FPS = 30
 LONGER, PIECES = 60, 10
@@ -93,10 +93,10 @@ def frames(folder: Path, line: Line) -> None:
 
     The store answers from memory: its own time, some 20 ms a request on AWS, comes on top.
     """
-    from chalicelib.services import streams
-    from chalicelib.storage import objects
+    from chalicelib.resources.media import streams
+    from chalicelib.storage.objects import objects
     from tests.conftest import new_user
-    from tests.operations.media_things import media_type
+    from tests.resources.media.samples import media_type
 
     api = new_user(is_staff=True)
     organization = api.made("Organizations", {"name": f"bench {time.time()}"})

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec.inspect as shapes
 
-from chalicelib.operations.operation import OneOf, Operation
+from chalicelib.http.operation import OneOf, Operation
 
 UUID = "00000000-0000-1000-8000-000000000000"
 

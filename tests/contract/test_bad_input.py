@@ -10,49 +10,47 @@ import msgspec.inspect as shapes
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.operations import (
-    accounts,
-    affiliations,
-    bookmarks,
-    buckets,
-    favorites,
-    groups,
-    hosted_templates,
-    invitations,
-    job_clusters,
-    mail,
-    memberships,
-    notify,
-    organizations,
-    projects,
-    row_protections,
-    sections,
-    types,
-    versions,
-)
-from chalicelib.operations.operation import OneOf
+from chalicelib.http.operation import OneOf
+from chalicelib.resources.accounts import invitation_operations
+from chalicelib.resources.accounts import operations as accounts_operations
+from chalicelib.resources.bookmarks import operations as bookmarks_operations
+from chalicelib.resources.buckets import operations as buckets_operations
+from chalicelib.resources.email import notify_operations
+from chalicelib.resources.email import operations as email_operations
+from chalicelib.resources.favorites import operations as favorites_operations
+from chalicelib.resources.hosted_templates import operations as hosted_templates_operations
+from chalicelib.resources.jobs import cluster_operations
+from chalicelib.resources.organizations import affiliation_operations
+from chalicelib.resources.organizations import operations as organizations_operations
+from chalicelib.resources.permissions import group_operations as permissions_group_operations
+from chalicelib.resources.permissions import operations as permissions_operations
+from chalicelib.resources.projects import membership_operations
+from chalicelib.resources.projects import operations as projects_operations
+from chalicelib.resources.sections import operations as sections_operations
+from chalicelib.resources.types import operations as types_operations
+from chalicelib.resources.versions import operations as versions_operations
 from tests.contract.examples import body_of
 from tests.contract.world import World, build
 
 MODULES = (
-    accounts,
-    organizations,
-    affiliations,
-    invitations,
-    groups,
-    buckets,
-    job_clusters,
-    hosted_templates,
-    projects,
-    memberships,
-    bookmarks,
-    favorites,
-    row_protections,
-    notify,
-    versions,
-    sections,
-    types,
-    mail,
+    accounts_operations,
+    organizations_operations,
+    affiliation_operations,
+    invitation_operations,
+    permissions_group_operations,
+    buckets_operations,
+    cluster_operations,
+    hosted_templates_operations,
+    projects_operations,
+    membership_operations,
+    bookmarks_operations,
+    favorites_operations,
+    permissions_operations,
+    notify_operations,
+    versions_operations,
+    sections_operations,
+    types_operations,
+    email_operations,
 )
 WITH_BODY = [operation for module in MODULES for operation in module.OPERATIONS if operation.body is not None]
 
@@ -192,7 +190,7 @@ def bodies_of(operation):
 @pytest.mark.parametrize("operation", EVERY_BODY, ids=lambda operation: operation.id)
 def test_whatever_a_member_is_the_answer_is_no_failure(operation, world, monkeypatch):
     """With every odd value in every member: done, or refused with a sentence; what is refused as malformed is named."""
-    monkeypatch.setattr("chalicelib.services.passwords.hash_password", lambda _: "no hash")
+    monkeypatch.setattr("chalicelib.access.passwords.hash_password", lambda _: "no hash")
     path = path_of(operation, world)
     example = body_of(operation)
     example = example[0] if isinstance(example, list) else example

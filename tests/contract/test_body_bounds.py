@@ -1,9 +1,10 @@
 """Every text, list, mapping and number of every body and query is bounded: one more is refused, and named.
 
-What is too much comes from the declarations, and where they say nothing from `chalicelib/api/bounds.py`. All of it goes
-through the decoding of its operation, but for lists and mappings without a bound of their own deeper than the body's
-own members, which the nightly test tries. Of each operation one member, the first, second, third … by the operation's
-place in the catalogue, also goes through the API. The nightly test also tries what is as large as it may be.
+What is too much comes from the declarations, and where they say nothing from `chalicelib/http/bounds.py`. All of it
+goes through the decoding of its operation, but for lists and mappings without a bound of their own deeper than the
+body's own members, which the nightly test tries. Of each operation one member, the first, second, third … by the
+operation's place in the catalogue, also goes through the API. The nightly test also tries what is as large as it may
+be.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import msgspec
 import msgspec.inspect as shapes
 import pytest
 
-from chalicelib.api.bounds import MAX_DEPTH, MAX_ITEMS, MAX_MEMBERS, MAX_PARAMETER, MAX_TEXT
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.api.decoding import MAX_THINGS, decode_body, decode_query
-from chalicelib.api.encoding import LONGEST_SENTENCE
-from chalicelib.domain.resource import options
+from chalicelib.core.resource import options
 from chalicelib.errors import BadInput, TooLarge
-from chalicelib.operations.operation import NoQuery, OneOf
+from chalicelib.http.bounds import MAX_DEPTH, MAX_ITEMS, MAX_MEMBERS, MAX_PARAMETER, MAX_TEXT
+from chalicelib.http.decoding import MAX_THINGS, decode_body, decode_query
+from chalicelib.http.encoding import LONGEST_SENTENCE
+from chalicelib.http.operation import NoQuery, OneOf
 from tests.contract.examples import body_of, example_of, query_of
 from tests.contract.test_mass_assignment import path_of
 from tests.contract.world import build

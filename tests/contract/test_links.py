@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.api.links import links
-from chalicelib.api.openapi import document
-from chalicelib.operations.operation import OneOf
+from chalicelib.http.links import links
+from chalicelib.http.openapi import document
+from chalicelib.http.operation import OneOf
 
 LINKS = links(OPERATIONS)
 BY_ID = {operation.id: operation for operation in OPERATIONS}

@@ -14,7 +14,7 @@ import msgspec.inspect as shapes
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.operations.operation import OneOf
+from chalicelib.http.operation import OneOf
 from tests.contract.examples import body_of, query_of
 from tests.contract.test_secrets import stored
 from tests.contract.world import build
@@ -182,7 +182,7 @@ def marks(text):
 
 @pytest.mark.parametrize("operation", MAKES, ids=lambda operation: operation.id)
 def test_no_body_settles_what_it_does_not_declare(world, operation, monkeypatch):
-    monkeypatch.setattr("chalicelib.services.passwords.hash_password", lambda _: "no hash")
+    monkeypatch.setattr("chalicelib.access.passwords.hash_password", lambda _: "no hash")
     path, query = path_of(operation, world), query_of(operation)
     query |= {name: 0 for name in ("index",) if name in query}
     before = seen(world, path) if operation in CHANGES and seen_by(operation) is not None else []

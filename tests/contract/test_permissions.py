@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.domain.permissions import LEVEL_OF, Level, Permission
-from chalicelib.operations import addresses
+from chalicelib.core.permissions import LEVEL_OF, Level, Permission
+from chalicelib.http import addresses
 from tests.conftest import Api, Said, join, new_user
 from tests.contract.examples import body_of, query_of
 from tests.contract.world import World, build

@@ -19,10 +19,11 @@ import msgspec
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.domain.invitations import INVITATION
-from chalicelib.domain.stores import JOB_CLUSTER
+from chalicelib.core.integrations import JOB_CLUSTER
+from chalicelib.resources.accounts.invitations import INVITATION
 from chalicelib.settings import settings
-from chalicelib.storage import records, sealing
+from chalicelib.storage import sealing
+from chalicelib.storage.dynamodb import records
 from infra.local import aws, outbox
 from tests.conftest import Api
 from tests.contract.examples import body_of, query_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.domain.permissions import Permission
+from chalicelib.core.permissions import Permission
 from infra.local.gateway import LARGEST_REQUEST
 from tests.conftest import Api
 from tests.contract.world import World, build

@@ -10,19 +10,19 @@ from typing import Any
 import boto3
 import msgspec
 
-from chalicelib.domain.accounts import AFFILIATION, TOKEN, Affiliation
-from chalicelib.domain.algorithms import ALGORITHM, ANALYSIS, APPLET
-from chalicelib.domain.files import TEMPORARY_FILE
-from chalicelib.domain.groups import GROUP
-from chalicelib.domain.invitations import INVITATION
-from chalicelib.domain.jobs import JOB
-from chalicelib.domain.personal import BOOKMARK, FAVORITE
-from chalicelib.domain.records import RecordKind
-from chalicelib.domain.resource import now
-from chalicelib.domain.stores import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
-from chalicelib.services.access import hash_of
+from chalicelib.access.authentication import hash_of
+from chalicelib.access.groups import GROUP
+from chalicelib.core.accounts import AFFILIATION, TOKEN, Affiliation
+from chalicelib.core.algorithms import ALGORITHM, ANALYSIS, APPLET
+from chalicelib.core.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
+from chalicelib.core.jobs import JOB
+from chalicelib.core.personal import BOOKMARK, FAVORITE
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import now
+from chalicelib.resources.accounts.invitations import INVITATION
+from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.settings import settings
-from chalicelib.storage import ids, records
+from chalicelib.storage.dynamodb import ids, records
 from tests.conftest import Api, join, new_user
 from tests.contract.examples import required_of
 

@@ -17,11 +17,11 @@ import pytest
 import requests
 from PIL import Image, ImageSequence
 
-from chalicelib.domain.accounts import ProjectSpec
-from chalicelib.domain.definitions import ResolutionConfig
-from chalicelib.services import projects
+from chalicelib.core.accounts import ProjectSpec
+from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.resources.projects import service as projects_service
 from chalicelib.settings import settings
-from chalicelib.storage import objects
+from chalicelib.storage.objects import objects
 from chalicelib.video.frame import decode_original
 from chalicelib.video.probe import probe
 from chalicelib.video.source import FileSource
@@ -29,7 +29,7 @@ from infra.local import aws
 from infra.local.s3_front import S3Front
 from tests.conftest import Api, new_user
 from tests.faults import figures
-from tests.operations.media_things import media_type, transcode
+from tests.resources.media.samples import media_type, transcode
 from tests.video.clips import COUNT, KINDS, make, read, read_all
 
 ALWAYS = ("variable rate mkv", "open groups mts")
@@ -111,7 +111,9 @@ def watched(request, tmp_path_factory, store):
     first = original[0]
     api = new_user(is_staff=True)
     organization = api.made("Organizations", {"name": f"watchers {next(_names)} {kind.name}"})
-    project = projects.create_project(ProjectSpec(name=kind.name, organization=organization), api.user.id, "No Access")
+    project = projects_service.create_project(
+        ProjectSpec(name=kind.name, organization=organization), api.user.id, "No Access"
+    )
     type_ = media_type(project.id, streaming_config=list(LADDER))
     said = transcode(api, project.id, type_, path.read_bytes(), name=path.name)
     assert said.status == 201, said.body

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, multiple, rule
 
-from chalicelib.api.links import links
-from chalicelib.domain.permissions import LEVEL_OF, Level, Permission
-from chalicelib.operations.addresses import Own
+from chalicelib.core.permissions import LEVEL_OF, Level, Permission
+from chalicelib.http.addresses import Own
+from chalicelib.http.links import links
 from chalicelib.settings import settings
 from infra.local import dynamo_rows
 from tests.conftest import Api, new_user

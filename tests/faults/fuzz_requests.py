@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.api.openapi import document
+from chalicelib.http.openapi import document
 
 DECLARED = {operation.id: operation for operation in OPERATIONS}
 ASK_WORDS = ("method", "path", "body", "raw", "self")

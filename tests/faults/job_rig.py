@@ -14,20 +14,22 @@ from types import SimpleNamespace
 import msgspec
 from botocore.exceptions import ConnectionClosedError
 
-from chalicelib.domain.runs import RUN
-from chalicelib.services import job_standing, ownership
-from chalicelib.services.engines import batch, kubernetes
-from chalicelib.services.engines.base import Away
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.jobs import status_sync
+from chalicelib.resources.jobs.engines import batch, kubernetes
+from chalicelib.resources.jobs.engines.base import Away
+from chalicelib.resources.jobs.runs import RUN
 from chalicelib.settings import settings
-from chalicelib.storage import objects, records
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.objects import objects
 from functions import jobs as function
 from tests.conftest import new_user
-from tests.domain.test_workflows import FORK
 from tests.faults import picture
 from tests.faults.crashes import Killed
 from tests.faults.rewind import restart
-from tests.operations.test_algorithms import saved, spec
-from tests.services import batches, clusters
+from tests.resources.algorithms.test_algorithms import saved, spec
+from tests.resources.jobs import batches, clusters
+from tests.workflows.test_workflows import FORK
 
 MEDIA = [1, 2, 3, 4]
 A_JOB = 2
@@ -199,7 +201,7 @@ class JobRig:
                 if run.lease:
                     records.edit(RUN, run.uid, lambda run: msgspec.structs.replace(run, lease=1.0))
             self.schedule()
-        ownership.sweep(self.project)
+        object_cleanup.sweep(self.project)
 
     def age(self):
         """Let the end of every run be long ago."""
@@ -242,4 +244,4 @@ class JobRig:
 
 
 def _is_there(run):
-    return objects.size(job_standing.manifest_key(run)) is not None
+    return objects.size(status_sync.manifest_key(run)) is not None

@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.domain import addresses, resumable
-from chalicelib.domain.kinds import Kind
+from chalicelib.core import email_addresses, tus
+from chalicelib.core.kinds import Kind
 from chalicelib.errors import LimnError
-from chalicelib.query import filters, object_search, search_string
-from chalicelib.query.parameters import LocalizationQuery, MediaQuery
-from chalicelib.storage import gcs_store
+from chalicelib.query.parsers import filters, object_search, search_string
+from chalicelib.query.parsers.parameters import LocalizationQuery, MediaQuery
+from chalicelib.storage.objects import gcs
 from chalicelib.video import boxes, clip, segments
 
 
@@ -77,11 +77,11 @@ def _segments(document):
 
 def _tus(headers):
     for read in (
-        resumable.check_version,
-        resumable.length_of,
-        resumable.offset_of,
-        lambda given: resumable.project_of(resumable.metadata_of(given)),
-        lambda given: resumable.check_chunk({**given, "content-type": resumable.CONTENT_TYPE}, b"x"),
+        tus.check_version,
+        tus.length_of,
+        tus.offset_of,
+        lambda given: tus.project_of(tus.metadata_of(given)),
+        lambda given: tus.check_chunk({**given, "content-type": tus.CONTENT_TYPE}, b"x"),
     ):
         only_our_errors(lambda read=read: read(headers))
 
@@ -107,7 +107,7 @@ def _bytes(parse, *examples):
 
 def _multipart(value):
     import tests.conftest  # noqa: F401 operations read their configuration when they are imported
-    from chalicelib.operations.uploads import UploadCompletionSpec
+    from chalicelib.resources.uploads.operations import UploadCompletionSpec
 
     msgspec.convert(value, UploadCompletionSpec)
 
@@ -118,8 +118,8 @@ PARSERS = {
         lambda given: _tus({str(name): str(value) for name, value in given.items()} if isinstance(given, dict) else {}),
         {"tus-resumable": "1.0.0", "upload-length": "10", "upload-offset": "0", "upload-metadata": "project MQ=="},
     ),
-    "answers of a store": _bytes(lambda body: gcs_store._text(body, "UploadId"), b"<a><UploadId>x</UploadId></a>"),
-    "private keys": _text(gcs_store.private_key),
+    "answers of a store": _bytes(lambda body: gcs._text(body, "UploadId"), b"<a><UploadId>x</UploadId></a>"),
+    "private keys": _text(gcs.private_key),
     "filters": _text(_filters, "a::1", "a::1::2", "a::10::1::2"),
     "search strings": _text(lambda text: search_string.parse(text, "search"), 'a:b AND NOT (c:[1 TO 2] OR "x y"~2)'),
     "object search": _json(
@@ -132,7 +132,7 @@ PARSERS = {
     ),
     "segment files": _json(_segments, {"file": {"start": 0}, "segments": [{"name": "moof", "offset": 0, "size": 1}]}),
     "MP4 boxes": _bytes(_boxes, bytes.fromhex("0000001c6d6f6f66000000146d66686400000000"), b"\0\0\0\x08moov"),
-    "email addresses": _text(addresses.parse, "Ada <ada@example.org>"),
+    "email addresses": _text(email_addresses.parse, "Ada <ada@example.org>"),
     "frame ranges": _text(lambda text: clip.parse_ranges([text], 100), "0:4", "10:20"),
     "parts of an upload": _json(
         _multipart, {"key": "a", "upload_id": "b", "parts": [{"PartNumber": n, "ETag": "e"} for n in (1, 2)]}

@@ -12,10 +12,10 @@ import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 
-from chalicelib.domain.kinds import Kind
-from chalicelib.services import ownership
+from chalicelib.core.kinds import Kind
+from chalicelib.resources.entities import object_cleanup
 from chalicelib.settings import settings
-from chalicelib.storage import objects
+from chalicelib.storage.objects import objects
 from infra.local import aws, dynamo_rows
 
 _MASKS = (
@@ -128,7 +128,7 @@ def orphans(undo, projects):
     if not undo.new_objects():
         return []
     for project in projects:
-        ownership.sweep(project)
+        object_cleanup.sweep(project)
     named = json.dumps(
         [
             _text(dynamo_rows.unpack(row))

@@ -11,9 +11,12 @@ from contextlib import contextmanager
 
 from moto.s3.models import FakeKey
 
-from chalicelib.services import project_counts, streams
+from chalicelib.resources.media import streams
+from chalicelib.resources.projects import counts as projects_counts
 from chalicelib.settings import settings
-from chalicelib.storage import entities, entity_rows, log, views
+from chalicelib.storage.dynamodb import entities, entity_rows
+from chalicelib.storage.log import log
+from chalicelib.storage.view import views
 from infra.local import aws, dynamo_rows
 from infra.local.aws import ses_backends, sqs_backends
 from infra.local.sqs import shelf_of
@@ -195,7 +198,7 @@ def restart():
     entity_rows._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
     entities._visible.clear()
     log._hints.clear()
-    project_counts._known.clear()
+    projects_counts._known.clear()
     with views._views._lock:
         views._views._views.clear()
         views._views._refreshes.clear()

@@ -6,11 +6,12 @@ import json
 
 import pytest
 
-from chalicelib.services import annotation_moves, bulk
-from chalicelib.storage import intents, log
+from chalicelib.resources.annotations import reassign
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.storage.log import intents, log
 from tests.conftest import join, new_user
 from tests.faults.test_transcode_crashes import Killer
-from tests.operations.box_things import EVERYTHING, settle
+from tests.resources.annotations.boxes import EVERYTHING, settle
 
 ROWS = 10
 A_COMMIT = 4
@@ -20,9 +21,9 @@ MOST_CALLS = 80
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch):
-    monkeypatch.setattr(bulk, "SOON_DONE", A_COMMIT)
-    monkeypatch.setattr(bulk, "SETTLED", 0)
-    for module in (bulk, annotation_moves):
+    monkeypatch.setattr(bulk_service, "SOON_DONE", A_COMMIT)
+    monkeypatch.setattr(bulk_service, "SETTLED", 0)
+    for module in (bulk_service, reassign):
         monkeypatch.setattr(module, "MOST_MOVED", A_COMMIT)
         monkeypatch.setattr(module, "MOST_COPIED", A_COMMIT)
 

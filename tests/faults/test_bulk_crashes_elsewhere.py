@@ -9,10 +9,15 @@ import json
 
 import pytest
 
-from chalicelib.services import annotation_moves, bulk, leaf_trees, media_clearing, section_changes
-from chalicelib.storage import log, steps
+from chalicelib.resources.annotations import reassign
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.leaves import trees as leaves_trees
+from chalicelib.resources.media import clearing as media_clearing
+from chalicelib.resources.sections import changes as sections_changes
+from chalicelib.storage.dynamodb import steps
+from chalicelib.storage.log import log
 from tests.faults.test_transcode_crashes import Killer
-from tests.operations.box_things import settle
+from tests.resources.annotations.boxes import settle
 
 A_COMMIT = 3
 PARTS = 3
@@ -21,16 +26,16 @@ MOST_CALLS = 150
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch):
-    monkeypatch.setattr(bulk, "SOON_DONE", A_COMMIT)
-    monkeypatch.setattr(bulk, "SETTLED", 0)
+    monkeypatch.setattr(bulk_service, "SOON_DONE", A_COMMIT)
+    monkeypatch.setattr(bulk_service, "SETTLED", 0)
     monkeypatch.setattr(steps, "LARGEST", A_COMMIT)
-    for module in (bulk, annotation_moves):
+    for module in (bulk_service, reassign):
         monkeypatch.setattr(module, "MOST_MOVED", A_COMMIT)
         monkeypatch.setattr(module, "MOST_COPIED", A_COMMIT)
-    monkeypatch.setattr(leaf_trees, "A_COMMIT", A_COMMIT)
-    monkeypatch.setattr(leaf_trees, "A_ROUND", 2)
+    monkeypatch.setattr(leaves_trees, "A_COMMIT", A_COMMIT)
+    monkeypatch.setattr(leaves_trees, "A_ROUND", 2)
     monkeypatch.setattr(media_clearing, "A_ROUND", 2 * A_COMMIT)
-    monkeypatch.setattr(section_changes, "A_ROUND", 2 * A_COMMIT)
+    monkeypatch.setattr(sections_changes, "A_ROUND", 2 * A_COMMIT)
 
 
 @pytest.fixture

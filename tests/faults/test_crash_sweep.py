@@ -67,7 +67,7 @@ def test_every_crash_point_leaves_everything_whole(sweeper, name):
 
 
 def test_the_sweep_notices_a_write_in_two_steps(sweeper, monkeypatch):
-    from chalicelib.storage.transactions import Transaction
+    from chalicelib.storage.dynamodb.transactions import Transaction
 
     whole = Transaction._together
 

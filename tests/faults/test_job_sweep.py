@@ -10,7 +10,9 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.services import job_removal, job_standing, jobs, ownership
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.jobs import cleanup, status_sync
+from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.settings import settings
 from tests.faults import figures
 from tests.faults.crashes import crasher, points
@@ -74,9 +76,9 @@ FLOWS = [*REQUESTS, *TURNS]
 @pytest.fixture(scope="module", params=ENGINES)
 def rig(request, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        for module in (jobs, job_removal, job_standing):
+        for module in (jobs_service, cleanup, status_sync):
             patch.setattr(module, "_THREADS", 1)  # so that a call has one place in their order
-        patch.setattr(ownership, "GRACE", timedelta(seconds=-1))  # what is left is looked at at once
+        patch.setattr(object_cleanup, "GRACE", timedelta(seconds=-1))  # what is left is looked at at once
         with rewinding() as undo, crasher() as hook:
             undo.mark()
             engine = ENGINES[request.param](tmp_path_factory.mktemp("engine"), hook, patch)

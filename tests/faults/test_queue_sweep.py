@@ -13,13 +13,12 @@ import msgspec
 import pytest
 import yaml
 
-from chalicelib.domain.definitions import MEDIA_TYPE, ResolutionConfig
-from chalicelib.domain.files import TEMPORARY_FILE
-from chalicelib.domain.kinds import Kind
-from chalicelib.domain.media import keys_of
-from chalicelib.domain.resource import timestamp
-from chalicelib.messages import BuryRetired, Message
-from chalicelib.messages.work import (
+from chalicelib.core.definitions import MEDIA_TYPE, ResolutionConfig
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import timestamp
+from chalicelib.maintenance import compaction, upkeep
+from chalicelib.queues import BuryRetired, Message
+from chalicelib.queues.work import (
     AssembleTranscode,
     CutClip,
     EncodePiece,
@@ -29,9 +28,17 @@ from chalicelib.messages.work import (
     PurgeProject,
     SendEmail,
 )
-from chalicelib.services import archiving, bulk, clips, compaction, resumable, temporary_files, upkeep
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.clips import service as clips_service
+from chalicelib.resources.media import archiving
+from chalicelib.resources.media.schemas import keys_of
+from chalicelib.resources.temporary_files import service as temporary_files_service
+from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
+from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
-from chalicelib.storage import entities, objects, records, views
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.objects import objects
+from chalicelib.storage.view import views
 from functions.worker import RECEIVES
 from infra.local import aws, dynamo_rows
 from infra.local.queues import Context, event_of, failures, queue_of
@@ -39,8 +46,8 @@ from infra.local.sqs import shelf_of
 from tests.faults import figures, picture, test_retirement_crashes, workflows
 from tests.faults.crashes import Killed, KilledReading, crasher, points
 from tests.faults.rewind import restart, rewinding
-from tests.operations.media_things import transcode, video
-from tests.queues import handlers
+from tests.queue_runner import handlers
+from tests.resources.media.samples import transcode, video
 
 ROOT = Path(__file__).parents[2]
 SHARE = 120
@@ -98,7 +105,7 @@ class Rig:
 
     def _clip(self):
         media = entities.get(Kind.MEDIA, self.streamed)
-        clips.order(media, self.owner.user.id, ["0:4", "8:12"], None, reencode=False)
+        clips_service.order(media, self.owner.user.id, ["0:4", "8:12"], None, reencode=False)
 
     def _email(self):
         body = {"recipients": [self.owner.user.email], "subject": "s", "text": "t"}
@@ -159,7 +166,7 @@ class Rig:
             return
         if flow == "upkeep":
             project = self.things["project"]
-            later(timedelta(days=40), lambda: (resumable.sweep(), upkeep.look_after(project)))
+            later(timedelta(days=40), lambda: (tus.sweep(), upkeep.look_after(project)))
             return
         functions = handlers()
         for _ in range(MOST_DELIVERIES):
@@ -241,7 +248,7 @@ def _unnamed_objects(rig):
     for kind, number, _ in entities.of_project(rig.things["project"]):
         if kind is Kind.MEDIA:
             named |= keys_of(entities.get(kind, number).media_files)
-    named |= {temporary_files.key_of(file) for file in records.listed(TEMPORARY_FILE, rig.things["project"])}
+    named |= {temporary_files_service.key_of(file) for file in records.listed(TEMPORARY_FILE, rig.things["project"])}
     return [key for bucket, key in rig.undo.new_objects() if bucket == settings().media_bucket and key not in named]
 
 
@@ -250,8 +257,8 @@ def rig():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LIMN_ALLOWED_ORIGINS", "https://templates.example.org")
         settings.cache_clear()
-        patch.setattr(bulk, "SOON_DONE", A_COMMIT)
-        patch.setattr(bulk, "SETTLED", 0)
+        patch.setattr(bulk_service, "SOON_DONE", A_COMMIT)
+        patch.setattr(bulk_service, "SETTLED", 0)
         with rewinding() as undo, crasher() as hook:
             undo.mark()
             rig = Rig(undo, hook)

@@ -6,13 +6,16 @@ from functools import partial
 
 import pytest
 
-from chalicelib.domain.kinds import Kind
-from chalicelib.messages import BuryRetired, decode, encode
-from chalicelib.services import retirement
+from chalicelib.core.kinds import Kind
+from chalicelib.queues import BuryRetired, decode, encode
+from chalicelib.resources.types import retirement
 from chalicelib.settings import settings
-from chalicelib.storage import intents, log, objects, owners, retired, views
+from chalicelib.storage.dynamodb import retired
+from chalicelib.storage.log import intents, log
+from chalicelib.storage.objects import objects, owners
+from chalicelib.storage.view import views
 from tests.faults.test_transcode_crashes import Killed, Killer
-from tests.operations.box_things import EVERYTHING, settle
+from tests.resources.annotations.boxes import EVERYTHING, settle
 
 ROWS = 4
 A_COMMIT = 2

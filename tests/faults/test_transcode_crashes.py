@@ -8,17 +8,20 @@ import av
 import pytest
 from botocore.client import BaseClient
 
-from chalicelib.domain import keys
-from chalicelib.domain.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
-from chalicelib.domain.jobs import JOB
-from chalicelib.domain.kinds import Kind
-from chalicelib.messages import AssembleTranscode, EncodePiece, PlanTranscode, decode
-from chalicelib.services import streams, transcode_steps
-from chalicelib.services.streams import RangeSource
+from chalicelib.core import object_keys
+from chalicelib.core.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
+from chalicelib.core.jobs import JOB
+from chalicelib.core.kinds import Kind
+from chalicelib.queues import AssembleTranscode, EncodePiece, PlanTranscode, decode
+from chalicelib.resources.media import streams
+from chalicelib.resources.media.streams import RangeSource
+from chalicelib.resources.transcodes import steps as transcodes_steps
 from chalicelib.settings import settings
-from chalicelib.storage import entities, log, objects, pieces, records
+from chalicelib.storage.dynamodb import entities, pieces, records
+from chalicelib.storage.log import log
+from chalicelib.storage.objects import objects
 from chalicelib.video.frame import decode_frames
-from tests.operations.media_things import media_type, shade, transcode, video
+from tests.resources.media.samples import media_type, shade, transcode, video
 
 KINDS = (PlanTranscode, EncodePiece, AssembleTranscode)
 MOST_CALLS = 400
@@ -54,11 +57,11 @@ class Queue:
 
     def __init__(self, monkeypatch):
         self.waiting = []
-        monkeypatch.setattr(transcode_steps, "send", lambda url, message: self.take(message))
-        monkeypatch.setattr(transcode_steps, "send_many", lambda url, messages: [self.take(m) for m in messages])
+        monkeypatch.setattr(transcodes_steps, "send", lambda url, message: self.take(message))
+        monkeypatch.setattr(transcodes_steps, "send_many", lambda url, messages: [self.take(m) for m in messages])
 
     def take(self, message):
-        from chalicelib.messages import encode
+        from chalicelib.queues import encode
 
         # a crash between two sends is a crash after an AWS call as well
         settings()
@@ -85,11 +88,11 @@ class Queue:
 def handle(message):
     match message:
         case PlanTranscode(job=job):
-            transcode_steps.plan(job)
+            transcodes_steps.plan(job)
         case EncodePiece(job=job, index=index):
-            transcode_steps.encode(job, index)
+            transcodes_steps.encode(job, index)
         case AssembleTranscode(job=job):
-            transcode_steps.assemble(job)
+            transcodes_steps.assemble(job)
 
 
 @pytest.fixture
@@ -163,7 +166,9 @@ def test_it_completes_once_wherever_it_is_killed(project, start, every, monkeypa
         assert killed == 1, number
         assert outcome(uid, media) == wanted, number
         assert log.last(project, fresh=True) == commits + 1, number
-        assert list(objects.under(keys.pieces_prefix(project, uid), bucket=settings().media_bucket)) == [], number
+        assert list(objects.under(object_keys.pieces_prefix(project, uid), bucket=settings().media_bucket)) == [], (
+            number
+        )
         assert pieces.results(uid) == {}
 
 
@@ -172,8 +177,8 @@ def test_every_message_twice_and_out_of_order_changes_nothing(project, start, mo
     queue = Queue(monkeypatch)
     uid, media = start()
     commits = log.last(project, fresh=True)
-    transcode_steps.plan(uid)
-    transcode_steps.plan(uid)
+    transcodes_steps.plan(uid)
+    transcodes_steps.plan(uid)
     waiting = queue.waiting[::-1] * 2
     queue.waiting = []
     for message in waiting:
@@ -190,11 +195,11 @@ def test_every_message_twice_and_out_of_order_changes_nothing(project, start, mo
 def test_one_that_was_given_up_says_why_and_leaves_nothing(project, start, monkeypatch):
     queue = Queue(monkeypatch)
     uid, media = start()
-    transcode_steps.plan(uid)
+    transcodes_steps.plan(uid)
     handle(queue.waiting[0])
-    transcode_steps.fail(uid, RuntimeError("the disk is full"))
+    transcodes_steps.fail(uid, RuntimeError("the disk is full"))
     queue.run()
     job = records.get(JOB, uid)
     assert (job.status, job.message) == ("failed", "Something went wrong on our side: RuntimeError.")
     assert entities.get(Kind.MEDIA, media).media_files is None
-    assert list(objects.under(keys.pieces_prefix(project, uid), bucket=settings().media_bucket)) == []
+    assert list(objects.under(object_keys.pieces_prefix(project, uid), bucket=settings().media_bucket)) == []

@@ -7,14 +7,14 @@ import zlib
 
 import pytest
 
-from chalicelib.services import resumable
+from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
-from chalicelib.storage import objects
+from chalicelib.storage.objects import objects
 from tests.contract import world as worlds
 from tests.faults import figures
 from tests.faults.crashes import MODES, Killed, KilledReading, crasher
 from tests.faults.rewind import restart, rewinding
-from tests.operations.test_resumable import BYTES, VERSION, asked, pairs, upload_of
+from tests.resources.uploads.test_tus import BYTES, VERSION, asked, pairs, upload_of
 
 # moto leaves the spooled files of uploads to the garbage collector
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -149,6 +149,6 @@ def test_every_crash_point_loses_nothing_of_an_upload(rig):
 
 
 def test_the_sweep_notices_bytes_that_were_acknowledged_too_early(rig, monkeypatch):
-    real = resumable.objects.write
-    monkeypatch.setattr(resumable.objects, "write", lambda key, body, *more: real(key, body[:-1], *more))
+    real = tus.objects.write
+    monkeypatch.setattr(tus.objects, "write", lambda key, body, *more: real(key, body[:-1], *more))
     assert any("not what was sent" in wrong for wrong in rig.point())

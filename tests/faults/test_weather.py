@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.definitions import ResolutionConfig
-from chalicelib.domain.jobs import JOB
-from chalicelib.domain.kinds import Kind
-from chalicelib.storage import entities, log, records, views
+from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.core.jobs import JOB
+from chalicelib.core.kinds import Kind
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.log import log
+from chalicelib.storage.view import views
 from infra.local import aws
 from infra.local.queues import queue_of
 from infra.local.sqs import shelf_of
 from tests.faults import figures
 from tests.faults.weather import weather
-from tests.operations.media_things import media_type, transcode, video
-from tests.queues import handlers
+from tests.queue_runner import handlers
+from tests.resources.media.samples import media_type, transcode, video
 
 SEEDS = range(3)
 MORE_SEEDS = range(100, 130)

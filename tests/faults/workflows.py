@@ -10,17 +10,18 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.access import passwords
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.domain.accounts import USER
-from chalicelib.domain.invitations import INVITATION
-from chalicelib.domain.personal import ANNOUNCEMENT, Announcement
-from chalicelib.domain.resource import now
-from chalicelib.services import passwords
-from chalicelib.storage import ids, objects, records
+from chalicelib.core.accounts import USER
+from chalicelib.core.personal import ANNOUNCEMENT, Announcement
+from chalicelib.core.resource import now
+from chalicelib.resources.accounts.invitations import INVITATION
+from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.objects import objects
 from tests.contract import world as worlds
 from tests.contract.examples import body_of, query_of
-from tests.operations.media_things import picture
-from tests.operations.test_algorithms import MANIFEST
+from tests.resources.algorithms.test_algorithms import MANIFEST
+from tests.resources.media.samples import picture
 
 MANY = 12
 """So many are created as a batch of rows and a commit, not as one transaction."""

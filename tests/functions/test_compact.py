@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from chalicelib.services import compaction
-from chalicelib.storage.snapshot_records import pointer
+from chalicelib.maintenance import compaction
+from chalicelib.storage.view.snapshot_records import pointer
 from functions import compact
 from infra.local.schedule import Schedule, Timer, run
 
@@ -20,7 +20,7 @@ def test_it_compacts_what_has_grown(api, project, monkeypatch):
     made = api.made(f"Localizations/{project}", [{"media_id": media, "type": box, "frame": 0} for _ in range(70)])
     run(Timer(name="compact", handler=compact.handler, every=1.0), "us-east-1")
     assert pointer(project)
-    from chalicelib.storage import views
+    from chalicelib.storage.view import views
 
     views.drop(project)
     assert [each["id"] for each in api.get(f"Localizations/{project}").json] == sorted(made)

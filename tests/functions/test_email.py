@@ -14,10 +14,10 @@ import pytest
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ses.models import ses_backends
 
-from chalicelib import messages
+from chalicelib import queues
 from chalicelib.errors import BadInput, TooLarge
-from chalicelib.messages import Attachment, SendEmail
-from chalicelib.services import mail
+from chalicelib.queues import Attachment, SendEmail
+from chalicelib.resources.email import service as email_service
 from chalicelib.settings import settings
 from functions.email import handler
 
@@ -55,7 +55,7 @@ def deliver(message):
     record = {
         "messageId": "19dd0b57-b21e-4ac1-bd88-01bbb068cb78",
         "receiptHandle": "none",
-        "body": messages.encode(message),
+        "body": queues.encode(message),
         "attributes": {"ApproximateReceiveCount": "1"},
         "eventSource": "aws:sqs",
         "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{settings().email_queue_url.rpartition('/')[2]}",
@@ -147,7 +147,7 @@ def test_a_sender_that_ses_does_not_know_is_reported(subject):
 )
 def test_a_mail_that_cannot_be_made_is_refused_before_anything_is_read(changes):
     with pytest.raises(BadInput):
-        mail.compose(letter(**changes), read=lambda *_: pytest.fail("read"))
+        email_service.compose(letter(**changes), read=lambda *_: pytest.fail("read"))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_mail_that_cannot_be_made_is_refused_before_anything_is_read(changes):
 )
 def test_a_name_of_an_attachment_stays_a_name(name):
     attachment = Attachment(bucket="b", key="k", name=name)
-    raw = mail.compose(letter(attachments=[attachment]), read=lambda *_: b"body")
+    raw = email_service.compose(letter(attachments=[attachment]), read=lambda *_: b"body")
     parsed = email.message_from_bytes(raw, policy=email.policy.default)
     assert set(parsed.keys()) == {"From", "To", "Subject", "Message-ID", "MIME-Version", "Content-Type"}
     [attached] = parsed.iter_attachments()
@@ -167,27 +167,29 @@ def test_a_name_of_an_attachment_stays_a_name(name):
 
 def test_a_mail_larger_than_its_limit_is_refused():
     half = Attachment(bucket="b", key="k", name="half.bin")
-    body = b"x" * (mail.LARGEST_ATTACHMENTS // 2 + 1)
+    body = b"x" * (email_service.LARGEST_ATTACHMENTS // 2 + 1)
     with pytest.raises(TooLarge):
-        mail.compose(letter(attachments=[half, half]), read=lambda *_: body)
-    assert len(mail.compose(letter(attachments=[half]), read=lambda *_: body)) < mail.LARGEST_MAIL
+        email_service.compose(letter(attachments=[half, half]), read=lambda *_: body)
+    assert len(email_service.compose(letter(attachments=[half]), read=lambda *_: body)) < email_service.LARGEST_MAIL
     with pytest.raises(TooLarge):
-        mail.check(letter(), attachment_bytes=mail.LARGEST_ATTACHMENTS + 1)
+        email_service.check(letter(), attachment_bytes=email_service.LARGEST_ATTACHMENTS + 1)
 
 
 def test_the_largest_attachments_fit_into_a_mail():
     attachment = Attachment(bucket="b", key="k", name="all.bin")
-    raw = mail.compose(letter(attachments=[attachment]), read=lambda *_: b"x" * mail.LARGEST_ATTACHMENTS)
-    assert len(raw) <= mail.LARGEST_MAIL
+    raw = email_service.compose(
+        letter(attachments=[attachment]), read=lambda *_: b"x" * email_service.LARGEST_ATTACHMENTS
+    )
+    assert len(raw) <= email_service.LARGEST_MAIL
 
 
 def test_a_text_too_long_for_the_queue_is_refused_before_it_is_sent():
     with pytest.raises(TooLarge, match="262144"):
-        messages.send(settings().email_queue_url, letter(text="x" * 300_000))
+        queues.send(settings().email_queue_url, letter(text="x" * 300_000))
 
 
 def test_a_queued_mail_is_what_the_function_reads():
     message = letter(attachments=[Attachment(bucket="b", key="k", name="n")])
-    body = messages.encode(message)
+    body = queues.encode(message)
     assert json.loads(body)["kind"] == "email.1"
-    assert messages.decode(body, [SendEmail]) == message
+    assert queues.decode(body, [SendEmail]) == message

@@ -1,8 +1,8 @@
 """The transcode queue's function: an image whose media is not stored yet is waited for, once."""
 
-from chalicelib.messages import ImportImage
+from chalicelib.queues import ImportImage
 from chalicelib.settings import settings
-from tests.queues import deliver
+from tests.queue_runner import deliver
 
 
 def failed(count):

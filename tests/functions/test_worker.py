@@ -10,9 +10,9 @@ from typing import Any
 import boto3
 import pytest
 
-from chalicelib import messages
+from chalicelib import queues
 from chalicelib.errors import BadInput, Unavailable
-from chalicelib.messages import CutClip, Message, PlanTranscode
+from chalicelib.queues import CutClip, Message, PlanTranscode
 from chalicelib.settings import settings
 from functions import worker as worker_module
 from functions.worker import Delivery, Died, GiveUp, Retry, worker
@@ -81,7 +81,7 @@ class Queue:
         self.url, self.dead = url, dead
 
     def send(self, *sent: Message) -> None:
-        messages.send_many(self.url, sent)
+        queues.send_many(self.url, sent)
 
     def put(self, body: str) -> None:
         SQS.send_message(QueueUrl=self.url, MessageBody=body)
@@ -260,7 +260,7 @@ def test_pauses_grow_with_each_delivery_and_are_spread(queue, text, monkeypatch)
         event = {
             "messageId": "m",
             "receiptHandle": "r",
-            "body": messages.encode(Note(text=text)),
+            "body": queues.encode(Note(text=text)),
             "attributes": {"ApproximateReceiveCount": str(count)},
             "eventSource": "aws:sqs",
             "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:q",

@@ -9,26 +9,31 @@ from datetime import UTC, datetime, timedelta
 import boto3
 import msgspec
 
-from chalicelib.domain.resource import timestamp
-from chalicelib.domain.resumable import LARGEST_CHUNK
-from chalicelib.domain.runs import RUN
-from chalicelib.messages import PurgeProject
-from chalicelib.services import archiving, job_removal, ownership, purging, resumable
-from chalicelib.services import upkeep as looking_after
-from chalicelib.services.engines import batch
-from chalicelib.services.engines.base import Away
+from chalicelib.core.resource import timestamp
+from chalicelib.core.tus import LARGEST_CHUNK
+from chalicelib.maintenance import upkeep as looking_after
+from chalicelib.queues import PurgeProject
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.jobs import cleanup
+from chalicelib.resources.jobs.engines import batch
+from chalicelib.resources.jobs.engines.base import Away
+from chalicelib.resources.jobs.runs import RUN
+from chalicelib.resources.media import archiving
+from chalicelib.resources.projects import purging
+from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
-from chalicelib.storage import objects, placement, records
-from chalicelib.storage import resumable as uploads
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.objects import tus_uploads as uploads
 from functions import jobs, upkeep
-from tests.domain.test_workflows import template
 from tests.infra.registered import Registered
-from tests.operations.media_things import media_type, picture, uploaded
-from tests.operations.test_algorithms import saved, spec
-from tests.operations.test_resumable import begun, sent, upload_of
-from tests.queues import Context, deliver
+from tests.queue_runner import Context, deliver
+from tests.resources.algorithms.test_algorithms import saved, spec
+from tests.resources.jobs import batches
+from tests.resources.media.samples import media_type, picture, uploaded
+from tests.resources.uploads.test_tus import begun, sent, upload_of
 from tests.roles import RECORDER
-from tests.services import batches
+from tests.workflows.test_workflows import template
 
 CONTEXT = Context("upkeep", 1024, "upkeep", time.monotonic() + 900)
 
@@ -122,7 +127,7 @@ class Batch:
         self.swept()
         assert all(job.stop for job in batches.jobs().values() if job.status == "SUBMITTED")
         with self.patch.context() as patch:
-            patch.setattr(job_removal, "datetime", later(settings().job_days + 1))
+            patch.setattr(cleanup, "datetime", later(settings().job_days + 1))
             self.swept()
         assert records.listed(RUN, self.project) == []
 
@@ -199,7 +204,7 @@ class Upkeep:
         self.api.made(f"TemporaryFiles/{self.project}", {"name": "a", "url": url, "lookup": "b", "hours": 1})
         stray = key.rpartition("/")[0] + "/stray.jpg"
         objects.write(stray, b"x")
-        ownership.release(self.project, [stray, key])
+        object_cleanup.release(self.project, [stray, key])
         size = LARGEST_CHUNK
         broken = begun(self.api, self.project, 3 * size, bytes(size))
         for number, part in ((1, bytes(size)), (2, b"x")):
@@ -210,7 +215,7 @@ class Upkeep:
             uploads.save(msgspec.structs.replace(upload, until=past))
             uploads.looked_at(upload.until, upload.id, again=upload_of(path))
         with RECORDER.acting("Upkeep"):
-            assert resumable.sweep() >= 2
+            assert tus.sweep() >= 2
 
     def looked_after(self, days, *more):
         """What the function does some days later; in these projects alone, for others have not waited."""

@@ -12,18 +12,21 @@ import uuid
 import msgspec
 import pytest
 
-from chalicelib.domain.accounts import USER, UserSpec
+from chalicelib.access import passwords, users
+from chalicelib.access.authentication import hash_of
+from chalicelib.core.accounts import USER, UserSpec
 from chalicelib.errors import NotFound
-from chalicelib.services import administration, passwords, registration, users
-from chalicelib.services.access import hash_of
+from chalicelib.resources.accounts import administration, registration
 from chalicelib.settings import settings
-from chalicelib.storage import objects, records, views
-from chalicelib.storage.snapshot_records import folder
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.objects import objects
+from chalicelib.storage.view import views
+from chalicelib.storage.view.snapshot_records import folder
 from infra import admin
 from infra.local.operator_page import OperatorPage
 from tests.conftest import Api, new_user
 from tests.journeys.stack import ROOT, Stack
-from tests.operations.box_things import settle
+from tests.resources.annotations.boxes import settle
 
 PASSWORD = "correct horse 7"
 

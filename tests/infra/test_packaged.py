@@ -14,18 +14,18 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from chalicelib.domain.definitions import ResolutionConfig
-from chalicelib.domain.jobs import JOB
-from chalicelib.messages import CutClip, PlanTranscode, SendEmail, encode
+from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.core.jobs import JOB
+from chalicelib.queues import CutClip, PlanTranscode, SendEmail, encode
 from chalicelib.settings import settings
-from chalicelib.storage import records
+from chalicelib.storage.dynamodb import records
 from infra import package
 from infra.local import aws
 from infra.local.gateway import _event
 from infra.local.queues import queue_of
 from infra.local.sqs import shelf_of
 from tests.conftest import GATEWAY
-from tests.operations.media_things import media_type, transcode, video
+from tests.resources.media.samples import media_type, transcode, video
 
 RUNTIME = Path(__file__).with_name("lambda_runtime.py")
 AIM = 0.8

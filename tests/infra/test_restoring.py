@@ -7,10 +7,11 @@ import uuid
 import boto3
 import pytest
 
-from chalicelib.storage import log, views
+from chalicelib.storage.log import log
+from chalicelib.storage.view import views
 from infra import restoring
 from infra.local.deploy import STAGE
-from tests.operations.box_things import settle
+from tests.resources.annotations.boxes import settle
 
 
 @pytest.fixture

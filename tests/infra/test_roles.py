@@ -14,29 +14,39 @@ from pathlib import Path
 import boto3
 import pytest
 
-from chalicelib.domain.accounts import PROJECT
-from chalicelib.domain.definitions import ResolutionConfig
-from chalicelib.domain.resumable import LARGEST_CHUNK
-from chalicelib.messages import CutClip, PlanTranscode, PurgeProject, SendEmail
-from chalicelib.services import bulk, clips, compaction, job_removal, mail, purging, retirement, transcode_steps
+from chalicelib.core.accounts import PROJECT
+from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.core.tus import LARGEST_CHUNK
+from chalicelib.maintenance import compaction
+from chalicelib.queues import CutClip, PlanTranscode, PurgeProject, SendEmail
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.clips import service as clips_service
+from chalicelib.resources.email import service as email_service
+from chalicelib.resources.jobs import cleanup
+from chalicelib.resources.projects import purging
+from chalicelib.resources.transcodes import steps as transcodes_steps
+from chalicelib.resources.types import retirement
 from chalicelib.settings import settings
-from chalicelib.storage import log, objects, placement, records, retired, snapshots, views
+from chalicelib.storage.dynamodb import records, retired
+from chalicelib.storage.log import log
+from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.view import snapshots, views
 from functions import compact, jobs
 from infra.local import aws
 from infra.local.schedule import Timer, run
 from infra.templates import FUNCTIONS, load, of_type
 from tests import roles
 from tests.conftest import join, new_user
-from tests.domain.test_workflows import FORK
 from tests.infra.registered import Registered
 from tests.infra.schedules import Batch, Upkeep, key_of, later
-from tests.operations.media_things import media_type, picture, transcode, uploaded, video
-from tests.operations.test_algorithms import saved, spec
-from tests.operations.test_resumable import VERSION, begun, sent
-from tests.operations.test_resumable import asked as asked_for
-from tests.queues import deliver
+from tests.queue_runner import deliver
+from tests.resources.algorithms.test_algorithms import saved, spec
+from tests.resources.jobs import clusters
+from tests.resources.media.samples import media_type, picture, transcode, uploaded, video
+from tests.resources.uploads.test_tus import VERSION, begun, sent
+from tests.resources.uploads.test_tus import asked as asked_for
 from tests.roles import RECORDER, Right
-from tests.services import clusters
+from tests.workflows.test_workflows import FORK
 
 FUNCTION_NAMES = ("APIHandler", "Clip", "Compact", "Email", "Jobs", "Purge", "Transcode", "Upkeep")
 BUCKET = {"name": "b", "access_key": "A", "secret_key": "S", "endpoint_url": "https://s3.example.org", "region": "eu"}
@@ -137,7 +147,7 @@ class Scenario:
 
     def clip(self):
         # nobody answers it in time: while two functions work at once, none can tell whose calls are whose
-        self.patch.setattr(clips, "PATIENCE", 0.1)
+        self.patch.setattr(clips_service, "PATIENCE", 0.1)
         assert self.api.get(f"GetClip/{self.video}", frame_ranges="0:9").status == 503
         self.api.drain()
         path = self.api.get(f"Media/{self.video}").json["media_files"]["streaming"][0]["path"]
@@ -246,7 +256,12 @@ class Scenario:
         email = {"id": job, "sender": "a@example.org", "recipients": ["a@example.org"], "subject": "s", "text": "t"}
         email["asked_by"] = "b@example.org"
         with self.patch.context() as patch:
-            for owner, name in ((transcode_steps, "plan"), (clips, "cut"), (mail, "send_email"), (purging, "purge")):
+            for owner, name in (
+                (transcodes_steps, "plan"),
+                (clips_service, "cut"),
+                (email_service, "send_email"),
+                (purging, "purge"),
+            ):
                 patch.setattr(owner, name, fail)
             for count in (1, 5):
                 purge = PurgeProject(id=job, project=0, organization=0)
@@ -275,7 +290,7 @@ class Scenario:
             jobs.handler({}, None)
             jobs.handler({"detail-type": "Batch Job State Change", "detail": {"jobName": "x"}}, None)
         with self.patch.context() as patch:
-            patch.setattr(job_removal, "datetime", later(settings().job_days + 1))
+            patch.setattr(cleanup, "datetime", later(settings().job_days + 1))
             with RECORDER.acting("Jobs"):
                 jobs.handler({}, None)
 
@@ -295,10 +310,10 @@ class Scenario:
         def die(*_args):
             raise RuntimeError("killed")
 
-        self.patch.setattr(bulk, "SOON_DONE", 10)
-        self.patch.setattr(bulk, "SETTLED", 0)
+        self.patch.setattr(bulk_service, "SOON_DONE", 10)
+        self.patch.setattr(bulk_service, "SETTLED", 0)
         with self.patch.context() as patch:
-            patch.setattr(bulk._Runner, "run", die)
+            patch.setattr(bulk_service._Runner, "run", die)
             assert api.patch(f"Localizations/{project}", {"attributes": {}, "in_place": 0}, type=kind).status == 500
         log._hints.clear()
         views.drop(project)

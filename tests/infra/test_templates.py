@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from chalicelib.api.encoding import SAFE_IN_BROWSERS
+from chalicelib.http.encoding import SAFE_IN_BROWSERS
 from chalicelib.settings import PREFIX, Settings
 from functions import email as email_function
 from functions import worker

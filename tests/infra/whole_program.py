@@ -73,16 +73,16 @@ def main() -> None:
 
 def use() -> dict[str, Any]:
     """A first hour on it, through the API and the queue functions."""
-    from chalicelib.domain.definitions import ResolutionConfig
-    from tests import conftest, queues
-    from tests.operations.media_things import media_type, transcode, video
+    from chalicelib.core.definitions import ResolutionConfig
+    from tests import conftest, queue_runner
+    from tests.resources.media.samples import media_type, transcode, video
 
     api = conftest.new_user(is_staff=True)
     organization = api.made("Organizations", {"name": "o"})
     project = api.made("Projects", {"name": "p", "organization": organization})
     type_ = media_type(project, streaming_config=[ResolutionConfig(resolution=64)])
     media = transcode(api, project, type_, video(10)).json["media_id"]
-    queues.drain()
+    queue_runner.drain()
     box = api.made(f"LocalizationTypes/{project}", {"name": "box", "dtype": "box", "media_types": [type_]})
     api.made(f"Localizations/{project}", [{"media_id": media, "type": box, "frame": 0}] * 50)
     bucket = {"name": "b", "access_key": "A", "secret_key": "S", "endpoint_url": "https://s3.example.org"}

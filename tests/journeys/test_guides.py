@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from tests.journeys.stack import ROOT, Stack
-from tests.services import clusters
+from tests.resources.jobs import clusters
 
 
 @pytest.fixture(scope="module")

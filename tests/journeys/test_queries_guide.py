@@ -9,8 +9,9 @@ import sys
 import msgspec
 import pytest
 
-from chalicelib.query import bodies, operators, parameters
+from chalicelib.query import operators
 from chalicelib.query.columns import NAMES
+from chalicelib.query.parsers import bodies, parameters
 from tests.journeys.stack import ROOT, Stack
 
 GUIDE = (ROOT / "docs" / "guides" / "queries.md").read_text()

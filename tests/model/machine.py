@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from chalicelib.domain.accounts import ProjectSpec
-from chalicelib.services import projects
+from chalicelib.core.accounts import ProjectSpec
+from chalicelib.resources.projects import service as projects_service
 from tests.conftest import Api, join, new_user
 
 CHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -29,7 +29,7 @@ class TwoWriters(RuleBasedStateMachine):
         self.label = f"{word}_{next(_numbers)}_{os.getpid()}"
         organization = owner.made("Organizations", {"name": self.label})
         spec = ProjectSpec(name=self.label, organization=organization)
-        self.project = projects.create_project(spec, owner.user.id, "No Access").id
+        self.project = projects_service.create_project(spec, owner.user.id, "No Access").id
         join(editor, self.project, "Full Control")
         self.writers: list[Api] = [owner, editor]
         self.api = owner

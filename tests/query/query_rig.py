@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.domain.attributes import AttributeType
-from chalicelib.domain.definitions import (
+from chalicelib.core.attributes import AttributeType
+from chalicelib.core.definitions import (
     Definitions,
     FileType,
     LeafType,
@@ -17,10 +17,10 @@ from chalicelib.domain.definitions import (
     StateType,
     Version,
 )
-from chalicelib.domain.entities import File, Leaf, Localization, Media, State
-from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
-from chalicelib.query import check, meaning, parse
-from chalicelib.storage.view import View
+from chalicelib.core.entities import File, Leaf, Localization, Media, State
+from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.query import check, evaluate, parse
+from chalicelib.storage.view.view import View
 from tests.query.query_worlds import BODY, PROJECT, QUERY, UUIDS, World, encoded
 
 STAMP = "2026-01-02T03:04:05.678Z"
@@ -109,7 +109,7 @@ class Rig:
         parameters = msgspec.convert(given, QUERY[kind], strict=False)
         asked = msgspec.convert(body, BODY[kind]) if body is not None else None
         query = check(parse(kind, parameters, asked), self.view.definitions, scope)
-        expected = meaning.ids(query, self.world.things)
+        expected = evaluate.ids(query, self.world.things)
         assert self.view.ids(query) == expected
         assert self.view.count(query) == len(expected)
         return expected

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from chalicelib.domain.attributes import AttributeType
-from chalicelib.domain.commits import Change, Commit
-from chalicelib.domain.definitions import (
+from chalicelib.core.attributes import AttributeType
+from chalicelib.core.commits import Change, Commit
+from chalicelib.core.definitions import (
     Definitions,
     FileType,
     LeafType,
@@ -23,9 +23,10 @@ from chalicelib.domain.definitions import (
     StateType,
     Version,
 )
-from chalicelib.domain.entities import File, Leaf, Localization, Media, State
-from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
-from chalicelib.query.bodies import (
+from chalicelib.core.entities import File, Leaf, Localization, Media, State
+from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.query.columns import UNDERSCORED
+from chalicelib.query.parsers.bodies import (
     FloatArrayQuery,
     IdQuery,
     LeafIdQuery,
@@ -33,8 +34,14 @@ from chalicelib.query.bodies import (
     MediaIdQuery,
     StateIdQuery,
 )
-from chalicelib.query.columns import UNDERSCORED
-from chalicelib.query.parameters import FileQuery, LeafQuery, ListQuery, LocalizationQuery, MediaQuery, StateQuery
+from chalicelib.query.parsers.parameters import (
+    FileQuery,
+    LeafQuery,
+    ListQuery,
+    LocalizationQuery,
+    MediaQuery,
+    StateQuery,
+)
 
 PROJECT = 7
 NAMES = ("n", "s", "Deep Name", "x%y")

@@ -7,12 +7,12 @@ from random import Random
 
 from hypothesis import given, settings
 
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
-from chalicelib.query import check, meaning, parse, tree
+from chalicelib.query import check, evaluate, parse, tree
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Tree, both, either, negated
-from chalicelib.storage.view import View
+from chalicelib.storage.view.view import View
 from tests.query.query_rig import Rig, box, media, term
 from tests.query.query_worlds import PROJECT, SEEDS, asked_world
 
@@ -38,7 +38,7 @@ def test_nothing_outside_the_scope_is_ever_found(seed: int):
     for kind, parameters, body in asked:
         if kind in scope and rng.random() < 0.5:
             # Whatever a query asks for, even everything.
-            allowed = set(meaning.ids(_plain(kind, scope[kind]), world.things))
+            allowed = set(evaluate.ids(_plain(kind, scope[kind]), world.things))
             assert (
                 set(view.ids(check(Query(kind=kind, show_deleted=True, show_all_marks=True), world.definitions, scope)))
                 == allowed
@@ -51,7 +51,7 @@ def test_nothing_outside_the_scope_is_ever_found(seed: int):
         except BadInput:
             continue
         if kind in scope:
-            assert set(found) <= set(meaning.ids(_plain(kind, scope[kind]), world.things))
+            assert set(found) <= set(evaluate.ids(_plain(kind, scope[kind]), world.things))
         if not _turns_over(parameters, body):
             assert set(found) <= set(wider)
     view.close()

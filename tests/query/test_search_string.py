@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.definitions import Definitions
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.definitions import Definitions
+from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
 from chalicelib.query import check, parse, tree
 from chalicelib.query.operators import Op
-from chalicelib.query.parameters import LocalizationQuery
+from chalicelib.query.parsers.parameters import LocalizationQuery
 from tests.query.query_rig import Rig, box, leaf, media, state, term
 from tests.query.query_worlds import encoded
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from chalicelib.errors import BadInput
-from chalicelib.query import check, meaning, parse
-from chalicelib.storage.view import View
+from chalicelib.query import check, evaluate, parse
+from chalicelib.storage.view.view import View
 from tests.query.query_worlds import PROJECT, SEEDS, Asked, World, asked_world
 
 
@@ -23,14 +23,14 @@ def agree(world: World, asked: Asked) -> list[int]:
         except BadInput:
             found.append(-1)
             continue
-        expected = meaning.ids(query, world.things)
+        expected = evaluate.ids(query, world.things)
         found.append(len(expected))
         assert view.ids(query) == expected, (kind, parameters, body)
         assert view.count(query) == len(expected)
         documents = [msgspec.json.decode(document) for document in view.documents(query)]
         assert [document["id"] for document in documents] == expected
         if query.incident is not None:
-            counts = meaning.incidents(query, world.things)
+            counts = evaluate.incidents(query, world.things)
             assert [document["incident"] for document in documents] == [counts.get(number, 0) for number in expected]
     view.close()
     return found

@@ -7,7 +7,7 @@ import base64
 import msgspec
 import pytest
 
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
 from tests.query.query_rig import OTHER_BOX, Rig, box, file, leaf, media, section, state, term, version
 from tests.query.query_worlds import encoded

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.services import retirement
+from chalicelib.resources.types import retirement
 from tests.rules.rulebook import LEAVES, LOCALIZATIONS, MEDIA, STATES, rule
 from tests.rules.worlds import KINDS, ONE, World, empty_world, world_of_letters
 

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.operations.operation import OneOf
-from chalicelib.query.bodies import IdQuery
-from chalicelib.query.parameters import ListQuery
+from chalicelib.http.operation import OneOf
+from chalicelib.query.parsers.bodies import IdQuery
+from chalicelib.query.parsers.parameters import ListQuery
 from tests.rules import rulebook
 
 RULES = rulebook.rules()

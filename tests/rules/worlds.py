@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from chalicelib.domain.accounts import ProjectSpec
-from chalicelib.services import projects
+from chalicelib.core.accounts import ProjectSpec
+from chalicelib.resources.projects import service as projects_service
 from tests.conftest import Api, Said, new_user
 
 KINDS = ("media", "localization", "state", "leaf", "file")
@@ -150,7 +150,7 @@ def empty_world(attributes: list[dict[str, Any]] | None = None) -> World:
     number = next(_names)
     organization = api.made("Organizations", {"name": f"rules {number}"})
     spec = ProjectSpec(name=f"Rule book {number}", organization=organization)
-    project = projects.create_project(spec, api.user.id, "No Access").id
+    project = projects_service.create_project(spec, api.user.id, "No Access").id
     world = World(api, organization, project)
     attributes = ATTRIBUTES if attributes is None else attributes
     extra = [{"name": "n", "dtype": "int"}, {"name": "extra", "dtype": "string"}]

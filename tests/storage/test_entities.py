@@ -8,13 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 import pytest
 
-from chalicelib.domain.entities import Localization
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.entities import Localization
+from chalicelib.core.kinds import Kind
 from chalicelib.errors import Conflict, NotFound
-from chalicelib.storage import entities, entity_rows, ids, log, objects, steps, transactions
-from chalicelib.storage.steps import Step
-from chalicelib.storage.tables import CounterRow
-from chalicelib.storage.transactions import TooLarge
+from chalicelib.storage.dynamodb import entities, entity_rows, ids, steps, transactions
+from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.tables import CounterRow
+from chalicelib.storage.dynamodb.transactions import TooLarge
+from chalicelib.storage.log import log
+from chalicelib.storage.objects import objects
 from infra.local.metering import metering
 
 BOX = Kind.LOCALIZATION

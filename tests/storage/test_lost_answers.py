@@ -9,14 +9,15 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import EndpointConnectionError
 
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.kinds import Kind
 from chalicelib.errors import Conflict, Unavailable
-from chalicelib.storage import entities, ids, log
-from chalicelib.storage.tables import RecordRow
-from chalicelib.storage.transactions import Transaction
+from chalicelib.storage.dynamodb import entities, ids
+from chalicelib.storage.dynamodb.tables import RecordRow
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import log
 from tests.faults.crashes import crasher
-from tests.operations.box_things import settle
-from tests.operations.media_things import bare_media, media_type
+from tests.resources.annotations.boxes import settle
+from tests.resources.media.samples import bare_media, media_type
 
 
 def put(row):

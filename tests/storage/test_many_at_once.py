@@ -7,18 +7,20 @@ import threading
 import msgspec
 import pytest
 
-from chalicelib.domain.definitions import LocalizationType
-from chalicelib.domain.entities import Localization
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.definitions import LocalizationType
+from chalicelib.core.entities import Localization
+from chalicelib.core.kinds import Kind
+from chalicelib.maintenance import compaction
 from chalicelib.query import check, parse
-from chalicelib.query.parameters import LocalizationQuery
-from chalicelib.services import compaction
-from chalicelib.storage import archive, entities, ids, log, snapshots, steps
-from chalicelib.storage.snapshot_records import pointer
-from chalicelib.storage.steps import Step
-from chalicelib.storage.transactions import Transaction
-from chalicelib.storage.view import View
-from chalicelib.storage.view_cache import Views
+from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.storage.dynamodb import entities, ids, steps
+from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import archive, log
+from chalicelib.storage.view import snapshots
+from chalicelib.storage.view.cache import Views
+from chalicelib.storage.view.snapshot_records import pointer
+from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, type_of, types
 from tests.query.query_worlds import change_of
 from tests.watching import Picture, Watch, steps_of

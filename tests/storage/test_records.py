@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 import pytest
 
-from chalicelib.domain.accounts import MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Organization, ProjectSpec
-from chalicelib.domain.definitions import VERSION
+from chalicelib.core.accounts import MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Organization, ProjectSpec
+from chalicelib.core.definitions import VERSION
 from chalicelib.errors import BadInput, Conflict, NotFound
-from chalicelib.services import projects
-from chalicelib.storage import ids, log, records
+from chalicelib.resources.projects import service as projects_service
+from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.log import log
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def organization() -> int:
 
 
 def make(organization: int, name: str = "reef"):
-    return projects.create_project(ProjectSpec(name=name, organization=organization), 7, "No Access")
+    return projects_service.create_project(ProjectSpec(name=name, organization=organization), 7, "No Access")
 
 
 def test_a_record_is_found_by_its_id_its_parent_and_its_links(organization):
@@ -37,7 +38,7 @@ def test_a_name_is_taken_until_its_holder_is_gone(organization):
     first = make(organization)
     with pytest.raises(BadInput, match="name"):
         make(organization, "REEF")
-    projects.delete_project(first)
+    projects_service.delete_project(first)
     assert make(organization, "REEF").id != first.id
 
 

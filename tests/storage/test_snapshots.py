@@ -11,22 +11,26 @@ import duckdb
 import msgspec
 import pytest
 
-from chalicelib.domain.commits import Change, Commit, Edit
-from chalicelib.domain.definitions import LocalizationType, MediaType
-from chalicelib.domain.entities import STRUCT_OF
-from chalicelib.domain.kinds import Kind
+from chalicelib.core.commits import Change, Commit, Edit
+from chalicelib.core.definitions import LocalizationType, MediaType
+from chalicelib.core.entities import STRUCT_OF
+from chalicelib.core.kinds import Kind
 from chalicelib.errors import NotFound
+from chalicelib.maintenance import compaction
 from chalicelib.query import check, parse
 from chalicelib.query.columns import BY_NAME
-from chalicelib.query.parameters import LocalizationQuery
-from chalicelib.services import compaction
+from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.settings import settings
-from chalicelib.storage import archive, ids, log, objects, snapshot_records, snapshots, view_files
-from chalicelib.storage.snapshot_records import current, folder, pointer
-from chalicelib.storage.tables import CounterRow, LogRow
-from chalicelib.storage.transactions import Transaction
-from chalicelib.storage.view import Gap, View
-from chalicelib.storage.view_cache import Views
+from chalicelib.storage.dynamodb import ids
+from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import archive, log
+from chalicelib.storage.objects import objects
+from chalicelib.storage.view import files as view_files
+from chalicelib.storage.view import snapshot_records, snapshots
+from chalicelib.storage.view.cache import Views
+from chalicelib.storage.view.snapshot_records import current, folder, pointer
+from chalicelib.storage.view.view import Gap, View
 from tests.query.query_rig import box, media, type_of, types
 from tests.query.query_worlds import PROJECT, change_of, world
 

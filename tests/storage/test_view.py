@@ -9,15 +9,15 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from chalicelib.domain.commits import GONE, Change
-from chalicelib.domain.definitions import LocalizationType, MediaType
-from chalicelib.domain.kinds import DefinitionKind, Kind
-from chalicelib.domain.resource import answer
+from chalicelib.core.commits import GONE, Change
+from chalicelib.core.definitions import LocalizationType, MediaType
+from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.resource import answer
 from chalicelib.errors import BadInput
-from chalicelib.query import check, meaning, parse
-from chalicelib.query.parameters import LocalizationQuery
-from chalicelib.storage.view import Gap, View
-from chalicelib.storage.view_cache import Views
+from chalicelib.query import check, evaluate, parse
+from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.storage.view.cache import Views
+from chalicelib.storage.view.view import Gap, View
 from tests.query.query_rig import box, media, type_of, types
 from tests.query.query_worlds import PROJECT, SEEDS, Asker, World, change_of, commit, world
 
@@ -206,7 +206,7 @@ def test_any_history_comes_to_the_same_as_its_end(seed: int):
             query = check(parse(kind, *asker.question(kind)), view.definitions)
         except BadInput:
             continue
-        assert view.ids(query) == meaning.ids(query, now.things)
+        assert view.ids(query) == evaluate.ids(query, now.things)
     view.close()
 
 

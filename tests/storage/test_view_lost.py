@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 from hypothesis import given, settings
 
-from chalicelib.domain.commits import GONE, Change, Commit
-from chalicelib.domain.definitions import LocalizationType, MediaType, StateType
-from chalicelib.domain.kinds import TYPE_OF, DefinitionKind, Kind
-from chalicelib.storage import view_files
-from chalicelib.storage.view import View
+from chalicelib.core.commits import GONE, Change, Commit
+from chalicelib.core.definitions import LocalizationType, MediaType, StateType
+from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.storage.view import files as view_files
+from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, media, state, type_of, version
 from tests.query.query_worlds import PROJECT, SEEDS, change_of, commit
 from tests.storage.test_snapshots import contents

@@ -9,15 +9,15 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chalicelib.domain.attributes import AttributeType
-from chalicelib.domain.definitions import LocalizationType
-from chalicelib.domain.entities import Localization
-from chalicelib.domain.kinds import Kind
-from chalicelib.domain.revisions import Added, Recast, Removed, Renamed, Revision, revised, up_to_date
+from chalicelib.core.attributes import AttributeType
+from chalicelib.core.definitions import LocalizationType
+from chalicelib.core.entities import Localization
+from chalicelib.core.kinds import Kind
+from chalicelib.core.revisions import Added, Recast, Removed, Renamed, Revision, revised, up_to_date
 from chalicelib.query import check, parse
-from chalicelib.query.parameters import LocalizationQuery
-from chalicelib.storage import view_files
-from chalicelib.storage.view import View
+from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.storage.view import files as view_files
+from chalicelib.storage.view.view import View
 from tests.query.query_rig import BOX, box, type_of
 from tests.query.query_worlds import PROJECT, change_of, commit
 from tests.storage.test_view import gone

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chalicelib.domain.kinds import Kind
-from chalicelib.query.meaning import distance
+from chalicelib.core.kinds import Kind
+from chalicelib.query.evaluate import distance
 from chalicelib.query.tree import Nearest, Query
 from chalicelib.query.values import packed_array
-from chalicelib.storage.view_vectors import Vectors, ordered, within
+from chalicelib.storage.view.vectors import Vectors, ordered, within
 
 WHOLE = st.integers(-3, 3).map(float)
 VECTORS = st.none() | st.lists(WHOLE, max_size=3)

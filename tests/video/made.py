@@ -4,9 +4,9 @@ import dataclasses
 import struct
 from pathlib import Path
 
-from chalicelib.domain.transcode import TranscodePlan, plan
 from chalicelib.video.assemble import Assembly, assemble, assemble_sound
 from chalicelib.video.encode import encode_piece
+from chalicelib.video.plan import TranscodePlan, plan
 from chalicelib.video.probe import probe
 from chalicelib.video.source import BytesSource, FileSource
 

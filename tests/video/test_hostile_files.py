@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from chalicelib.domain.transcode import plan
 from chalicelib.errors import BadInput, Unavailable
 from chalicelib.video import opening
 from chalicelib.video.encode import encode_piece
 from chalicelib.video.frame import decode_original
+from chalicelib.video.plan import plan
 from chalicelib.video.probe import probe
 from chalicelib.video.source import BytesSource, FileSource
 from tests.video.clips import OPEN, X264, Kind, make, read

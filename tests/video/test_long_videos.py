@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from chalicelib.domain.frames import Keyframe, build_table
-from chalicelib.domain.transcode import MAX_PIECE_PIXELS, Probe, VideoInfo, plan
+from chalicelib.video.plan import MAX_PIECE_PIXELS, Probe, VideoInfo, plan
+from chalicelib.video.timing import Keyframe, build_table
 from tests.video.clips import BITS, X264, Kind, make, read_all
 from tests.video.made import source_of, transcode
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.frames import Keyframe, average_rate, build_table
-from chalicelib.domain.transcode import GOP, Probe, TranscodePlan, VideoInfo, check_size, cut, plan
 from chalicelib.errors import BadInput
 from chalicelib.video.assemble import SMALLEST_PART, parts_of
 from chalicelib.video.encode import clock
+from chalicelib.video.plan import GOP, Probe, TranscodePlan, VideoInfo, check_size, cut, plan
+from chalicelib.video.timing import Keyframe, average_rate, build_table
 
 
 def probed(width, height, count=100, fps=Fraction(25)):

@@ -5,11 +5,11 @@ import random
 
 import pytest
 
-from chalicelib.domain.transcode import plan
 from chalicelib.video import decode, source
 from chalicelib.video import probe as probing
 from chalicelib.video.encode import encode_piece
 from chalicelib.video.frame import decode_original
+from chalicelib.video.plan import plan
 from chalicelib.video.probe import probe
 from chalicelib.video.source import BLOCK, BytesSource, SourceFile
 from tests.video.clips import OPEN, X265, Kind, make, read

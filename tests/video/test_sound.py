@@ -10,8 +10,8 @@ from fractions import Fraction
 import av
 import pytest
 
-from chalicelib.domain.transcode import chosen_track
 from chalicelib.video import audio
+from chalicelib.video.plan import chosen_track
 from chalicelib.video.probe import probe
 from chalicelib.video.source import BytesSource, FileSource
 from tests.video.clips import KINDS, X264, make

@@ -1,0 +1,1 @@
+"""Who calls, at which level, and which rows a caller may see."""

@@ -1,0 +1,82 @@
+"""What row protections, memberships and affiliations give a caller, where fine-grained permissions are on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from chalicelib.access.groups import GROUP
+from chalicelib.access.masks import Grants, mask_of
+from chalicelib.access.row_protections import ROW_PROTECTION, organization_scope, project_scope, subject_key
+from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP
+from chalicelib.core.permissions import LEVEL_OF
+from chalicelib.core.records import padded
+from chalicelib.errors import NotFound
+from chalicelib.storage.dynamodb import records
+
+Subject = tuple[str, int]
+
+
+def in_project(user: int, project: int) -> Grants:
+    """A user's masks in a project."""
+    membership = records.find(MEMBERSHIP, project, padded(user)) if user else None
+    level = membership.permission if membership else "No Access"
+    return _added_up(user, project_scope(project), "project", project, level)
+
+
+def in_organization(user: int, organization: int) -> Grants:
+    """A user's masks in an organization; with several affiliations the first counts (`spec/3` §3.2)."""
+    first = _affiliation(user, organization) if user else None
+    return _added_up(user, organization_scope(organization), "target_organization", organization, first or "No Access")
+
+
+def reached(user: int, target: str) -> set[int]:
+    """The projects or organizations (by the member that names them) on which something was given to a user."""
+    rows = [row for subject in _subjects(user) for row in records.linked(ROW_PROTECTION, "allowed", subject)]
+    return {row.target[1] for row in rows if row.target[0] == target}
+
+
+def _added_up(user: int, scope: str, whole: str, number: int, level: str) -> Grants:
+    rows = [row for row in records.listed(ROW_PROTECTION, scope) if user]
+    applying = _applying(user, {row.subject for row in rows})
+    mask = mask_of(LEVEL_OF[level])
+    parts: defaultdict[str, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
+    for row in rows:
+        if row.subject not in applying:
+            continue
+        name, target = row.target
+        if (name, target) == (whole, number):
+            mask |= row.permission
+        else:
+            parts[name][target] |= row.permission
+    return Grants(whole=mask, parts={name: dict(masks) for name, masks in parts.items()})
+
+
+def _applying(user: int, subjects: Iterable[Subject]) -> set[Subject]:
+    """Those of the subjects that a user is, or belongs to."""
+    return {(name, number) for name, number in subjects if _is_of(user, name, number)}
+
+
+def _is_of(user: int, name: str, number: int) -> bool:
+    if name == "user":
+        return number == user
+    if name == "organization":
+        return _affiliation(user, number) is not None
+    try:
+        return user in records.get(GROUP, number).members
+    except NotFound:
+        return False
+
+
+def _subjects(user: int) -> Iterable[str]:
+    yield subject_key("user", user)
+    for organization in {item.organization for item in records.linked(AFFILIATION, "user", user)}:
+        yield subject_key("organization", organization)
+        for group in records.listed(GROUP, organization):
+            if user in group.members:
+                yield subject_key("group", group.id)
+
+
+def _affiliation(user: int, organization: int) -> str | None:
+    first = records.first(AFFILIATION, organization, f"{padded(user)}|")
+    return first.permission if first else None

@@ -1,0 +1,40 @@
+"""Groups of users within an organization (`spec/3` §3.4)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import Id, Name, Resource
+
+Members = Annotated[list[Id], Meta(max_length=500)]
+"""Users who come or go at once: each is looked up."""
+
+
+class GroupSpec(Resource, kw_only=True):
+    """What creates a group."""
+
+    name: Name
+    initial_members: Members | None = None
+
+
+class GroupUpdateSpec(Resource, kw_only=True):
+    """What a PATCH of a group may carry; adding a member twice adds it once."""
+
+    name: Name | None = None
+    add_members: Members | None = None
+    remove_members: Members | None = None
+
+
+class Group(Resource, kw_only=True):
+    """A named set of users."""
+
+    id: int
+    organization: int
+    name: Name
+    members: list[int] = []
+
+
+GROUP = RecordKind(name="group", struct=Group, title="Group", parent=("organization", "organization"))

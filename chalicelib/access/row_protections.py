@@ -1,0 +1,122 @@
+"""Row protections: what a user, a group or an organization may do with one thing and what lies in it (`spec/3` §15)."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from chalicelib.core.records import RecordKind, padded
+from chalicelib.core.resource import Id, Resource, Timestamp
+
+Mask = Annotated[int, Meta(ge=0, le=2**62)]
+
+IN_PROJECT = ("project", "media", "localization", "state", "file", "section", "algorithm", "version")
+"""Members that name a protected thing of a project, itself included."""
+IN_ORGANIZATION = ("target_organization", "target_group", "job_cluster", "bucket", "hosted_template")
+"""Members that name a protected thing of an organization."""
+TARGETS = (*IN_PROJECT, *IN_ORGANIZATION)
+SUBJECTS = ("user", "organization", "group")
+"""Members that name who is allowed."""
+
+
+class RowProtectionUpdateSpec(Resource, kw_only=True):
+    """What a PATCH of a row protection may carry."""
+
+    permission: Mask | None = None
+
+
+class RowProtectionQuery(Resource, kw_only=True):
+    """By what row protections are narrowed: all that is given must fit."""
+
+    project: Id | None = None
+    media: Id | None = None
+    localization: Id | None = None
+    state: Id | None = None
+    file: Id | None = None
+    section: Id | None = None
+    algorithm: Id | None = None
+    version: Id | None = None
+    target_organization: Id | None = None
+    target_group: Id | None = None
+    job_cluster: Id | None = None
+    bucket: Id | None = None
+    hosted_template: Id | None = None
+    user: Id | None = None
+    organization: Id | None = None
+    group: Id | None = None
+
+
+class RowProtectionSpec(RowProtectionQuery, kw_only=True):
+    """What creates a row protection: one protected thing, one subject, and what it may do."""
+
+    permission: Mask
+
+
+class RowProtection(Resource, kw_only=True):
+    """What a subject may do with a thing: eight bits for itself, and eight more for each level of what lies in it."""
+
+    hidden: ClassVar = frozenset({"scope"})
+
+    id: int
+    project: int | None = None
+    media: int | None = None
+    localization: int | None = None
+    state: int | None = None
+    file: int | None = None
+    section: int | None = None
+    algorithm: int | None = None
+    version: int | None = None
+    target_organization: int | None = None
+    target_group: int | None = None
+    job_cluster: int | None = None
+    bucket: int | None = None
+    hosted_template: int | None = None
+    user: int | None = None
+    organization: int | None = None
+    group: int | None = None
+    permission: Mask
+    created_datetime: Timestamp
+    created_by: int
+    scope: str
+    """`project|12` or `organization|3`: where the protected thing belongs."""
+
+    @property
+    def target(self) -> tuple[str, int]:
+        """The member that names the protected thing, and its id."""
+        return next((name, number) for name in TARGETS if (number := getattr(self, name)) is not None)
+
+    @property
+    def subject(self) -> tuple[str, int]:
+        """The member that names who is allowed, and the id."""
+        return next((name, number) for name in SUBJECTS if (number := getattr(self, name)) is not None)
+
+    @property
+    def allowed(self) -> str:
+        """Under what the row is found by who is allowed."""
+        return subject_key(*self.subject)
+
+
+def subject_key(name: str, number: int) -> str:
+    """Under what the rows of a subject are found."""
+    return f"{name}|{number}"
+
+
+def project_scope(number: int) -> str:
+    """The scope of what belongs to a project."""
+    return f"project|{number}"
+
+
+def organization_scope(number: int) -> str:
+    """The scope of what belongs to an organization."""
+    return f"organization|{number}"
+
+
+ROW_PROTECTION = RecordKind(
+    name="rowprotection",
+    struct=RowProtection,
+    title="RowProtection",
+    parent=("scope", "protections"),
+    key=lambda row: f"{row.target[0]}|{padded(row.target[1])}|{padded(row.id)}",
+    links={"allowed": "allowed"},
+)

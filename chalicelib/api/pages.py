@@ -1,0 +1,48 @@
+"""`/media/{project}/{name}`: the paths of temporary files and of saved ones, such as pages of applets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from chalicelib.access import authentication
+from chalicelib.core.accounts import Project
+from chalicelib.core.permissions import Permission
+from chalicelib.errors import NotFound
+from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation
+from chalicelib.resources.applets import operations as applets_operations
+from chalicelib.resources.temporary_files import operations as temporary_files_operations
+from chalicelib.resources.temporary_files.schemas import TemporaryFile
+from chalicelib.resources.temporary_files.service import named
+
+TAG = "Applets"
+
+
+def _find(path: dict[str, Any]) -> Found[TemporaryFile | Project]:
+    try:
+        return Found(thing=named(path["project"], path["name"]), project=path["project"])
+    except NotFound:
+        project = authentication.project_of(path["project"])
+        return Found(thing=project, project=project.id, organization=project.organization)
+
+
+def serve(call: Call[TemporaryFile | Project, NoQuery, None]) -> Answer:
+    """A file of the project itself, or the way to a temporary one."""
+    if isinstance(call.target, Project):
+        return applets_operations.serve_file(call.target, call.path["name"])
+    return temporary_files_operations.download(call)  # type: ignore[arg-type]
+
+
+PAGES = (
+    Operation(
+        id="GetProjectFile",
+        method="GET",
+        path="/media/{project}/{name}",
+        summary="A saved file, such as the page of an applet, as an origin of its own; to a temporary file the way.",
+        needs=Permission.VIEW,
+        addresses=replace(temporary_files_operations.BY_NAME, locate=_find),
+        returns="*/*",
+        handler=serve,
+        tag=TAG,
+    ),
+)

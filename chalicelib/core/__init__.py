@@ -1,0 +1,1 @@
+"""Entities, records, definitions and their values: structs and pure functions, no I/O."""

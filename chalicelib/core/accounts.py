@@ -1,0 +1,307 @@
+"""Users, organizations, projects, and who belongs to them. The rules are those of `spec/3` §§2–5."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from chalicelib.core.attributes import AttributeType
+from chalicelib.core.permissions import DefaultLevelName, OrganizationLevelName, ProjectLevelName
+from chalicelib.core.records import RecordKind, padded
+from chalicelib.core.resource import ONE_LINE, Flag, Id, Name, Resource, Summary, Timestamp, Uuid
+
+Username = Annotated[str, Meta(min_length=1, max_length=150, pattern=ONE_LINE)]
+Email = Annotated[str, Meta(min_length=3, max_length=254)]
+PersonName = Annotated[str, Meta(max_length=150, pattern=ONE_LINE)]
+Password = Annotated[str, Meta(min_length=1, max_length=1024)]
+EncodedPicture = Annotated[str, Meta(max_length=2_000_000)]
+"""Base64; how large the picture may be is its handler's rule."""
+
+
+class Credentials(Resource, kw_only=True):
+    """What a token is given for."""
+
+    username: Username
+    password: Password
+    refresh: bool = False
+    """Whether all earlier tokens of the user end with this."""
+
+
+class Token(Resource, kw_only=True):
+    """An API token as it is shown, once."""
+
+    token: str
+
+
+class StoredToken(Resource, kw_only=True):
+    """A token as it is kept: its hash, and what every request needs to know of its user."""
+
+    id: str
+    """SHA-256 of the token, in hex."""
+    user: int
+    username: str
+    is_staff: bool = False
+    is_active: bool = True
+    created_datetime: Timestamp
+
+
+class UserUpdate(Resource, kw_only=True):
+    """What a PATCH of a user may carry."""
+
+    first_name: PersonName | None = None
+    last_name: PersonName | None = None
+    email: Email | None = None
+    password: Password | None = None
+    reset_token: str | None = None
+    new_avatar: EncodedPicture | None = None
+    clear_avatar: Flag | None = None
+    set_profile_keys: dict[str, Any] | None = None
+    clear_profile_keys: list[str] | None = None
+    elemental_id: Uuid | None = None
+
+
+class UserSpec(Resource, kw_only=True):
+    """What creates a user."""
+
+    username: Username
+    first_name: PersonName
+    last_name: PersonName
+    email: Email
+    password: Password
+    registration_token: str | None = None
+    new_avatar: EncodedPicture | None = None
+    elemental_id: Uuid | None = None
+    profile: dict[str, Any] | None = None
+
+
+class User(Resource, kw_only=True):
+    """Somebody with an account."""
+
+    hidden: ClassVar = frozenset(
+        {
+            "password_hash",
+            "is_active",
+            "failed_logins",
+            "last_failed_login",
+            "confirmation_token",
+            "tokens",
+            "created_datetime",
+        }
+    )
+
+    id: int
+    username: Username
+    first_name: PersonName = ""
+    last_name: PersonName = ""
+    email: str = ""
+    is_staff: bool = False
+    elemental_id: str
+    profile: dict[str, Any] = {}
+    is_active: bool = True
+    password_hash: str = ""
+    failed_logins: int = 0
+    last_failed_login: float = 0.0
+    """Seconds since the epoch."""
+    confirmation_token: str | None = None
+    """The hash of the word in the confirmation link that was mailed."""
+    tokens: list[str] = []
+    """The hashes of the user's tokens, oldest first."""
+    created_datetime: Timestamp
+
+    @property
+    def email_key(self) -> str:
+        """Under what users are found by their address, which several may share."""
+        return self.email.casefold()
+
+    @property
+    def display_name(self) -> str:
+        """The user's name as others read it."""
+        return f"{self.first_name} {self.last_name}".strip() or self.username
+
+
+class OrganizationUpdate(Resource, kw_only=True):
+    """What a PATCH of an organization may carry."""
+
+    name: Name | None = None
+    default_membership_permission: DefaultLevelName | None = None
+    thumb: str | None = None
+
+
+class OrganizationSpec(OrganizationUpdate, kw_only=True):
+    """What creates an organization."""
+
+    name: Name
+
+
+class Organization(Resource, kw_only=True):
+    """A group of users that owns projects, buckets and clusters. `permission` is the caller's own."""
+
+    hidden: ClassVar = frozenset({"created_by", "closing"})
+
+    id: int
+    name: Name
+    default_membership_permission: DefaultLevelName = "No Access"
+    thumb: str | None = None
+    """The key of its picture, in answers a URL."""
+    created_by: int = 0
+    closing: bool = False
+    """Whether it is just being deleted, so that no project may come to it."""
+    permission: str | None = None
+    effective_permission: int = 0
+
+
+class AffiliationUpdate(Resource, kw_only=True):
+    """What a PATCH of an affiliation may carry."""
+
+    permission: OrganizationLevelName | None = None
+
+
+class AffiliationSpec(Resource, kw_only=True):
+    """What creates an affiliation."""
+
+    user: Id
+    permission: OrganizationLevelName
+
+
+class Affiliation(Resource, kw_only=True):
+    """A user's place in an organization."""
+
+    also: ClassVar = {"organization_id": "organization", "user_id": "user"}
+
+    id: int
+    organization: int
+    user: int
+    permission: OrganizationLevelName
+    username: str | None = None
+    first_name: str | None = None
+    last_name: str | None = None
+    email: str | None = None
+
+
+class ProjectUpdate(Resource, kw_only=True):
+    """What a PATCH of a project may carry."""
+
+    name: Name | None = None
+    summary: Summary | None = None
+    enable_downloads: bool | None = None
+    bucket: Id | None = None
+    upload_bucket: Id | None = None
+    backup_bucket: Id | None = None
+    """Kept and answered; nothing is copied there (docs/decisions/017)."""
+    elemental_id: Uuid | None = None
+    thumb: str | None = None
+
+
+class ProjectSpec(ProjectUpdate, kw_only=True):
+    """What creates a project."""
+
+    name: Name
+    organization: Id
+
+
+class Project(Resource, kw_only=True):
+    """The container of all data. `permission` is the caller's own."""
+
+    hidden: ClassVar = frozenset({"created_by", "deleted", "first_thumb"})
+
+    id: int
+    name: Name
+    summary: str = ""
+    organization: int
+    enable_downloads: bool = True
+    bucket: int | None = None
+    upload_bucket: int | None = None
+    backup_bucket: int | None = None
+    elemental_id: str
+    thumb: str | None = None
+    """The key of its picture, in answers a URL."""
+    first_thumb: str | None = None
+    """The key of the thumbnail of its first media that has one: its picture while nobody gave it another."""
+    created: Timestamp
+    created_by: int
+    attribute_types: list[AttributeType] = []
+    """Definitions of the attributes of sections."""
+    extended_info: dict[str, Any] = {}
+    deleted: Timestamp | None = None
+    """When it was deleted; the rest of it is purged by a queue function."""
+    num_files: int = 0
+    size: int = 0
+    """Bytes of all files."""
+    duration: int = 0
+    """Seconds of all videos."""
+    usernames: list[str] = []
+    permission: str | None = None
+    effective_permission: int = 0
+
+
+class MembershipUpdate(Resource, kw_only=True):
+    """What a PATCH of a membership may carry."""
+
+    permission: ProjectLevelName | None = None
+    default_version: Id | None = None
+
+
+class MembershipSpec(Resource, kw_only=True):
+    """What creates a membership."""
+
+    user: Id
+    permission: ProjectLevelName
+    default_version: Id | None = None
+
+
+class Membership(Resource, kw_only=True):
+    """A user's place in a project."""
+
+    id: int
+    project: int
+    user: int
+    permission: ProjectLevelName
+    default_version: int | None = None
+    username: str | None = None
+    first_name: str | None = None
+    last_name: str | None = None
+    email: str | None = None
+
+
+USER = RecordKind(
+    name="user",
+    struct=User,
+    title="User",
+    claims=lambda user: {
+        "username": user.username.casefold(),
+        "elemental_id": user.elemental_id,
+        **({"confirmation": user.confirmation_token} if user.confirmation_token else {}),
+    },
+    links={"email_key": "email"},
+)
+TOKEN = RecordKind(name="token", struct=StoredToken, title="Token")
+ORGANIZATION = RecordKind(
+    name="organization",
+    struct=Organization,
+    title="Organization",
+    claims=lambda organization: {"name": f"{organization.created_by}|{organization.name.casefold()}"},
+)
+AFFILIATION = RecordKind(
+    name="affiliation",
+    struct=Affiliation,
+    title="Affiliation",
+    parent=("organization", "organization"),
+    key=lambda affiliation: f"{padded(affiliation.user)}|{padded(affiliation.id)}",
+    links={"user": "user"},
+)
+PROJECT = RecordKind(
+    name="project",
+    struct=Project,
+    title="Project",
+    links={"organization": "organization"},
+    claims=lambda project: {} if project.deleted else {"name": f"{project.organization}|{project.name.casefold()}"},
+)
+MEMBERSHIP = RecordKind(
+    name="membership",
+    struct=Membership,
+    title="Membership",
+    parent=("project", "project"),
+    key=lambda membership: padded(membership.user),
+    links={"user": "user"},
+)

@@ -1,0 +1,49 @@
+"""Attribute types: what a user-defined attribute is called, what it may hold, how it is shown.
+
+Conversion, filling and merging of values are in `attribute_values.py`. The rules are those of `spec/3` §10.1.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
+
+from chalicelib.core.resource import Resource
+
+Dtype = Literal["bool", "int", "float", "enum", "string", "datetime", "geopos", "float_array", "blob"]
+
+
+class AutocompleteService(Resource, kw_only=True):
+    """Where a string attribute gets its suggestions from."""
+
+    serviceUrl: str | None = None  # noqa: N815 the wire's spelling
+    match_any: bool = False
+    mode: Literal["tator", "worms"] = "tator"
+    minLevel: int | None = None  # noqa: N815 the wire's spelling
+    useCommon: bool | None = None  # noqa: N815 the wire's spelling
+
+
+class AttributeType(Resource, kw_only=True):
+    """The definition of one user-defined attribute of a type."""
+
+    name: Annotated[str, Meta(min_length=1)]
+    dtype: Dtype
+    description: str = ""
+    required: bool = False
+    order: int = 0
+    """Place among the attributes when shown; below 0 is hidden by default."""
+    default: Any = None
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: list[str] | None = None
+    labels: list[str] | None = None
+    size: Annotated[int, Meta(ge=1, le=2000)] | None = None
+    """The length of a float_array."""
+    use_current: bool | None = None
+    """For a datetime: fill the time of creation."""
+    autocomplete: AutocompleteService | None = None
+    style: str | None = None
+    visible: bool | None = None
+
+    always_emitted: ClassVar = ("description", "required", "order")

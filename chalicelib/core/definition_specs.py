@@ -1,0 +1,196 @@
+"""What creates and changes definitions (`spec/3` §§7–9). What is stored is in `definitions.py`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from chalicelib.core.attributes import AttributeType
+from chalicelib.core.definitions import ArchiveConfig, ResolutionConfig, Search
+from chalicelib.core.resource import Description, Id, Name, Resource, Summary, TypeName, Uuid
+
+FileFormat = Annotated[str, Meta(max_length=4)]
+Volume = Annotated[int, Meta(ge=0, le=100)]
+LineWidth = Annotated[int, Meta(ge=1)]
+SectionTag = Annotated[str, Meta(max_length=128)]
+SectionPath = Annotated[str, Meta(min_length=1, max_length=1024)]
+MediaTypes = Annotated[list[Id], Meta(min_length=1)]
+
+
+class MediaTypeUpdate(Resource, kw_only=True):
+    """What a PATCH of a media type may carry."""
+
+    name: TypeName | None = None
+    description: Description | None = None
+    elemental_id: Uuid | None = None
+    file_format: FileFormat | None = None
+    default_volume: Volume | None = None
+    visible: bool | None = None
+    archive_config: list[ArchiveConfig] | None = None
+    streaming_config: list[ResolutionConfig] | None = None
+    overlay_config: dict[str, Any] | None = None
+    default_box: Id | None = None
+    default_line: Id | None = None
+    default_dot: Id | None = None
+
+
+class MediaTypeSpec(MediaTypeUpdate, kw_only=True):
+    """What creates a media type."""
+
+    name: TypeName
+    dtype: Literal["image", "video", "multi", "live"]
+    attribute_types: list[AttributeType] | None = None
+
+
+class LocalizationTypeUpdate(Resource, kw_only=True):
+    """What a PATCH of a localization type may carry; `media_types` adds to those it has."""
+
+    accepts: ClassVar = {"colorMap": "color_map"}
+
+    name: TypeName | None = None
+    description: Description | None = None
+    elemental_id: Uuid | None = None
+    color_map: dict[str, Any] | None = None
+    line_width: LineWidth | None = None
+    visible: bool | None = None
+    drawable: bool | None = None
+    grouping_default: bool | None = None
+    media_types: list[Id] | None = None
+
+
+class LocalizationTypeSpec(LocalizationTypeUpdate, kw_only=True):
+    """What creates a localization type."""
+
+    name: TypeName
+    dtype: Literal["box", "line", "dot", "poly"]
+    media_types: MediaTypes
+    attribute_types: list[AttributeType] | None = None
+
+
+class StateTypeUpdate(Resource, kw_only=True):
+    """What a PATCH of a state type may carry; `media_types` adds to those it has."""
+
+    name: TypeName | None = None
+    description: Description | None = None
+    elemental_id: Uuid | None = None
+    association: Literal["Media", "Frame", "Localization"] | None = None
+    interpolation: Literal["none", "latest", "attr_style_range"] | None = None
+    visible: bool | None = None
+    grouping_default: bool | None = None
+    delete_child_localizations: bool | None = None
+    default_localization: Id | None = None
+    extended_info: dict[str, Any] | None = None
+    media_types: list[Id] | None = None
+
+
+class StateTypeSpec(StateTypeUpdate, kw_only=True):
+    """What creates a state type."""
+
+    name: TypeName
+    association: Literal["Media", "Frame", "Localization"]
+    media_types: MediaTypes
+    attribute_types: list[AttributeType] | None = None
+
+
+class LeafTypeUpdate(Resource, kw_only=True):
+    """What a PATCH of a leaf type may carry."""
+
+    name: TypeName | None = None
+    description: Description | None = None
+    elemental_id: Uuid | None = None
+    visible: bool | None = None
+
+
+class LeafTypeSpec(LeafTypeUpdate, kw_only=True):
+    """What creates a leaf type."""
+
+    name: TypeName
+    attribute_types: list[AttributeType] | None = None
+
+
+class FileTypeUpdate(Resource, kw_only=True):
+    """What a PATCH of a file type may carry."""
+
+    name: TypeName | None = None
+    description: Description | None = None
+    elemental_id: Uuid | None = None
+
+
+class FileTypeSpec(FileTypeUpdate, kw_only=True):
+    """What creates a file type."""
+
+    name: TypeName
+    attribute_types: list[AttributeType] | None = None
+
+
+class VersionUpdate(Resource, kw_only=True):
+    """What a PATCH of a version may carry; `bases` replaces those it has."""
+
+    name: Name | None = None
+    description: Summary | None = None
+    show_empty: bool | None = None
+    bases: list[Id] | None = None
+    elemental_id: Uuid | None = None
+
+
+class VersionSpec(VersionUpdate, kw_only=True):
+    """What creates a version."""
+
+    name: Name
+
+
+class SectionUpdate(Resource, kw_only=True):
+    """What a PATCH of a section may carry."""
+
+    accepts: ClassVar = {"svc_user_sections": "tator_user_sections", "lucene_search": "lucene_string"}
+
+    name: Name | None = None
+    path: SectionPath | None = None
+    dtype: Literal["folder", "playlist", "saved_search"] | None = None
+    tator_user_sections: SectionTag | None = None
+    object_search: Search | None = None
+    related_search: Search | None = None
+    visible: bool | None = None
+    explicit_listing: bool | None = None
+    elemental_id: Uuid | None = None
+    attributes: dict[str, Any] | None = None
+    media_add: list[Id] | None = None
+    media_del: list[Id] | None = None
+    lucene_string: str | None = None
+    media_bools: list[dict[str, Any]] | None = None
+    annotation_bools: list[dict[str, Any]] | None = None
+
+
+class SectionSpec(Resource, kw_only=True):
+    """What creates a section. Its tag may be left out, and is then made up; null is refused (`spec/1` Errors 5)."""
+
+    accepts: ClassVar = {"svc_user_sections": "tator_user_sections", "lucene_search": "lucene_string"}
+
+    name: Name
+    path: SectionPath | None = None
+    dtype: Literal["folder", "playlist", "saved_search"] | None = None
+    tator_user_sections: SectionTag | UnsetType = UNSET
+    object_search: Search | None = None
+    related_search: Search | None = None
+    visible: bool = True
+    explicit_listing: bool = False
+    elemental_id: Uuid | None = None
+    attributes: dict[str, Any] | None = None
+    media: list[Id] | None = None
+    lucene_string: str | None = None
+    media_bools: list[dict[str, Any]] | None = None
+    annotation_bools: list[dict[str, Any]] | None = None
+
+
+class PathSubstitution(Resource, kw_only=True):
+    """The beginning of paths to replace, and with what."""
+
+    old: str
+    new: str
+
+
+class SectionBulkUpdate(Resource, kw_only=True):
+    """What a PATCH of many sections may carry."""
+
+    path_substitution: PathSubstitution | None = None

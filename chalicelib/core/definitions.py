@@ -1,0 +1,269 @@
+"""Definitions: what gives a project's entities their meaning — types, versions and sections.
+
+They are records whose changes are also committed to the project's log, so that whoever follows the log knows at every
+commit what an attribute is called and may hold. The rules are those of `spec/3` §§7–9.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta, Struct, field
+
+from chalicelib.core.attributes import AttributeType
+from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import Description, Id, Name, Resource, Summary, Timestamp, TypeName, Uuid
+from chalicelib.core.revisions import Revision
+
+Search = dict[str, Any]
+"""An object search as it came: `query/parsers/object_search.py` gives it its meaning."""
+
+
+class EncodeConfig(Resource, kw_only=True):
+    """How an archival copy is encoded; unknown members are encoder options."""
+
+    vcodec: Literal["copy", "h264", "hevc"] = "hevc"
+    crf: Annotated[int, Meta(ge=0, le=51)] = 23
+    preset: str = "fast"
+    tune: str = "fastdecode"
+    movflags: str = ""
+    pixel_format: str = "yuv420p"
+
+
+class StorageConfig(Resource, kw_only=True):
+    """A bucket of the user's own that an archival copy is pushed to. Its secret never comes back."""
+
+    hidden: ClassVar = frozenset({"aws_secret_access_key"})
+
+    aws_access_key: str
+    aws_secret_access_key: str
+    bucket_name: str
+
+
+class ArchiveConfig(Resource, kw_only=True):
+    """One archival copy to make of every video of a type."""
+
+    encode: EncodeConfig
+    name: str | None = None
+    s3_storage: StorageConfig | None = None
+
+
+class ResolutionConfig(Resource, kw_only=True):
+    """One streaming rendition to make of every video of a type."""
+
+    resolution: Annotated[int, Meta(ge=0, le=8192)]
+    """Height in pixels."""
+    vcodec: Literal["h264", "av1", "hevc"] = "h264"
+    crf: Annotated[int, Meta(ge=0, le=63)] = 23
+    preset: str = ""
+    pixel_format: str = "yuv420p"
+
+
+class TypeUpdate(Resource, kw_only=True):
+    """What a PATCH of any type may change."""
+
+    name: TypeName | None = None
+    description: Description | None = None
+    elemental_id: Uuid | None = None
+
+
+class Type(Resource, kw_only=True):
+    """What all types have."""
+
+    hidden: ClassVar = frozenset({"revisions"})
+
+    id: int
+    project: int
+    name: TypeName
+    description: Description = ""
+    attribute_types: list[AttributeType] = []
+    revisions: list[Revision] = []
+    """What changes to the attributes mean for values written before them, in order."""
+    elemental_id: str
+    effective_permission: int = 0
+
+    def attribute(self, name: str) -> AttributeType | None:
+        """The definition of an attribute of this type, by its exact name."""
+        return next((attribute for attribute in self.attribute_types if attribute.name == name), None)
+
+
+class MediaType(Type, kw_only=True):
+    """A kind of image or video."""
+
+    dtype: Literal["image", "video", "multi", "live"]
+    file_format: Annotated[str, Meta(max_length=4)] | None = None
+    default_volume: Annotated[int, Meta(ge=0, le=100)] = 0
+    visible: bool = True
+    archive_config: list[ArchiveConfig] | None = None
+    streaming_config: list[ResolutionConfig] | None = None
+    overlay_config: dict[str, Any] | None = None
+    default_box: Id | None = None
+    default_line: Id | None = None
+    default_dot: Id | None = None
+
+
+class LocalizationType(Type, kw_only=True):
+    """A kind of shape."""
+
+    dtype: Literal["box", "line", "dot", "poly"]
+    color_map: dict[str, Any] | None = None
+    line_width: Annotated[int, Meta(ge=1)] = 3
+    visible: bool = True
+    drawable: bool = True
+    grouping_default: bool = True
+    media: list[int] = []
+    """The media types it may lie on."""
+
+
+class StateType(Type, kw_only=True):
+    """A kind of description of media, frames or localizations."""
+
+    dtype: str = "state"
+    association: Literal["Media", "Frame", "Localization"]
+    interpolation: Literal["none", "latest", "attr_style_range"] = "latest"
+    visible: bool = True
+    grouping_default: bool = True
+    delete_child_localizations: bool = False
+    default_localization: Id | None = None
+    media: list[int] = []
+    extended_info: dict[str, Any] = {}
+
+
+class LeafType(Type, kw_only=True):
+    """A kind of label."""
+
+    dtype: str = "leaf"
+    visible: bool = True
+
+
+class FileType(Type, kw_only=True):
+    """A kind of file that belongs to no media."""
+
+
+class Version(Resource, kw_only=True):
+    """A layer of annotations."""
+
+    id: int
+    project: int
+    name: Name
+    description: Summary = ""
+    number: int
+    show_empty: bool = True
+    bases: list[int] = []
+    elemental_id: str
+    created_by: int | None = None
+    effective_permission: int = 0
+
+
+class Section(Resource, kw_only=True):
+    """A group of media: a folder, a list, or whatever a search finds."""
+
+    also: ClassVar = {"svc_user_sections": "tator_user_sections"}
+    hidden: ClassVar = frozenset({"by_name"})
+
+    id: int
+    project: int
+    name: Name
+    path: str
+    dtype: Literal["folder", "playlist", "saved_search"] = "folder"
+    tator_user_sections: Annotated[str, Meta(max_length=128)] | None = None
+    object_search: Search | None = None
+    related_search: Search | None = None
+    visible: bool = True
+    explicit_listing: bool = False
+    elemental_id: str
+    attributes: dict[str, Any] = {}
+    media: list[int] = []
+    created_datetime: Timestamp | None = None
+    created_by: int | None = None
+    lucene_string: str | None = None
+    media_bools: list[dict[str, Any]] | None = None
+    annotation_bools: list[dict[str, Any]] | None = None
+    master_section: int | None = None
+    effective_permission: int = 0
+    by_name: bool = False
+    """Whether a media's asking for the name made this folder: there is one such for a name, in whatever case."""
+
+
+Definition = MediaType | LocalizationType | StateType | LeafType | FileType | Version | Section
+AnyType = MediaType | LocalizationType | StateType | LeafType | FileType
+
+DEFINITION_STRUCT: dict[DefinitionKind, type[Definition]] = {
+    DefinitionKind.MEDIA_TYPE: MediaType,
+    DefinitionKind.LOCALIZATION_TYPE: LocalizationType,
+    DefinitionKind.STATE_TYPE: StateType,
+    DefinitionKind.LEAF_TYPE: LeafType,
+    DefinitionKind.FILE_TYPE: FileType,
+    DefinitionKind.VERSION: Version,
+    DefinitionKind.SECTION: Section,
+}
+
+
+class Definitions(Struct, kw_only=True):
+    """All definitions of one project, by kind and id, as of one moment."""
+
+    project: int
+    by_kind: dict[DefinitionKind, dict[int, Definition]] = field(
+        default_factory=lambda: {kind: {} for kind in DefinitionKind}
+    )
+
+    def put(self, kind: DefinitionKind, definition: Definition) -> None:
+        """Take in a definition as it now is."""
+        self.by_kind[kind][definition.id] = definition
+
+    def drop(self, kind: DefinitionKind, number: int) -> None:
+        """Forget a definition."""
+        self.by_kind[kind].pop(number, None)
+
+    def types(self, kind: Kind) -> dict[int, AnyType]:
+        """The types of one kind of entity, by id."""
+        return self.by_kind[TYPE_OF[kind]]  # type: ignore[return-value]
+
+    @property
+    def versions(self) -> dict[int, Version]:
+        """The versions by id."""
+        return self.by_kind[DefinitionKind.VERSION]  # type: ignore[return-value]
+
+    @property
+    def sections(self) -> dict[int, Section]:
+        """The sections by id."""
+        return self.by_kind[DefinitionKind.SECTION]  # type: ignore[return-value]
+
+
+def _definition(kind: DefinitionKind, title: str, **more: Any) -> RecordKind[Any]:
+    return RecordKind(
+        name=kind.value,
+        struct=DEFINITION_STRUCT[kind],
+        title=title,
+        parent=("project", "project"),
+        definition=kind,
+        **more,
+    )
+
+
+MEDIA_TYPE = _definition(DefinitionKind.MEDIA_TYPE, "MediaType")
+LOCALIZATION_TYPE = _definition(DefinitionKind.LOCALIZATION_TYPE, "LocalizationType")
+STATE_TYPE = _definition(DefinitionKind.STATE_TYPE, "StateType")
+LEAF_TYPE = _definition(DefinitionKind.LEAF_TYPE, "LeafType")
+FILE_TYPE = _definition(DefinitionKind.FILE_TYPE, "FileType")
+VERSION = _definition(
+    DefinitionKind.VERSION, "Version", claims=lambda version: {"number": f"{version.project}|{version.number}"}
+)
+
+
+def _section_claims(section: Section) -> dict[str, str]:
+    claims = {"path": f"{section.project}|{section.path}"}
+    if section.by_name:
+        claims["folder"] = f"{section.project}|{section.name.casefold()}"
+    return claims
+
+
+SECTION = _definition(DefinitionKind.SECTION, "Section", claims=_section_claims)
+TYPE_RECORD: dict[Kind, RecordKind[Any]] = {
+    Kind.MEDIA: MEDIA_TYPE,
+    Kind.LOCALIZATION: LOCALIZATION_TYPE,
+    Kind.STATE: STATE_TYPE,
+    Kind.LEAF: LEAF_TYPE,
+    Kind.FILE: FILE_TYPE,
+}

@@ -1,0 +1,88 @@
+"""Entries of the change log, computed from an entity before and after (`spec/3` §11.4).
+
+A commit's entries name the entities they tell of. An entity that a commit changes and no entry names was created by
+it: its first values are in the commit itself, so a creation of 500 need not repeat them. What readers never see, such
+as an older mark that ceases to be the latest, is named by an entry without members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from chalicelib.core.commits import Edit
+from chalicelib.core.kinds import Kind
+
+UNTOLD = frozenset(
+    {
+        "attributes",
+        "created_datetime",
+        "effective_permission",
+        "latest",
+        "modified_datetime",
+        "revision",
+        "thumbnail_image",
+    }
+)
+"""Members that entries leave out: the attributes have names of their own, the others change by themselves."""
+
+
+def differences(before: Any, after: Any) -> tuple[dict[str, object], dict[str, object]]:
+    """The members that differ, before and after: built-in ones under `_name`, attributes under their own."""
+    old: dict[str, object] = {}
+    new: dict[str, object] = {}
+    for name in before.__struct_fields__:
+        if name not in UNTOLD and (was := getattr(before, name)) != (now := getattr(after, name)):
+            old[f"_{name}"], new[f"_{name}"] = _plain(was), _plain(now)
+    for name in {**before.attributes, **after.attributes}:
+        if _differ(was := before.attributes.get(name), now := after.attributes.get(name)):
+            old[name], new[name] = was, now
+    return old, new
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Whether two JSON values differ: to Python, 0 is false and 5 is 5.0."""
+    return one is not other and (one != other or msgspec.json.encode(one) != msgspec.json.encode(other))
+
+
+def first_values(made: Any) -> dict[str, object]:
+    """What a creation says: every member that has a value and is shown, the id too, and the attributes."""
+    new: dict[str, object] = {}
+    for name in made.__struct_fields__:
+        if name not in UNTOLD and name not in made.hidden and (value := getattr(made, name)) is not None:
+            new[f"_{name}"] = _plain(value)
+    return new | {name: value for name, value in made.attributes.items() if value is not None}
+
+
+def changed(kind: Kind, before: Any, after: Any, numbers: Iterable[int] = ()) -> Edit:
+    """The entry of a change of one entity, or of many told by the first of them.
+
+    Args:
+        kind: the kind of entity.
+        before: the entity, or the first of them, as it was.
+        after: the same as it is.
+        numbers: the ids of all of them, where they are more than that one.
+    """
+    old, new = differences(before, after)
+    return Edit(kind, list(dict.fromkeys(numbers)) or [before.id], old, new)
+
+
+def deleted(kind: Kind, numbers: Iterable[int]) -> Edit:
+    """The entry of a deletion."""
+    return Edit(kind, list(numbers), {"_deleted": False}, {"_deleted": True})
+
+
+def tombstoned(kind: Kind, numbers: Iterable[int]) -> Edit:
+    """The entry of a deletion that leaves a tombstone."""
+    return Edit(kind, list(numbers), {"_variant_deleted": False}, {"_variant_deleted": True})
+
+
+def unseen(kind: Kind, numbers: Iterable[int]) -> Edit:
+    """The entry that names what changed in ways no reader sees."""
+    return Edit(kind, list(numbers), {}, {})
+
+
+def _plain(value: Any) -> object:
+    return msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else value

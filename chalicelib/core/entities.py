@@ -1,0 +1,369 @@
+"""The entities: media and what is written down about them.
+
+Each is three nested Structs: what a PATCH may change, what is given at creation, what is stored. The rules are those of
+`spec/4` §§3, 8, 10, 11 and 12.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta, Struct
+
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import Flag, Id, Resource, Timestamp, Uuid
+
+Unit = Annotated[float, Meta(ge=0, le=1, description="relative to the width or height of the media")]
+SignedUnit = Annotated[float, Meta(ge=-1, le=1, description="relative to the width or height of the media")]
+Point = Annotated[list[Unit], Meta(min_length=2, max_length=2)]
+Frame = Annotated[int, Meta(ge=0, description="number of the frame in presentation order; 0 for an image")]
+ArchiveState = Literal["live", "to_archive", "archived", "to_live"]
+Attributes = dict[str, Any]
+Revisions = Annotated[int, Meta(ge=0)]
+"""How many of its type's revisions (`revisions.py`) the attributes of an entity have been through."""
+
+
+class AttributeChange(Resource, kw_only=True):
+    """What every PATCH of an entity may say of its attributes, applied in this order."""
+
+    attributes: Attributes | None = None
+    reset_attributes: list[str] | None = None
+    null_attributes: list[str] | None = None
+    user_elemental_id: Uuid | None = None
+
+
+class Geometry(Resource, kw_only=True):
+    """The shape of a localization: box x, y, width, height; line x, y, u, v; dot x, y; poly points. All relative."""
+
+    x: Unit | None = None
+    y: Unit | None = None
+    width: Unit | None = None
+    height: Unit | None = None
+    u: SignedUnit | None = None
+    v: SignedUnit | None = None
+    points: list[Point] | None = None
+
+
+class LocalizationUpdate(Geometry, kw_only=True):
+    """What a PATCH of one localization may carry (`spec/4` §14.2).
+
+    The members of AttributeChange stand here again: a Struct cannot have two bases with members.
+    """
+
+    attributes: Attributes | None = None
+    reset_attributes: list[str] | None = None
+    null_attributes: list[str] | None = None
+    user_elemental_id: Uuid | None = None
+    frame: Frame | None = None
+    version: Id | None = None
+    parent: float | None = None
+    elemental_id: Uuid | None = None
+    mark: int | None = None
+    in_place: Flag | None = None
+    pedantic: Flag | None = None
+
+
+class LocalizationSpec(Geometry, kw_only=True):
+    """What creates a localization; `attributes` may also stand at base level, as older clients send them."""
+
+    gathers: ClassVar[str | None] = "attributes"
+
+    media_id: Id
+    type: Id
+    frame: Frame
+    version: Id | None = None
+    parent: float | None = None
+    elemental_id: Uuid | None = None
+    mark: int | None = None
+    attributes: Attributes | None = None
+    user_elemental_id: Uuid | None = None
+
+
+class Localization(Geometry, kw_only=True):
+    """A shape on an image or a video frame."""
+
+    also: ClassVar = {"meta": "type", "user": "created_by"}
+    hidden: ClassVar = frozenset({"latest", "revision"})
+
+    id: int
+    project: int
+    type: int
+    media: int
+    frame: int
+    version: int
+    parent: int | None = None
+    attributes: Attributes = {}
+    revision: Revisions = 0
+    elemental_id: str
+    mark: int = 0
+    latest: bool = True
+    """Whether this is the newest mark of its element: what ordinary queries see (`spec/4` §10.3)."""
+    variant_deleted: bool = False
+    created_by: int | None
+    created_datetime: Timestamp
+    modified_by: int | None
+    modified_datetime: Timestamp
+    thumbnail_image: str | None = None
+    effective_permission: int = 0
+
+
+class StateUpdate(AttributeChange, kw_only=True):
+    """What a PATCH of one state may carry (`spec/4` §11.3)."""
+
+    frame: Frame | None = None
+    parent: float | None = None
+    elemental_id: Uuid | None = None
+    mark: int | None = None
+    localization_ids_add: list[int] | None = None
+    localization_ids_remove: list[int] | None = None
+    localization_ids: list[int] | None = None
+    media_ids: list[int] | None = None
+    in_place: Flag | None = None
+    pedantic: Flag | None = None
+
+
+class StateSpec(Resource, kw_only=True):
+    """What creates a state."""
+
+    gathers: ClassVar[str | None] = "attributes"
+
+    type: Id
+    media_ids: Annotated[list[Id], Meta(min_length=1)]
+    localization_ids: list[Id] | None = None
+    frame: Frame | None = None
+    version: Id | None = None
+    parent: float | None = None
+    elemental_id: Uuid | None = None
+    mark: int | None = None
+    attributes: Attributes | None = None
+    user_elemental_id: Uuid | None = None
+
+
+class State(Resource, kw_only=True):
+    """A description of media, of a frame, or of localizations (then it is a track)."""
+
+    also: ClassVar = {"meta": "type", "user": "created_by"}
+    hidden: ClassVar = frozenset({"latest", "revision"})
+
+    id: int
+    project: int
+    type: int
+    media: list[int]
+    localizations: list[int] = []
+    segments: list[list[int]] | None = None
+    """Maximal runs of consecutive frames of its localizations, each `[first, last]`."""
+    frame: int | None = None
+    version: int
+    parent: int | None = None
+    attributes: Attributes = {}
+    revision: Revisions = 0
+    elemental_id: str
+    mark: int = 0
+    latest: bool = True
+    variant_deleted: bool = False
+    created_by: int | None
+    created_datetime: Timestamp
+    modified_by: int | None
+    modified_datetime: Timestamp
+    effective_permission: int = 0
+
+
+class Leaf(Resource, kw_only=True):
+    """A node of a label hierarchy."""
+
+    also: ClassVar = {"meta": "type"}
+    hidden: ClassVar = frozenset({"revision"})
+
+    id: int
+    project: int
+    type: int
+    name: str
+    parent: int | None = None
+    path: str
+    depth: int = 0
+    """0 for a root."""
+    attributes: Attributes = {}
+    revision: Revisions = 0
+    created_by: int | None
+    created_datetime: Timestamp
+    modified_by: int | None
+    modified_datetime: Timestamp
+
+
+class File(Resource, kw_only=True):
+    """A permanent file that belongs to no media."""
+
+    also: ClassVar = {"meta": "type"}
+    hidden: ClassVar = frozenset({"revision"})
+
+    id: int
+    project: int
+    type: int
+    name: str
+    description: str = ""
+    path: str = ""
+    attributes: Attributes = {}
+    revision: Revisions = 0
+    elemental_id: str
+    created_by: int | None
+    created_datetime: Timestamp
+    modified_by: int | None
+    modified_datetime: Timestamp
+
+
+class VideoDefinition(Resource, kw_only=True):
+    """One video file of a media; `segment_info` is the key of the file that maps its fragments."""
+
+    path: str
+    codec: str
+    resolution: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)]
+    """Height, then width, in pixels."""
+    size: int | None = None
+    bit_rate: int | None = None
+    segment_info: str | None = None
+    host: str | None = None
+    http_auth: str | None = None
+    codec_mime: str | None = None
+    codec_description: str | None = None
+    reference_only: Flag | None = None
+    bucket_id: int | None = None
+
+
+class AudioDefinition(Resource, kw_only=True):
+    """One audio file of a media."""
+
+    path: str
+    codec: str
+    size: int | None = None
+    bit_rate: int | None = None
+    host: str | None = None
+    http_auth: str | None = None
+    codec_mime: str | None = None
+    codec_description: str | None = None
+    bucket_id: int | None = None
+
+
+class ImageDefinition(Resource, kw_only=True):
+    """One picture of a media: itself, its thumbnail, or its animated thumbnail."""
+
+    path: str
+    resolution: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)]
+    size: int | None = None
+    host: str | None = None
+    http_auth: str | None = None
+    mime: str | None = None
+    bucket_id: int | None = None
+
+
+class AuxiliaryFileDefinition(Resource, kw_only=True):
+    """One attachment of a media."""
+
+    path: str
+    name: str | None = None
+    size: int | None = None
+    host: str | None = None
+    http_auth: str | None = None
+    mime: str | None = None
+    bucket_id: int | None = None
+
+
+class ConcatDefinition(Resource, kw_only=True):
+    """One part of a media that strings others together; the offset is in seconds."""
+
+    id: int
+    timestampOffset: float = 0  # noqa: N815 the wire's spelling
+
+
+class LiveFeed(Resource, kw_only=True):
+    """One feed of a live stream."""
+
+    name: str
+    resolution: list[int]
+
+
+class LiveDefinition(Resource, kw_only=True):
+    """One live stream."""
+
+    url: str
+    feeds: list[LiveFeed] = []
+
+
+class MediaFiles(Resource, kw_only=True):
+    """The files behind a media, by role."""
+
+    archival: list[VideoDefinition] | None = None
+    streaming: list[VideoDefinition] | None = None
+    audio: list[AudioDefinition] | None = None
+    image: list[ImageDefinition] | None = None
+    thumbnail: list[ImageDefinition] | None = None
+    thumbnail_gif: list[ImageDefinition] | None = None
+    attachment: list[AuxiliaryFileDefinition] | None = None
+    concat: list[ConcatDefinition] | None = None
+    live: list[LiveDefinition] | None = None
+    ids: list[int] | None = None
+    layout: list[int] | None = None
+    quality: int | None = None
+    frameOffset: list[int] | None = None  # noqa: N815 the wire's spelling
+
+
+class Dimensions(Resource, kw_only=True):
+    """What is known of a picture or video beside its files; for a picture it comes from the file."""
+
+    accepts: ClassVar = {"summaryLevel": "summary_level"}
+
+    num_frames: Annotated[int, Meta(ge=0)] | None = None
+    fps: float | None = None
+    codec: Annotated[str, Meta(max_length=256)] | None = None
+    width: int | None = None
+    height: int | None = None
+    summary_level: int | None = None
+
+
+class Media(Dimensions, kw_only=True):
+    """An image or a video."""
+
+    also: ClassVar = {"meta": "type", "summaryLevel": "summary_level"}
+    hidden: ClassVar = frozenset({"source_url", "deleted", "revision"})
+
+    id: int
+    project: int
+    type: int
+    name: str
+    md5: str = ""
+    gid: str | None = None
+    uid: str | None = None
+    created_datetime: Timestamp
+    created_by: int | None
+    modified_datetime: Timestamp
+    modified_by: int | None
+    attributes: Attributes = {}
+    revision: Revisions = 0
+    primary_section: int | None = None
+    last_edit_start: Timestamp | None = None
+    last_edit_end: Timestamp | None = None
+    elemental_id: str
+    archive_state: ArchiveState = "live"
+    archive_status_date: Timestamp | None = None
+    media_files: MediaFiles | None = None
+    source_url: str | None = None
+    deleted: bool = False
+    incident: int | None = None
+    effective_permission: int = 0
+
+
+Entity = Media | Localization | State | Leaf | File
+
+
+def media_of(annotation: Any) -> list[int]:
+    """The ids of the media that a localization or a state, or a part of one that was read, lies on."""
+    media = annotation.media
+    return media if isinstance(media, list) else [media]
+
+
+STRUCT_OF: dict[Kind, type[Struct]] = {
+    Kind.MEDIA: Media,
+    Kind.LOCALIZATION: Localization,
+    Kind.STATE: State,
+    Kind.LEAF: Leaf,
+    Kind.FILE: File,
+}

@@ -1,0 +1,140 @@
+"""What an organization owns beside projects: buckets, job clusters, hosted templates (`spec/3` §§6, 12.7, 12.9).
+
+Secrets lie sealed in the record, in one member that no answer shows.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
+
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import Name, Resource
+
+BucketName = Annotated[str, Meta(min_length=1, max_length=63)]
+StoreType = Literal["AWS", "MINIO", "GCP", "OCI", "VAST", "AZURE", "S3BASIC"]
+StorageClass = Literal["STANDARD", "DEEP_ARCHIVE", "COLDLINE"]
+Url = Annotated[str, Meta(min_length=1, max_length=2048)]
+Host = Annotated[str, Meta(min_length=1, max_length=1024)]
+Port = Annotated[int, Meta(ge=1, le=65535)]
+Credential = Annotated[str, Meta(max_length=1024)]
+Secret = Annotated[str, Meta(min_length=1, max_length=8192)]
+
+
+class BucketUpdate(Resource, kw_only=True):
+    """What a PATCH of a bucket may carry, in both generations: flat keys, or a store type with its configuration."""
+
+    name: BucketName | None = None
+    access_key: Credential | None = None
+    secret_key: Credential | None = None
+    endpoint_url: Annotated[str, Meta(max_length=2048)] | None = None
+    region: Annotated[str, Meta(max_length=128)] | None = None
+    gcs_key_info: Secret | None = None
+    store_type: StoreType | None = None
+    config: dict[str, Any] | None = None
+    live_sc: StorageClass | None = None
+    archive_sc: StorageClass | None = None
+    external_host: Annotated[str, Meta(max_length=128)] | None = None
+
+
+class BucketSpec(BucketUpdate, kw_only=True):
+    """What creates a bucket."""
+
+    name: BucketName
+
+
+class Bucket(Resource, kw_only=True):
+    """An object-storage bucket of an organization. Its credentials are never shown."""
+
+    hidden: ClassVar = frozenset({"sealed"})
+
+    id: int
+    organization: int
+    name: BucketName
+    store_type: StoreType = "AWS"
+    endpoint_url: str | None = None
+    region: str | None = None
+    access_key: str | None = None
+    live_sc: StorageClass = "STANDARD"
+    archive_sc: StorageClass = "STANDARD"
+    external_host: str | None = None
+    sealed: str = ""
+    """The configuration as JSON, sealed."""
+    effective_permission: int = 0
+
+
+class JobClusterSpec(Resource, kw_only=True):
+    """What creates or replaces a job cluster; all of it is required both times (`spec/1`, job cluster)."""
+
+    name: Name
+    host: Host
+    port: Port
+    token: Secret
+    cert: Secret
+
+
+class JobCluster(Resource, kw_only=True):
+    """A cluster that runs workflows. Token and certificate come back, to the organization's administrators only."""
+
+    hidden: ClassVar = frozenset({"sealed"})
+
+    id: int
+    organization: int
+    name: Name
+    host: Host
+    port: Port
+    token: str = ""
+    cert: str = ""
+    sealed: str = ""
+    effective_permission: int = 0
+
+
+class NamedValue(Resource, kw_only=True):
+    """A parameter or a header."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=256)]
+    value: Annotated[str, Meta(max_length=8192)]
+
+
+class HostedTemplateUpdate(Resource, kw_only=True):
+    """What a PATCH of a hosted template may carry."""
+
+    name: Name | None = None
+    url: Url | None = None
+    tparams: list[NamedValue] | None = None
+    headers: list[NamedValue] | None = None
+
+
+class HostedTemplateSpec(HostedTemplateUpdate, kw_only=True):
+    """What creates a hosted template."""
+
+    name: Name
+    url: Url
+
+
+class HostedTemplate(Resource, kw_only=True):
+    """A template of a manifest or applet that lies somewhere on the web; its headers may be secret and stay here."""
+
+    hidden: ClassVar = frozenset({"sealed"})
+
+    id: int
+    organization: int
+    name: Name
+    url: Url
+    tparams: list[NamedValue] = []
+    sealed: str = ""
+    effective_permission: int = 0
+
+
+BUCKET = RecordKind(name="bucket", struct=Bucket, title="Bucket", parent=("organization", "organization"))
+JOB_CLUSTER = RecordKind(
+    name="jobcluster",
+    struct=JobCluster,
+    title="JobCluster",
+    parent=("organization", "organization"),
+    claims=lambda cluster: {"name": f"{cluster.organization}|{cluster.name.casefold()}"},
+)
+HOSTED_TEMPLATE = RecordKind(
+    name="hostedtemplate", struct=HostedTemplate, title="HostedTemplate", parent=("organization", "organization")
+)

@@ -1,0 +1,106 @@
+"""What belongs to one user: bookmarks, favorites, announcements (`spec/3` §11)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
+
+from chalicelib.core.records import RecordKind, padded
+from chalicelib.core.resource import Id, Name, Resource, Timestamp
+
+Page = Annotated[int, Meta(ge=1, le=10)]
+Uri = Annotated[str, Meta(min_length=1, max_length=1024)]
+EntityTypeName = Literal["Localization", "State"]
+
+
+class BookmarkUpdate(Resource, kw_only=True):
+    """What a PATCH of a bookmark may carry."""
+
+    name: Name | None = None
+    uri: Uri | None = None
+
+
+class BookmarkSpec(Resource, kw_only=True):
+    """What creates a bookmark."""
+
+    name: Name
+    uri: Uri
+
+
+class Bookmark(Resource, kw_only=True):
+    """A saved link."""
+
+    id: int
+    project: int
+    user: int
+    name: Name
+    uri: Uri
+
+
+class FavoriteUpdate(Resource, kw_only=True):
+    """What a PATCH of a favorite may carry."""
+
+    accepts: ClassVar = {"entityTypeName": "entity_type_name"}
+
+    name: Name | None = None
+    entity_type_name: EntityTypeName | None = None
+
+
+class FavoriteSpec(Resource, kw_only=True):
+    """What creates a favorite. Old clients do not say the kind of type; theirs are localization types."""
+
+    accepts: ClassVar = {"entityTypeName": "entity_type_name", "meta": "type"}
+
+    name: Name
+    type: Id
+    values: dict[str, Any]
+    page: Page = 1
+    entity_type_name: EntityTypeName | None = None
+
+
+class Favorite(Resource, kw_only=True):
+    """Attribute values kept at hand for new annotations of a type."""
+
+    also: ClassVar = {"meta": "type", "entityTypeName": "entity_type_name"}
+
+    id: int
+    project: int
+    user: int
+    type: int
+    name: Name
+    entity_type_name: EntityTypeName = "Localization"
+    page: Page = 1
+    values: dict[str, Any] = {}
+
+
+class Announcement(Resource, kw_only=True):
+    """A message to everybody, or to some, until each has acknowledged it."""
+
+    also: ClassVar = {"message": "markdown"}
+    hidden: ClassVar = frozenset({"user"})
+
+    id: int
+    user: int
+    """Whom this copy is addressed to."""
+    subject: str = ""
+    markdown: str
+    created_datetime: Timestamp
+    eol_datetime: Timestamp
+
+
+BOOKMARK = RecordKind(
+    name="bookmark",
+    struct=Bookmark,
+    title="Bookmark",
+    parent=("project", "project"),
+    key=lambda bookmark: f"{padded(bookmark.user)}|{padded(bookmark.id)}",
+)
+FAVORITE = RecordKind(
+    name="favorite",
+    struct=Favorite,
+    title="Favorite",
+    parent=("project", "project"),
+    key=lambda favorite: f"{padded(favorite.user)}|{padded(favorite.id)}",
+)
+ANNOUNCEMENT = RecordKind(name="announcement", struct=Announcement, title="Announcement", parent=("user", "user"))

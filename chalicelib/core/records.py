@@ -1,0 +1,56 @@
+"""How each kind of record is kept: under which parent, in what order, and what of it must be unique.
+
+A record kind is data; `storage/dynamodb/records.py` reads it. The Structs are those of the other modules of this
+package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from chalicelib.core.kinds import DefinitionKind
+
+R = TypeVar("R")
+
+
+def padded(number: int) -> str:
+    """An id as it sorts in a key."""
+    return f"{number:012d}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordKind(Generic[R]):
+    """One kind of record.
+
+    Attributes:
+        name: its word in keys and, capitalised, in messages.
+        struct: its Struct.
+        parent: the member that holds the parent's id, and the parent's word; None for a record that stands by itself.
+        key: the sort key within its parent, unique there; the padded id unless said otherwise.
+        links: further members under whose values the record is listed: member → word of what the value identifies.
+        claims: what nobody else may have at the same time, as words; the record holds them while it lives.
+        definition: set where a change of the record is also committed to its project's log.
+    """
+
+    name: str
+    struct: type[R]
+    title: str
+    parent: tuple[str, str] | None = None
+    key: Callable[[R], str] | None = None
+    links: Mapping[str, str] = field(default_factory=dict)
+    claims: Callable[[R], Mapping[str, str]] = lambda _: {}
+    definition: DefinitionKind | None = None
+    identity: str = "id"
+
+    def id_of(self, record: Any) -> Any:
+        """The record's id: an integer, or the uid of a job."""
+        return getattr(record, self.identity)
+
+    def sort_key(self, record: Any) -> str:
+        """The record's sort key under its parent."""
+        if self.key:
+            return self.key(record)
+        number = self.id_of(record)
+        return padded(number) if isinstance(number, int) else str(number)

@@ -1,0 +1,167 @@
+"""Resumable uploads as tus 1.0 describes them (https://tus.io/protocols/resumable-upload): what their headers say.
+
+An upload is a row of what arrived and what became of it; its bytes lie in the object store. `offset` counts the bytes
+that are safe: those in `parts` of a multipart upload, in rows of their own, and those in `chunks`, objects that wait
+until together they are large enough for a part.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import zlib
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from chalicelib.core.resource import Timestamp
+from chalicelib.errors import BadInput, Damaged, TooLarge, WrongContent, WrongVersion
+
+VERSION = "1.0.0"
+EXTENSIONS = "creation,creation-with-upload,expiration,checksum,termination"
+CONTENT_TYPE = "application/offset+octet-stream"
+LARGEST = 50_000_000_000
+"""Bytes of an upload: S3 takes 10,000 parts, and ours have 5 MiB at least."""
+LARGEST_CHUNK = 4 * 1024 * 1024
+"""Bytes of one request. API Gateway takes 10 MB and Lambda 6 MB in base64, which is 4.5 MB as it was."""
+SMALLEST_PART = 5 * 1024 * 1024
+"""Bytes of any part but the last, by S3's rule."""
+LONGEST_METADATA = 4096
+_NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII)
+_PROJECT = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
+_DIGESTS: dict[str, Callable[[bytes], bytes]] = {
+    "sha1": lambda body: hashlib.sha1(body).digest(),  # noqa: S324 tus asks for it; it guards against accidents
+    "sha256": lambda body: hashlib.sha256(body).digest(),
+    "sha512": lambda body: hashlib.sha512(body).digest(),
+    "md5": lambda body: hashlib.md5(body).digest(),  # noqa: S324 the same
+    "crc32": lambda body: zlib.crc32(body).to_bytes(4, "big"),
+}
+ALGORITHMS = ",".join(_DIGESTS)
+
+
+class Chunk(Struct, frozen=True, array_like=True):
+    """Bytes that arrived and are in no part yet."""
+
+    key: str
+    size: int
+
+
+class Upload(Struct, kw_only=True):
+    """A resumable upload."""
+
+    id: str
+    project: int
+    user: int
+    key: str
+    """Where the object will lie."""
+    length: int
+    until: Timestamp
+    """When it ends, finished or not."""
+    metadata: str = ""
+    """The client's, as it was sent."""
+    offset: int = 0
+    chunks: list[Chunk] = []
+    multipart: str = ""
+    """The id of the multipart upload; empty until there is one."""
+    number: int = 0
+    """The last part number that somebody was given. Each attempt gets its own: what a crash left is in nobody's way."""
+    is_finished: bool = False
+    is_gone: bool = False
+    n: int = 0
+    """Its optimistic lock."""
+
+    @property
+    def waiting(self) -> int:
+        """Bytes in chunks."""
+        return sum(chunk.size for chunk in self.chunks)
+
+
+def check_version(headers: Mapping[str, str]) -> None:
+    """Raise WrongVersion unless a request speaks tus 1.0.0."""
+    if headers.get("tus-resumable") != VERSION:
+        message = f"Tus-Resumable: it is to be {VERSION}, the one version of tus that is spoken here."
+        raise WrongVersion(message)
+
+
+def length_of(headers: Mapping[str, str]) -> int:
+    """What an upload will have in bytes. Raises BadInput, TooLarge."""
+    if "upload-defer-length" in headers:
+        raise BadInput("Upload-Defer-Length: the length is to be known at creation; send Upload-Length.")
+    length = _count(headers, "Upload-Length")
+    if length > LARGEST:
+        message = f"Upload-Length: an upload has at most {LARGEST} bytes."
+        raise TooLarge(message)
+    return length
+
+
+def offset_of(headers: Mapping[str, str]) -> int:
+    """Where the bytes of a request begin. Raises BadInput."""
+    return _count(headers, "Upload-Offset")
+
+
+def metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
+    """The pairs of Upload-Metadata: `name base64,name base64`. Raises BadInput."""
+    text = headers.get("upload-metadata", "")
+    if len(text) > LONGEST_METADATA:
+        message = f"Upload-Metadata: it has at most {LONGEST_METADATA} characters."
+        raise BadInput(message)
+    found: dict[str, str] = {}
+    for pair in text.split(",") if text.strip() else []:
+        name, _, value = pair.strip().partition(" ")
+        try:
+            decoded = base64.b64decode(value.strip(), validate=True).decode()
+        except ValueError:
+            message = f"Upload-Metadata: the value of {name!r} is to be UTF-8 in base64."
+            raise BadInput(message) from None
+        if not name or name in found:
+            raise BadInput("Upload-Metadata: its names are to be given, each once.")
+        found[name] = decoded
+    return found
+
+
+def project_of(metadata: Mapping[str, str]) -> int:
+    """The project that an upload is for. Raises BadInput."""
+    text = metadata.get("project", "")
+    if not _PROJECT.fullmatch(text):
+        raise BadInput("Upload-Metadata: project is required, the id of the project that the upload is for.")
+    return int(text)
+
+
+def check_chunk(headers: Mapping[str, str], body: bytes) -> None:
+    """Raise unless a request's body is of the right type, small enough, and what its checksum says.
+
+    Raises:
+        WrongContent: of another type.
+        TooLarge: the message names the size to use.
+        BadInput: a checksum that is not understood.
+        Damaged: a checksum that is another's.
+    """
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != CONTENT_TYPE:
+        message = f"Content-Type: it is to be {CONTENT_TYPE}."
+        raise WrongContent(message)
+    if len(body) > LARGEST_CHUNK:
+        message = f"The body has {len(body)} bytes; one request takes {LARGEST_CHUNK}. Upload in chunks of that size."
+        raise TooLarge(message)
+    checksum = headers.get("upload-checksum")
+    if checksum is None:
+        return
+    name, _, value = checksum.strip().partition(" ")
+    if name not in _DIGESTS:
+        message = f"Upload-Checksum: its algorithm is to be one of {ALGORITHMS}."
+        raise BadInput(message)
+    try:
+        wanted = base64.b64decode(value.strip(), validate=True)
+    except ValueError:
+        raise BadInput("Upload-Checksum: the checksum is to be in base64.") from None
+    if _DIGESTS[name](body) != wanted:
+        message = f"The body's {name} is not the one of Upload-Checksum; nothing of it was kept. Send it again."
+        raise Damaged(message)
+
+
+def _count(headers: Mapping[str, str], name: str) -> int:
+    text = headers.get(name.lower(), "")
+    if not _NUMBER.fullmatch(text):
+        message = f"{name}: it is required, a number of bytes."
+        raise BadInput(message)
+    return int(text)

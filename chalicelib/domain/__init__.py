@@ -1,1 +1,0 @@
-"""What things are: Structs and pure functions, no I/O."""

@@ -1,0 +1,1 @@
+"""The declaration of operations, and what every one of them passes through."""

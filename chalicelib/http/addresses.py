@@ -1,0 +1,197 @@
+"""How the variables of a path lead to what they address.
+
+A path addresses a project, an organization, a record by its id, an entity by its id, or nothing; of what kind the id is
+may stand in the body. The address also
+tells how far a caller may go there: the dispatcher asks it once, before the handler. `what` is the word of the kind of
+thing, as in keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from chalicelib.access import authentication, scope
+from chalicelib.access.authentication import Caller
+from chalicelib.core.accounts import ORGANIZATION, Organization, Project
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Level
+from chalicelib.core.records import RecordKind
+from chalicelib.http.operation import Address, Found
+from chalicelib.storage.dynamodb import entities, records
+
+
+@dataclass(frozen=True, kw_only=True)
+class _InProject:
+    """Something of a project: the caller's membership decides."""
+
+    what: str
+    locate: Callable[[dict[str, Any]], Found[Any]]
+    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+    judged: Callable[[Found[Any]], Any] = lambda found: found.thing
+    """What of that which was found decides how far one may go with it."""
+    is_door: bool = False
+    """Whether it is what lies in the project that the operation is about: see `within`."""
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
+        """The thing, or NotFound."""
+        return self.locate(path)
+
+    def level(self, caller: Caller, found: Found[Any]) -> Level:
+        """The caller's level in the project."""
+        project = found.project or 0
+        if self.is_door:
+            return scope.within_project(caller, project)
+        return scope.project_level(caller, project, self.what, lambda: self.judged(found))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _InOrganization:
+    """Something of an organization: the caller's affiliation decides."""
+
+    what: str
+    locate: Callable[[dict[str, Any]], Found[Any]]
+    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+    is_door: bool = False
+    """Whether it is what lies in the organization that the operation is about: see `within`."""
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
+        """The thing, or NotFound."""
+        return self.locate(path)
+
+    def level(self, caller: Caller, found: Found[Any]) -> Level:
+        """The caller's level in the organization."""
+        if self.is_door:
+            return scope.within_organization(caller, found.organization or 0)
+        return scope.organization_level(caller, found.organization or 0, self.what, found.thing)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plain:
+    """Something that no membership guards; the handler decides, or the operation is for anyone."""
+
+    what: str
+    locate: Callable[[dict[str, Any]], Found[Any]]
+    variables: dict[str, type]
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
+        """The thing, or NotFound."""
+        return self.locate(path)
+
+    def level(self, caller: Caller, found: Found[Any]) -> Level:  # noqa: ARG002 nothing to look at
+        """There are no levels here."""
+        return Level.NONE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own:
+    """Something of one user in a project: to everybody else it is not there."""
+
+    what: str
+    kind: RecordKind[Any]
+    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
+        """The thing, or NotFound."""
+        record = records.get(self.kind, path["id"])
+        return Found(thing=record, project=record.project)
+
+    def level(self, caller: Caller, found: Found[Any]) -> Level:
+        """The caller's level in the project, if the thing is the caller's."""
+        if found.thing.user != caller.id:
+            return Level.NONE
+        return scope.project_level(caller, found.project or 0, self.what, lambda: found.thing)
+
+
+def _project(path: dict[str, Any], variable: str) -> Found[Project]:
+    project = authentication.project_of(path[variable])
+    return Found(thing=project, project=project.id, organization=project.organization)
+
+
+def _organization(path: dict[str, Any], variable: str) -> Found[Organization]:
+    organization = records.get(ORGANIZATION, path[variable])
+    return Found(thing=organization, organization=organization.id)
+
+
+PROJECT = _InProject(what="project", locate=lambda path: _project(path, "project"), variables={"project": int})
+"""`/rest/…/{project}`."""
+PROJECT_BY_ID = _InProject(what="project", locate=lambda path: _project(path, "id"))
+"""`/rest/Project/{id}`."""
+ORGANIZATION_ADDRESS = _InOrganization(
+    what="organization", locate=lambda path: _organization(path, "organization"), variables={"organization": int}
+)
+"""`/rest/…/{organization}`."""
+ORGANIZATION_BY_ID = _InOrganization(what="organization", locate=lambda path: _organization(path, "id"))
+"""`/rest/Organization/{id}`."""
+
+
+def within(address: Address[Any]) -> Address[Any]:
+    """The same address for operations that are about what lies in a project or organization, each thing by itself.
+
+    With fine-grained permissions (`docs/decisions/012-fine-grained-permissions.md`) the caller then needs to see the
+    project, and the operation's level on each thing that is listed, changed, deleted or made: the handler's questions
+    to the view, `visibility.only` and `visibility.check` look after that.
+    """
+    return replace(address, is_door=True)  # type: ignore[type-var]
+
+
+WITHIN_PROJECT = within(PROJECT)
+"""`/rest/…/{project}`, where each thing in the project is looked at by itself."""
+
+
+def record_of_project(kind: RecordKind[Any], variable: str = "id") -> _InProject:
+    """`/rest/Version/{id}`: a record that belongs to a project. A deleted project has no members to reach it."""
+
+    def locate(path: dict[str, Any]) -> Found[Any]:
+        record = records.get(kind, path[variable])
+        return Found(thing=record, project=record.project)
+
+    return _InProject(what=kind.name, locate=locate, variables={variable: int if kind.identity == "id" else str})
+
+
+def own_record_of_project(kind: RecordKind[Any]) -> Own:
+    """`/rest/Bookmark/{id}`: a record of a project that only its own user may know of."""
+    return Own(what=kind.name, kind=kind)
+
+
+def record_of_organization(kind: RecordKind[Any]) -> _InOrganization:
+    """`/rest/Affiliation/{id}`: a record that belongs to an organization."""
+
+    def locate(path: dict[str, Any]) -> Found[Any]:
+        record = records.get(kind, path["id"])
+        return Found(thing=record, organization=record.organization)
+
+    return _InOrganization(what=kind.name, locate=locate)
+
+
+def entity(kind: Kind) -> _InProject:
+    """`/rest/Localization/{id}`: an entity that readers may see. A deleted project has no members to reach it."""
+
+    def locate(path: dict[str, Any]) -> Found[Any]:
+        found = entities.get(kind, path["id"])
+        return Found(thing=found, project=found.project)
+
+    return _InProject(what=kind.value, locate=locate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ByBody(_InProject):
+    """Something of a project that the path alone does not tell: what kind of thing its id is of stands in the body."""
+
+    locate: Callable[[dict[str, Any]], Found[Any]] = field(init=False)
+    locate_by: Callable[[dict[str, Any], Any], Found[Any]]
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:
+        """The thing, or NotFound."""
+        return self.locate_by(path, body)
+
+
+def by_body(what: str, locate: Callable[[dict[str, Any], Any], Found[Any]]) -> Address[Any]:
+    """`/rest/AttributeType/{id}`: a thing of a project that path and body name together."""
+    return _ByBody(what=what, locate_by=locate)
+
+
+def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> _Plain:
+    """Something that no membership guards."""
+    return _Plain(what="", locate=lambda path: Found(thing=locate(path)), variables=variables)

@@ -1,0 +1,124 @@
+"""How much a request may hold, whatever its types say: checked before work begins, and named when broken.
+
+Types bound their own members more tightly where a rule of the interface or of a handler says so; what is here holds
+for all others. Only bodies with room for a breach, or with long integers, are looked through.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from chalicelib.core.resource import options
+from chalicelib.errors import BadInput
+
+MAX_DEPTH = 50
+"""Arrays and objects within each other."""
+MAX_TEXT = 100_000
+"""Characters of one text, or of one name of a member."""
+MAX_ITEMS = 100_000
+"""Items of one array."""
+MAX_MEMBERS = 20_000
+"""Members of one object."""
+MAX_PARAMETER = 10_240
+"""Characters of all values of one query parameter: API Gateway takes no longer request line."""
+BODY_ERROR = "Request body validation error"
+
+_Place = tuple[str | int, ...]
+"""The names of members and the places in arrays that lead to a value."""
+_INT64 = range(-(2**63), 2**63)
+_LONG_DIGITS = re.compile(rb"[0-9]{19}")
+_NEITHER_BRACKET_NOR_QUOTE = bytes(set(range(256)) - set(b'[]{}"'))
+
+
+def check_depth(text: bytes) -> None:
+    """Refuse what is nested too deeply, before anything parses it.
+
+    Raises:
+        BadInput: pairs of brackets are left after the innermost ones were taken away `MAX_DEPTH` times.
+    """
+    marks = text.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NEITHER_BRACKET_NOR_QUOTE)
+    if b'"' in (left := marks.replace(b'""', b"")):  # A string holds brackets: every other piece is outside of strings.
+        left = b"".join(marks.split(b'"')[::2])
+    for _ in range(MAX_DEPTH):
+        left = left.replace(b"[]", b".").replace(b"{}", b".").replace(b".", b"")
+    if b"[]" in left or b"{}" in left:
+        raise BadInput(BODY_ERROR, f"The body is nested more than {MAX_DEPTH} levels deep.")
+
+
+def check_sizes(text: bytes, own: frozenset[str]) -> None:
+    """Refuse texts, arrays and objects that are too large, and integers of more than 64 bits, which no store takes.
+
+    Args:
+        text: the body, which is JSON.
+        own: the members of the body whose types allow longer texts than `MAX_TEXT`.
+
+    Raises:
+        BadInput: the details name the member and the rule.
+    """
+    if (len(text) > MAX_TEXT and _has_room(text)) or _LONG_DIGITS.search(text):
+        _check(msgspec.json.decode(text), (), own)
+
+
+def _has_room(text: bytes) -> bool:
+    """Whether a body may break a rule, by its marks alone: 500 boxes are seen to be small without a look at each."""
+    if text.count(b",") >= MAX_ITEMS or text.count(b":") > MAX_MEMBERS:
+        return True
+    plain = text.replace(b"\\\\", b"..").replace(b'\\"', b"..") if b"\\" in text else text
+    return max(map(len, plain.split(b'"'))) > MAX_TEXT
+
+
+def check_parameter(name: str, values: list[str]) -> None:
+    """Refuse a query parameter that is longer than a request line may be.
+
+    Raises:
+        BadInput: the message names the parameter.
+    """
+    if (length := sum(map(len, values))) > MAX_PARAMETER:
+        rule = f"{name} is to have at most {MAX_PARAMETER} characters, not {length}."
+        raise BadInput(f"Invalid query parameter: {name}", rule)
+
+
+@cache
+def longer_texts(type_: Any) -> frozenset[str]:
+    """The members of a body's type that say themselves that their texts may be longer than `MAX_TEXT`."""
+    fields = getattr(inspect.type_info(type_), "fields", ())
+    return frozenset(field.encode_name for field in fields if _longest(field.type) > MAX_TEXT)
+
+
+def _longest(type_: inspect.Type) -> int:
+    return max((kind.max_length or 0 for kind in options(type_) if isinstance(kind, inspect.StrType)), default=0)
+
+
+def _check(value: Any, place: _Place, own: frozenset[str] = frozenset()) -> None:  # noqa: C901 one line per rule
+    if isinstance(value, str):
+        if len(value) > MAX_TEXT:
+            raise _too_large(place, "a text", f"{MAX_TEXT} characters")
+    elif isinstance(value, dict):
+        if len(value) > MAX_MEMBERS:
+            raise _too_large(place, "an object", f"{MAX_MEMBERS} members")
+        for name, item in value.items():
+            if len(name) > MAX_TEXT:
+                raise _too_large(place, "the name of a member", f"{MAX_TEXT} characters")
+            if not (name in own and isinstance(item, str)):
+                _check(item, (*place, name))
+    elif isinstance(value, list):
+        if len(value) > MAX_ITEMS:
+            raise _too_large(place, "an array", f"{MAX_ITEMS} items")
+        for index, item in enumerate(value):
+            _check(item, (*place, index))
+    elif isinstance(value, int) and value not in _INT64:
+        raise BadInput(BODY_ERROR, f"{_named(place)}: integers may have at most 64 bits.")
+
+
+def _too_large(place: _Place, what: str, most: str) -> BadInput:
+    return BadInput(BODY_ERROR, f"{_named(place)}: {what} may have at most {most}.")
+
+
+def _named(place: _Place) -> str:
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+    return "".join(steps).removeprefix(".") or "The body"

@@ -1,0 +1,180 @@
+"""The five operations of an ordinary record — list, create, get, update, delete — declared once for each kind.
+
+    OPERATIONS = record_operations(
+        RecordResource(
+            word="Bookmark", plural="Bookmarks", kind=BOOKMARK, tag=TAG,
+            parent=PROJECT, one=OWN_BOOKMARK, read=Permission.VIEW, write=Permission.EDIT,
+            spec=BookmarkSpec, update=BookmarkUpdate,
+            listed=list_bookmarks, made=make_bookmark,
+        )
+    )
+
+What is special about a kind stands in the two functions it must give, `listed` and `made`, and in those it may give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import scope
+from chalicelib.core.permissions import Permission
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import Resource, given
+from chalicelib.core.responses import CreateResponse, MessageResponse
+from chalicelib.errors import BadInput, LimnError
+from chalicelib.http.addresses import within
+from chalicelib.http.operation import Address, Call, NoQuery, Operation
+from chalicelib.storage.dynamodb import records
+
+Handler = Callable[[Call[Any, Any, Any]], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordResource:
+    """One kind of record as the interface shows it.
+
+    Attributes:
+        word, plural: as in `/rest/Bookmark/{id}` and `/rest/Bookmarks/{project}`.
+        kind: how it is kept.
+        parent, one: what the two paths address; `variable` is the path variable of the parent.
+        read, write: the permissions of GET and of everything else.
+        spec, update: the bodies of creation and change.
+        listed: the records a list answers with.
+        made: from a creation to the new record, stored.
+        shown: how a record is answered; itself unless said otherwise.
+        changed: from a change and the members given to the members to replace; may refuse.
+        taken: what a change meets that claims what another holds.
+        removed: does the deletion; the plain removal unless said otherwise.
+    """
+
+    word: str
+    plural: str
+    kind: RecordKind[Any]
+    tag: str
+    parent: Address[Any]
+    one: Address[Any]
+    read: Permission
+    write: Permission
+    spec: type[Resource]
+    update: type[Resource]
+    listed: Handler
+    made: Handler
+    variable: str = "project"
+    query: type[Resource] = NoQuery
+    shown: Callable[[Any], Any] = lambda record: record
+    changed: Callable[[Call[Any, Any, Any], dict[str, Any]], dict[str, Any]] = lambda _, change: change
+    taken: Callable[[], LimnError] | None = None
+    removed: Callable[[Call[Any, Any, Any]], None] | None = None
+    deletion_says: str = "{word} {id} deleted successfully!"
+    change_says: str = "{word} {id} updated successfully!"
+
+    def list(self, call: Call[Any, Any, Any]) -> list[Any]:
+        """All that the caller may see here."""
+        return [self.shown(record) for record in scope.only(self.one.what, self.listed(call))]
+
+    def create(self, call: Call[Any, Any, Any]) -> CreateResponse:
+        """A new record."""
+        record = self.made(call)
+        return CreateResponse(message=f"{self.word} created successfully!", id=self.kind.id_of(record))
+
+    def get(self, call: Call[Any, Any, Any]) -> Any:
+        """The record that the path addresses."""
+        return self.shown(call.target)
+
+    def change(self, call: Call[Any, Any, Any]) -> MessageResponse:
+        """Replace the members given."""
+        change = self.changed(call, given(call.body))
+        if not change:
+            names = ", ".join(field.encode_name for field in msgspec.structs.fields(self.update))
+            raise BadInput(f"Nothing to change: give one of {names}.")
+        number = self.kind.id_of(call.target)
+        taken = self.taken() if self.taken else None
+        records.edit(
+            self.kind,
+            number,
+            lambda current: msgspec.structs.replace(current, **change),
+            user=call.caller.id,
+            taken=taken,
+        )
+        return MessageResponse(message=self.change_says.format(word=self.word, id=number))
+
+    def delete(self, call: Call[Any, Any, Any]) -> MessageResponse:
+        """Remove the record."""
+        number = self.kind.id_of(call.target)
+        if self.removed:
+            self.removed(call)
+        else:
+            records.remove(self.kind, number, user=call.caller.id)
+        return MessageResponse(message=self.deletion_says.format(word=self.word, id=number))
+
+
+def record_operations(resource: RecordResource) -> tuple[Operation, ...]:
+    """The operations of a kind of record."""
+    word, many = resource.word, f"/rest/{resource.plural}/{{{resource.variable}}}"
+    one = f"/rest/{word}/{{id}}"
+    struct, noun = resource.kind.struct, resource.kind.title.lower()
+    return (
+        Operation(
+            id=f"Get{word}List",
+            method="GET",
+            path=many,
+            summary=f"Every {noun} there is for the caller.",
+            needs=resource.read,
+            addresses=within(resource.parent),
+            query=resource.query,
+            returns=list[struct],  # type: ignore[valid-type]
+            handler=resource.list,
+            tag=resource.tag,
+        ),
+        Operation(
+            id=f"Create{word}",
+            method="POST",
+            path=many,
+            summary=f"Make a {noun}.",
+            needs=resource.write,
+            addresses=resource.parent,
+            query=resource.query,
+            body=resource.spec,
+            returns=CreateResponse,
+            handler=resource.create,
+            tag=resource.tag,
+        ),
+        Operation(
+            id=f"Get{word}",
+            method="GET",
+            path=one,
+            summary=f"One {noun}.",
+            needs=resource.read,
+            addresses=resource.one,
+            returns=struct,
+            handler=resource.get,
+            tag=resource.tag,
+        ),
+        Operation(
+            id=f"Update{word}",
+            method="PATCH",
+            path=one,
+            summary=f"Change a {noun}: the members given, and no others.",
+            needs=resource.write,
+            addresses=resource.one,
+            body=resource.update,
+            returns=MessageResponse,
+            handler=resource.change,
+            tag=resource.tag,
+        ),
+        Operation(
+            id=f"Delete{word}",
+            method="DELETE",
+            path=one,
+            summary=f"Delete a {noun}.",
+            needs=resource.write,
+            addresses=resource.one,
+            returns=MessageResponse,
+            handler=resource.delete,
+            tag=resource.tag,
+        ),
+    )

@@ -1,0 +1,108 @@
+"""The one dispatcher: from a request to an answer, by the operation's declaration alone.
+
+The order of checks is the same for every operation: route → credentials (401) → decode and validate (400, 413) →
+does the addressed thing exist for this caller (404) → permission (403) → the work. Every LimnError becomes its status
+and `{message, details}`; anything else is our own bug: 500 with the request's id and nothing of the cause.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from chalicelib.access import effective_permission, scope
+from chalicelib.access.authentication import authenticate
+from chalicelib.core.permissions import Level, Permission, Verdict, decide
+from chalicelib.errors import Forbidden, LimnError, NotFound, NotSignedIn
+from chalicelib.http.decoding import decode_body, decode_path, decode_query
+from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, negotiate
+from chalicelib.http.operation import Call, Found, Operation
+from chalicelib.settings import settings
+from chalicelib.storage.objects import objects
+
+log = logging.getLogger("limn.api")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A request as API Gateway hands it on: path variables still quoted, headers with lower-case names."""
+
+    method: str
+    path: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, list[str]] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    id: str = ""
+
+
+def dispatch(operation: Operation, request: Request) -> HttpAnswer:
+    """Serve one request. Never raises."""
+    answer = _served(operation, request)
+    return replace(answer, headers={**SAFE_IN_BROWSERS, **answer.headers, **operation.always})
+
+
+def _served(operation: Operation, request: Request) -> HttpAnswer:
+    try:
+        result = effective_permission.marked(operation.handler(admit(operation, request)))
+        return within_limit(encode(operation, result, request.query, request.headers))
+    except LimnError as error:
+        return encode_error(error)
+    except Exception:
+        log.exception("%s failed", operation.id, extra={"request": request.id, "operation": operation.id})
+        return encode_error(LimnError("Something went wrong on our side.", f"request {request.id}"))
+    finally:
+        scope.end()
+
+
+def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
+    """Everything before the work: who asks for what, and whether they may.
+
+    Raises:
+        LimnError: they may not, or what they sent breaks a rule.
+    """
+    caller = authenticate(request.headers.get("authorization"))
+    if not caller.signed_in and operation.needs is not Permission.ANYONE:
+        raise NotSignedIn
+    scope.begin(caller, operation.needs.level)
+    accept = negotiate(operation, request.query, request.headers)
+    path = decode_path(operation, request.variables)
+    query = decode_query(operation, request.query)
+    body = decode_body(operation, request.body, request.headers.get("content-type"))
+    found: Found[Any] = Found(thing=None)
+    level = Level.NONE
+    if operation.addresses is not None:
+        found = operation.addresses.find(path, body)
+        level = operation.addresses.level(caller, found)
+    match decide(operation.needs, signed_in=caller.signed_in, is_staff=caller.is_staff, level=level):
+        case Verdict.UNKNOWN:
+            raise NotFound(f"Nothing matches {request.path} for this user.")
+        case Verdict.NOT_SIGNED_IN:
+            raise NotSignedIn
+        case Verdict.FORBIDDEN:
+            raise Forbidden
+        case Verdict.ALLOWED:
+            pass
+    return Call(
+        caller=caller,
+        target=found.thing,
+        project=found.project or 0,
+        organization=found.organization or 0,
+        level=level,
+        path=path,
+        query=query,
+        body=body,
+        accept=accept,
+        headers=dict(request.headers),
+    )
+
+
+def within_limit(answer: HttpAnswer) -> HttpAnswer:
+    """The answer itself, or a redirect to it where it is too large for Lambda to give (design §3)."""
+    if len(answer.body) * 4 // 3 <= settings().largest_answer:
+        return answer
+    encoding = answer.headers.get("Content-Encoding")
+    url = objects.put_answer(answer.body, answer.headers["Content-Type"], encoding)
+    return HttpAnswer(status=303, headers={"Location": url}, body=b"")

@@ -1,0 +1,310 @@
+"""From what a handler returns to an answer: JSON, JSON lines, CSV, or the bytes a handler made itself.
+
+A thing with an id shows every member, null where unset; the parts within it show only what is set. Members that are
+hidden stay hidden at any depth, and old names stand beside new ones. Errors are always JSON.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any, TypeVar, get_origin
+
+import msgspec
+from isal import isal_zlib
+from msgspec import Struct
+
+from chalicelib.core.resource import Resource, answer
+from chalicelib.errors import BadInput, LimnError, NotFound, NotSignedIn, WrongMethod
+from chalicelib.http.operation import Answer, Documents, Operation, Present
+
+MEDIA_TYPES: dict[str, tuple[str, ...]] = {
+    "json": ("application/json",),
+    "jsonl": ("application/jsonl", "application/x-ndjson", "application/x-jsonlines"),
+    "csv": ("text/plain", "text/csv"),
+    "png": ("image/png",),
+    "jpg": ("image/jpeg", "image/jpg"),
+    "gif": ("image/gif",),
+    "mp4": ("video/mp4",),
+    "webp": ("image/webp",),
+}
+"""Format → what asks for it in an Accept header; the first is what it is sent as."""
+
+SHORTEST_ZIPPED = 1024
+"""Bytes; what is shorter gains nothing from gzip."""
+SAFE_IN_BROWSERS = {
+    "Referrer-Policy": "no-referrer",
+    "Strict-Transport-Security": "max-age=31536000",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Headers of every answer that does not say otherwise; browsers heed the second over HTTPS only."""
+LONGEST_SENTENCE = 4000
+"""Characters of an error's message or details: what was given may be repeated there, but not all of a large body."""
+_GZIP_WINDOW = 31  # zlib's word for the largest window and gzip's frame
+_GZIP_LEVEL = 1  # ISA-L's: a quarter of the time of zlib's own fastest, and what it makes is 7 % smaller
+_TEXT = re.compile(r"(text/|application/(json|jsonl|javascript|yaml|vnd\.oai\.openapi|[\w.-]+\+json)|image/svg\+xml)")
+_NUMERIC = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NO_RECORDS = "No Records found.\n"
+
+_AT_ONCE = 500
+"""Documents that are joined, or written as CSV, before they are zipped."""
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpAnswer:
+    """An answer as it goes out. The headers' names are in their usual capitals; the body may be zipped already."""
+
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+def encode(operation: Operation, result: Any, query: Mapping[str, list[str]], headers: Mapping[str, str]) -> HttpAnswer:
+    """A handler's result as an answer in the format that was asked for.
+
+    Args:
+        operation: what was done.
+        result: what its handler returned: a Struct, a list, a mapping, a scalar, `Documents` or an `Answer`.
+        query: the query parameters, for `?format=`.
+        headers: the request's headers, lower-case names, for Accept and Accept-Encoding.
+
+    Raises:
+        NotFound: the format is none of the operation's.
+        BadInput: the Accept header allows none of them.
+    """
+    if isinstance(result, Answer):
+        sent = {"Content-Type": result.content_type, **result.headers}
+        return _finished(result.status, sent, (result.body,), headers)
+    format_ = negotiate(operation, query, headers)
+    chunks: Iterable[bytes]
+    if format_ == "csv":
+        chunks = _csv_chunks(result)
+    elif format_ == "jsonl":
+        chunks = (b"\n".join(some) + b"\n" for some in batched(_json_documents(result), _AT_ONCE))
+    elif isinstance(result, Documents):
+        chunks = _array(result.documents)
+    else:
+        chunks = (msgspec.json.encode(plain(result)),)
+    media_type = MEDIA_TYPES.get(format_, MEDIA_TYPES["json"])[0]
+    content_type = f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
+    sent = {"Content-Type": content_type, "Cache-Control": "no-store"}
+    return _finished(operation.success, sent, chunks, headers)
+
+
+def encode_error(error: LimnError) -> HttpAnswer:
+    """An error as an answer: its status and `{message, details}`, whatever format was asked for."""
+    sent = {"Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    if isinstance(error, WrongMethod):
+        sent["Allow"] = ", ".join(error.allowed)
+    if isinstance(error, NotSignedIn):
+        sent["WWW-Authenticate"] = "Token"
+    said = {"message": shortened(error.message), "details": shortened(error.details)}
+    body = msgspec.json.encode(said)
+    return HttpAnswer(status=error.status, headers=sent, body=body)
+
+
+def shortened(text: str) -> str:
+    """A sentence of an error, cut where it repeats too much of what it was given."""
+    return text if len(text) <= LONGEST_SENTENCE else f"{text[:LONGEST_SENTENCE]}…"
+
+
+# Formats -------------------------------------------------------------------------------------------------------------
+
+
+def formats_of(operation: Operation) -> tuple[str, ...]:
+    """The formats of an operation's answer, the default first: every list also comes as jsonl and csv."""
+    if isinstance(operation.returns, str):
+        return operation.formats
+    lists = ("jsonl", "csv") if get_origin(operation.returns) is list else ()
+    return tuple(dict.fromkeys(("json", *lists, *operation.formats)))
+
+
+def negotiate(operation: Operation, query: Mapping[str, list[str]], headers: Mapping[str, str]) -> str:
+    """The format of the answer: what `?format=` says, else the best that Accept allows, else the default.
+
+    An operation whose answer has no formats (its returns are a content type) has the format `""`.
+
+    Raises:
+        NotFound: `?format=` names none of the operation's formats.
+        BadInput: Accept allows none of them.
+    """
+    formats = formats_of(operation)
+    if not formats:
+        return ""
+    if wanted := query.get("format"):
+        if wanted[0] not in formats:
+            raise NotFound(f"There is no format '{wanted[0]}' here.", f"Formats: {', '.join(formats)}")
+        return wanted[0]
+    ranges = sorted(_accepted(headers.get("accept", "")), key=lambda accepted: -accepted[1])
+    if not ranges:
+        return formats[0]
+    for media_range, quality in ranges:
+        for format_ in formats:
+            if quality > 0 and any(_matches(media_range, type_) for type_ in MEDIA_TYPES.get(format_, ())):
+                return format_
+    raise BadInput("Could not satisfy the request Accept header.", f"Formats: {', '.join(formats)}")
+
+
+def _accepted(header: str) -> Iterable[tuple[str, float]]:
+    """The items of an Accept or Accept-Encoding header with their qualities, 0 to 1."""
+    for item in header.split(","):
+        name, *parameters = (part.strip().lower() for part in item.split(";"))
+        quality = next((parameter[2:] for parameter in parameters if parameter.startswith("q=")), "1")
+        if name:
+            yield name, float(quality) if re.fullmatch(r"[01](\.[0-9]{0,3})?", quality) else 0.0
+
+
+def _matches(media_range: str, media_type: str) -> bool:
+    return media_range in ("*/*", "*", media_type, media_type.partition("/")[0] + "/*")
+
+
+def _finished(status: int, sent: dict[str, str], chunks: Iterable[bytes], headers: Mapping[str, str]) -> HttpAnswer:
+    """The answer with its last headers, zipped where that helps and the client can unzip it.
+
+    What is zipped is never whole in memory: a list of 100,000 is 60 MB, and a tenth of that zipped.
+    """
+    sent.setdefault("X-Content-Type-Options", "nosniff")
+    pieces = iter(chunks)
+    body = next(pieces, b"")
+    if "Content-Encoding" not in sent and _TEXT.match(sent["Content-Type"]):
+        sent.setdefault("Vary", "Accept, Accept-Encoding")
+        if _takes_gzip(headers.get("accept-encoding", "")):
+            while len(body) <= SHORTEST_ZIPPED and (more := next(pieces, b"")):
+                body += more
+            if len(body) > SHORTEST_ZIPPED:
+                sent["Content-Encoding"] = "gzip"
+                return HttpAnswer(status=status, headers=sent, body=_zipped(chain((body,), pieces)))
+    return HttpAnswer(status=status, headers=sent, body=b"".join((body, *pieces)))
+
+
+def _zipped(chunks: Iterable[bytes]) -> bytes:
+    zipper = isal_zlib.compressobj(_GZIP_LEVEL, isal_zlib.DEFLATED, _GZIP_WINDOW)
+    return b"".join((*map(zipper.compress, chunks), zipper.flush()))
+
+
+def _takes_gzip(header: str) -> bool:
+    qualities = dict(_accepted(header))
+    return qualities.get("gzip", qualities.get("*", 0.0)) > 0
+
+
+# Values --------------------------------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """A value as callers see it: Structs as mappings under old and new names, without what is hidden."""
+    if isinstance(value, Struct):
+        whole = isinstance(value, Resource)
+        seen = answer(value) if isinstance(value, Resource) else msgspec.structs.asdict(value)
+        return {name: plain(item) for name, item in seen.items() if item is not None or (whole and "id" in seen)}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    return value
+
+
+def _json_documents(result: Any) -> Iterable[bytes]:
+    if isinstance(result, Documents):
+        return result.documents
+    return map(msgspec.json.encode, map(plain, _listed(result)))
+
+
+def _listed(result: Any) -> list[Any]:
+    return result if isinstance(result, list) else [result]
+
+
+def batched(things: Iterable[_T], size: int) -> Iterator[tuple[_T, ...]]:
+    """Tuples of so many of the things in turn, the last one shorter."""
+    rest = iter(things)
+    while some := tuple(islice(rest, size)):
+        yield some
+
+
+def _array(documents: Iterable[bytes]) -> Iterator[bytes]:
+    """Documents as one JSON array, some at a time."""
+    before = b"["
+    for some in batched(documents, _AT_ONCE):
+        yield before + b",".join(some)
+        before = b","
+    yield b"]" if before == b"," else b"[]"
+
+
+# CSV -----------------------------------------------------------------------------------------------------------------
+
+
+def _csv_chunks(result: Any) -> Iterable[bytes]:
+    if not isinstance(result, Documents):
+        return csv_of([plain(each) for each in _listed(result)])
+    documents = list(result.documents)
+    return csv_of(_Decoded(documents), result.columns, result.present)
+
+
+class _Decoded:
+    """JSON documents that are decoded anew each time they are gone through: decoded, they take ten times the room."""
+
+    def __init__(self, documents: list[bytes]) -> None:
+        self._documents = documents
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(msgspec.json.decode, self._documents)
+
+
+def csv_of(documents: Iterable[Any], columns: Iterable[str] = (), present: Present | None = None) -> Iterator[bytes]:
+    """Documents as CSV in UTF-8 (RFC 4180): a line of names, then one line each; a sentence where there are none.
+
+    Attributes become columns of their own, after all other members; one that is called like a member is
+    `attributes.<name>`. Whatever else is nested is JSON text. A text that a spreadsheet would run as a formula
+    gets an apostrophe before it.
+
+    Args:
+        documents: mappings, or scalars that become the one column `value`; gone through twice.
+        columns: the attributes that have a column even where no document carries them, in order.
+        present: what a document looks like in CSV, such as with a user's address in place of an id. It may change
+            the values of members, not their names.
+    """
+    members: dict[str, None] = {}
+    names = dict.fromkeys(columns)
+    for row in map(_row, documents):
+        members |= dict.fromkeys(row)
+        names |= dict.fromkeys(_held(row))
+    if not members:
+        yield _NO_RECORDS.encode()
+        return
+    members.pop("attributes", None)
+    yield _lines([[*members, *(f"attributes.{name}" if name in members else name for name in names)]])
+    for some in batched(map(_row, documents), _AT_ONCE):
+        rows = map(present, some) if present else some
+        yield _lines(
+            [*(row.get(name) for name in members), *(held.get(name) for name in names)]
+            for row in rows
+            for held in (_held(row),)
+        )
+
+
+def _row(document: Any) -> dict[str, Any]:
+    return document if isinstance(document, dict) else {"value": document}
+
+
+def _held(row: dict[str, Any]) -> dict[str, Any]:
+    held = row.get("attributes")
+    return held if isinstance(held, dict) else {}
+
+
+def _lines(rows: Iterable[Iterable[Any]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows(map(_cell, row) for row in rows)
+    return text.getvalue().encode()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) and not _NUMERIC.fullmatch(value) else value
+    return msgspec.json.encode(value).decode()

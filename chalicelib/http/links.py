@@ -1,0 +1,69 @@
+"""What an answer leads to: the links of the OpenAPI document, from a creation to what can be done with what it made.
+
+They follow from the declarations: a creation is named after what it makes (`CreateBookmark`, `RegisterApplet`,
+`CreateStateList`, `Transcode`), `GetBookmark` says where one is found, and every operation of that path is linked to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from chalicelib.http.operation import OneOf, Operation
+
+Links = dict[str, dict[str, Any]]
+
+_MADE = re.compile(r"(?:Create|Register)?(?P<word>\w+?)(?:List)?$")
+_BY_ID = re.compile(r"[^{}]+{(?P<variable>\w+)}$")
+
+
+def links(operations: Iterable[Operation]) -> dict[str, Links]:
+    """The links of every operation that makes something: its id → name of the link → Link Object.
+
+    A link is called as the operation it leads to. Where many things are made, it leads to the first of them and its
+    name ends in `.first`.
+    """
+    by_path: defaultdict[str, list[Operation]] = defaultdict(list)
+    operations = tuple(operations)
+    for operation in operations:
+        by_path[operation.path].append(operation)
+    one = {operation.id: operation.path for operation in operations if _BY_ID.match(operation.path)}
+    found: dict[str, Links] = {}
+    for operation in operations:
+        made = _MADE.match(operation.id)
+        path = one.get(f"Get{made['word']}") if made and operation.method == "POST" else None
+        if path is not None and (leads := _links(operation, path, by_path[path])):
+            found[operation.id] = leads
+    return found
+
+
+def _links(operation: Operation, path: str, targets: list[Operation]) -> Links:
+    """The links to operations of a path; none where the answer has no id."""
+    known = _BY_ID.match(path)
+    if known is None:
+        return {}
+    options = operation.returns.options if isinstance(operation.returns, OneOf) else (operation.returns,)
+    return {
+        f"{target.id}{ending}": {"operationId": target.id, "parameters": {known["variable"]: expression}}
+        for option in options
+        for ending, expression in _ids(option)
+        for target in targets
+        if target.id != operation.id
+    }
+
+
+def _ids(answer: Any) -> Iterable[tuple[str, str]]:
+    """Where the id of what was made stands in an answer, and the ending of the names of its links."""
+    if not (isinstance(answer, type) and issubclass(answer, msgspec.Struct)):
+        return
+    for field in msgspec.structs.fields(answer):
+        if field.encode_name == "id":
+            if isinstance(inspect.type_info(field.type), inspect.ListType):
+                yield ".first", "$response.body#/id/0"
+            else:
+                yield "", "$response.body#/id"

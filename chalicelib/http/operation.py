@@ -1,0 +1,175 @@
+"""The declaration of an operation: from it come route, decoding, permission, document, reference and matrix test.
+
+    Operation(
+        id="GetLocalization",
+        method="GET", path="/rest/Localization/{id}",
+        summary="One localization.",
+        needs=Permission.VIEW, addresses=entity(Kind.LOCALIZATION), returns=Localization,
+        handler=get_localization,
+    )
+
+A handler gets one `Call` and returns what `returns` says: a Resource, a list of them, a scalar, or an `Answer` where
+the bytes are made elsewhere. It never sees a request it may not serve: the dispatcher has decoded, validated, found
+what the path addresses, and checked the permission.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from chalicelib.access.authentication import Caller
+from chalicelib.core.permissions import Level, Permission
+from chalicelib.core.resource import Resource
+
+T = TypeVar("T")
+Q = TypeVar("Q")
+B = TypeVar("B")
+
+Paths = dict[str, str]
+
+
+class NoQuery(Resource):
+    """The operation has no query parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found(Generic[T]):
+    """What a path addresses: the thing itself and where it belongs."""
+
+    thing: T
+    project: int | None = None
+    organization: int | None = None
+
+
+class Address(Protocol[T]):
+    """How a path leads to what it addresses, and how far a caller may go there.
+
+    Where the path alone does not tell of what its variables are, the body does.
+    """
+
+    @property
+    def what(self) -> str:
+        """The word of what is addressed; empty where no membership guards it."""
+
+    @property
+    def variables(self) -> dict[str, type]:
+        """The path's variables: name → int or str."""
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[T]:
+        """The thing, or NotFound."""
+
+    def level(self, caller: Caller, found: Found[T]) -> Level:
+        """The caller's level there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call(Generic[T, Q, B]):
+    """One request that may be served.
+
+    Attributes:
+        caller: who asks; `Caller.nobody()` where the operation is open to anyone.
+        target: the thing that the path addresses; None where the operation addresses nothing.
+        project: the id of the project it belongs to; 0 where it belongs to none.
+        organization: the id of the organization it belongs to; 0 where it belongs to none.
+        level: the caller's level there.
+        path: the path's variables, unquoted and converted.
+        query: the query parameters; body: the decoded body (None where optional and absent).
+        accept: what the caller asked for: `json`, `jsonl`, `csv`, or an image format for pictures.
+        headers: the request's headers, lower-case names.
+    """
+
+    caller: Caller
+    target: T
+    project: int
+    organization: int
+    level: Level
+    path: dict[str, Any]
+    query: Q
+    body: B
+    accept: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """An answer whose bytes a handler made itself: documents straight from the view, a picture, a redirect."""
+
+    status: int = 200
+    content_type: str = "application/json"
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+Present = Callable[[dict[str, Any]], dict[str, Any]]
+"""What a document looks like where people read it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Documents:
+    """A list answer as JSON documents, one per thing, in order: the dispatcher joins them in the format asked for.
+
+    `columns` names the attributes that become columns of their own in CSV; `present` is what a document looks like
+    there.
+    """
+
+    documents: Iterable[bytes]
+    columns: tuple[str, ...] = ()
+    present: Present | None = None
+
+
+Handler = Callable[[Call[Any, Any, Any]], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneOf:
+    """A body or answer that is one of several shapes, in order of preference."""
+
+    options: tuple[Any, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One operation of the interface. See the module's docstring for an example.
+
+    Attributes:
+        id: the CamelCase name clients derive their method names from.
+        method, path: the route; `{name}` are path variables.
+        summary: one sentence for the reference; `details` more of it.
+        needs: the permission; there is no operation without one.
+        addresses: what the path addresses; None where it addresses nothing.
+        query: a Resource whose members are the query parameters.
+        body: the type of the body, `OneOf(...)`, `bytes` for a body as it came, of whatever type it says it is, or
+            None; `body_required` is false where it may be absent.
+        returns: the type of the answer: a Resource, `list[Resource]`, int, bool, `OneOf(...)`, a content type such as
+            `"image/*"`, or None for no declared shape.
+        status: of success; 201 for POST unless said otherwise.
+        tags: the group it is shown under in the reference.
+        legacy: an operation that only older clients know.
+    """
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    needs: Permission
+    handler: Handler
+    addresses: Address[Any] | None = None
+    query: type[Resource] = NoQuery
+    body: Any = None
+    body_required: bool = True
+    returns: Any = None
+    status: int = 0
+    details: str = ""
+    tag: str = ""
+    legacy: bool = False
+    formats: tuple[str, ...] = ()
+    """The formats of `?format=` beside json: ("jsonl", "csv") for entity lists, picture formats for pictures."""
+    always: Mapping[str, str] = field(default_factory=dict)
+    """Headers of every answer, errors included."""
+
+    @property
+    def success(self) -> int:
+        """The status of a success."""
+        return self.status or (201 if self.method == "POST" else 200)

@@ -1,0 +1,1 @@
+"""Scheduled work: compaction, upkeep and the rebuild of views."""

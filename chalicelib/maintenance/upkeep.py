@@ -1,0 +1,161 @@
+"""What time brings, on a schedule: deleted things are purged, media archived and brought back, leftovers removed.
+
+What is to be done when is found out from the log: each commit is looked at once, and what it gives rise to is noted as
+a task with its time (`storage/log/scheduled_tasks.py`). So no write pays for it, and a project in which nothing happens
+costs two reads.
+
+    a deletion               30 days later the rows go for good, and the objects that nobody else names
+    a wish to archive        a week later the files are moved, and from then on every hour until they are
+    a wish to have it back   at once, and every hour until it is there
+
+Every step may die anywhere and be run again, and two runs beside each other do no harm.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from chalicelib.core.accounts import PROJECT
+from chalicelib.core.commits import Change, Commit, Edit
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import now, timestamp
+from chalicelib.errors import NotFound
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.media import archiving
+from chalicelib.resources.temporary_files import service as temporary_files_service
+from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
+from chalicelib.resources.uploads import tus
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import cursors, ids, records
+from chalicelib.storage.log import archive, log, scheduled_tasks
+from chalicelib.storage.log.scheduled_tasks import Task
+from chalicelib.storage.objects import owners
+
+AGAIN = timedelta(minutes=55)
+"""When to look again at what is still on its way; a little less than the schedule's hour."""
+SHOWN = timedelta(days=1)
+"""How long an expired temporary file can still be listed as such."""
+_COMMITS_AT_ONCE = 500
+_logger = logging.getLogger("limn.upkeep")
+
+
+class _Moving(msgspec.Struct):
+    archive_state: str = "live"
+
+
+_moving = msgspec.json.Decoder(_Moving)
+
+
+def run(seconds: float) -> int:
+    """Look after as many projects as there is time for, the next time after those; how many.
+
+    Raises:
+        Exception: the last that a project met; the others were looked after.
+    """
+    end = time.monotonic() + seconds
+    tus.sweep()
+    last = ids.last(PROJECT.name)
+    start = cursors.reached("upkeep")
+    count, failure = 0, None
+    for step in range(last):
+        if time.monotonic() > end:
+            break
+        number = (start + step) % last + 1
+        try:
+            look_after(number)
+        except Exception as caught:
+            _logger.exception("the upkeep of project %d failed", number)
+            failure = caught
+        count += 1
+        cursors.reach("upkeep", number)
+    if failure:
+        raise failure
+    return count
+
+
+def look_after(project: int) -> None:
+    """Do in a project what its time has come for."""
+    try:
+        if records.get(PROJECT, project).deleted is not None:
+            return
+    except NotFound:
+        return
+    find(project)
+    moment = now()
+    for task in list(scheduled_tasks.until(project, moment)):
+        _do(project, task)
+    object_cleanup.sweep(project)
+    past = timestamp(datetime.now(UTC) - SHOWN)
+    for file in records.listed(TEMPORARY_FILE, project):
+        if file.eol_datetime <= past:
+            temporary_files_service.remove(file)
+
+
+def find(project: int) -> None:
+    """Note what the commits of a project that were not looked at yet give rise to."""
+    seen = scheduled_tasks.looked_at(project)
+    last = log.last(project, fresh=True)
+    if last <= seen:
+        return
+    for count, commit in enumerate(archive.history(project, after=seen), 1):
+        for task in tasks_of(commit):
+            scheduled_tasks.add(project, task)
+        if count % _COMMITS_AT_ONCE == 0:
+            scheduled_tasks.look_after(project, commit.seq)
+        last = max(last, commit.seq)
+    scheduled_tasks.look_after(project, last)
+
+
+def tasks_of(commit: Commit) -> Iterator[Task]:
+    """What a commit gives rise to."""
+    at = datetime.fromisoformat(commit.at)
+    kept = timedelta(seconds=settings().deleted_retention)
+    found: defaultdict[tuple[str, Kind], list[int]] = defaultdict(list)
+    for what, kind, numbers in (*map(_of_change, commit.changes), *map(_of_edit, commit.edits)):
+        found[what, kind] += numbers
+    for (what, kind), numbers in found.items():
+        name = f"{commit.seq:012d}|{what}|{kind}"
+        if what == "deleted":
+            yield _task("purge", kind, numbers, at + kept, name)
+        elif what == "to_archive":
+            yield _task("archive", kind, numbers, at + archiving.PATIENCE, name)
+        elif what == "to_live":
+            yield _task("archive", kind, numbers, at, name)
+
+
+def _of_change(change: Change) -> tuple[str, Kind, list[int]]:
+    if change.is_definition:
+        return "", Kind.MEDIA, []
+    kind = Kind(change.kind)
+    if change.is_gone:
+        return "deleted", kind, [change.id]
+    return _moving.decode(change.doc).archive_state if kind is Kind.MEDIA else "", kind, [change.id]
+
+
+def _of_edit(edit: Edit) -> tuple[str, Kind, list[int]]:
+    if edit.new.get("_deleted") is True:
+        return "deleted", edit.kind, edit.ids
+    return str(edit.new.get("_archive_state", "")), edit.kind, edit.ids
+
+
+def _task(what: str, kind: Kind, numbers: list[int], at: datetime, name: str) -> Task:
+    wanted = list(dict.fromkeys(numbers))
+    return Task(what=what, kind=kind, ids=wanted, at=timestamp(at), name=name)  # type: ignore[arg-type]
+
+
+def _do(project: int, task: Task) -> None:
+    if task.what == "purge":
+        rows = owners.kept(task.kind, task.ids)
+        gone = [number for number, (_, is_deleted) in rows.items() if is_deleted]
+        if gone:
+            object_cleanup.purge(project, task.kind, gone, whole=False)
+    elif waiting := archiving.settle(task.ids):
+        later = timestamp(datetime.now(UTC) + AGAIN)
+        scheduled_tasks.add(project, msgspec.structs.replace(task, ids=waiting, at=later))
+    scheduled_tasks.done(project, task)

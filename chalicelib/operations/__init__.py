@@ -1,1 +1,0 @@
-"""The operations of the interface: one file per resource, each with its tuple `OPERATIONS`."""

@@ -1,0 +1,1 @@
+"""The parsers of the four query languages; each makes a tree (`query/tree.py`)."""

@@ -1,0 +1,67 @@
+"""The bodies that ask by id: members that are combined with the query parameters (`spec/4` §14.1).
+
+Bodies of bulk changes and deletions extend these, so that they take the same members.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from chalicelib.core.resource import Id, Resource
+
+Ids = Annotated[list[Id], Meta(max_length=100_000)]
+
+
+class FloatArrayQuery(Resource, kw_only=True):
+    """Order by the distance of a float_array attribute from a center, within inclusive bounds; 0 is unbounded."""
+
+    name: str
+    center: Annotated[list[float], Meta(min_length=1, max_length=2000)]
+    metric: Literal["l2norm", "cosine", "ip"] | None = None
+    order: Literal["asc", "desc"] | None = None
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+
+
+class IdQuery(Resource, kw_only=True):
+    """What every id query may carry."""
+
+    ids: Ids | None = None
+    float_array: Annotated[list[FloatArrayQuery], Meta(max_length=8)] | None = None
+    object_search: Annotated[dict[str, Any] | None, Meta(description="An object search.")] = None
+
+
+class LeafIdQuery(IdQuery, kw_only=True):
+    """Which leaves. An empty `ids` matches nothing."""
+
+
+class MediaIdQuery(IdQuery, kw_only=True):
+    """Which media."""
+
+    localization_ids: Annotated[Ids | None, Meta(description="Media these localizations lie on.")] = None
+    state_ids: Annotated[Ids | None, Meta(description="Media of these states.")] = None
+
+
+class AnnotationIdQuery(IdQuery, kw_only=True):
+    """Which annotations of either kind."""
+
+    media_ids: Ids | None = None
+    elemental_ids: list[str] | None = None
+    media_query: Annotated[
+        str | None, Meta(description="Parameters of a media list as in an address: only annotations of such media.")
+    ] = None
+
+
+class LocalizationIdQuery(AnnotationIdQuery, kw_only=True):
+    """Which localizations."""
+
+    state_ids: Annotated[Ids | None, Meta(description="Localizations that these tracks contain.")] = None
+    frame_state_ids: Annotated[Ids | None, Meta(description="Localizations on the frames of these states.")] = None
+
+
+class StateIdQuery(AnnotationIdQuery, kw_only=True):
+    """Which states."""
+
+    localization_ids: Annotated[Ids | None, Meta(description="Tracks that contain any of these.")] = None

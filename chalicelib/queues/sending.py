@@ -1,0 +1,126 @@
+"""Sending messages through SQS. Its errors are translated here and go no further."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from chalicelib.errors import Unavailable
+from chalicelib.queues.base import LARGEST, Message, encode
+from chalicelib.settings import settings
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+
+BATCH = 10
+"""How many messages SQS takes in one call."""
+LONGEST_DELAY = 900
+"""Seconds; SQS's limit."""
+SETTLED = 60
+"""Seconds after which the request that sends a message is over, for messages that see to what it left."""
+ATTEMPTS = 5
+FIRST_PAUSE = 0.1
+"""Seconds before the messages that SQS refused of a batch are sent again; twice as many each time."""
+
+
+@lru_cache(maxsize=1)
+def client() -> SQSClient:
+    """The SQS client of this process."""
+    config = Config(
+        connect_timeout=2, read_timeout=10, retries={"max_attempts": 5, "mode": "standard"}, max_pool_connections=16
+    )
+    return boto3.client("sqs", endpoint_url=settings().aws_endpoint or None, config=config)
+
+
+def reach() -> None:
+    """Raise Unavailable unless every queue answers."""
+    for url in (
+        settings().transcode_queue_url,
+        settings().clip_queue_url,
+        settings().email_queue_url,
+        settings().purge_queue_url,
+    ):
+        try:
+            client().get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+        except (ClientError, BotoCoreError) as failure:
+            raise Unavailable("The queues do not answer.", type(failure).__name__) from failure
+
+
+def send(queue_url: str, message: Message, delay: int = 0) -> None:
+    """Send one message; it can be received after `delay` seconds (0 to 900).
+
+    An answer that was lost means that it may be sent twice, as SQS may deliver it twice: see `Message.idempotency_key`.
+
+    Raises:
+        TooLarge: the message has more than `LARGEST` bytes.
+        Unavailable: SQS does not take it; it was not sent.
+    """
+    body = encode(message)
+    try:
+        client().send_message(QueueUrl=queue_url, MessageBody=body, DelaySeconds=_checked(delay))
+    except (ClientError, BotoCoreError) as failure:
+        raise Unavailable("The queue does not take messages.", str(failure)) from failure
+
+
+def send_many(queue_url: str, messages: Iterable[Message], delay: int = 0) -> None:
+    """Send messages in batches of ten, again those of a batch that SQS refused. None is sent when one is too large.
+
+    Raises:
+        TooLarge: a message has more than `LARGEST` bytes; none was sent.
+        Unavailable: SQS does not take one of them; those before it may be sent. Sending all again is safe where their
+            handlers are idempotent.
+    """
+    bodies = [encode(message) for message in messages]
+    for batch in _batches(bodies):
+        _send_batch(queue_url, batch, _checked(delay))
+
+
+def _checked(delay: int) -> int:
+    if not 0 <= delay <= LONGEST_DELAY:
+        raise ValueError(f"a message is delayed by 0 to {LONGEST_DELAY} seconds, not by {delay}")
+    return delay
+
+
+def _batches(bodies: Iterable[str]) -> Iterator[list[str]]:
+    """At most `BATCH` bodies and `LARGEST` bytes each: the limit holds for the batch as for a message."""
+    batch: list[str] = []
+    size = 0
+    for body in bodies:
+        length = len(body.encode())
+        if batch and (len(batch) == BATCH or size + length > LARGEST):
+            yield batch
+            batch, size = [], 0
+        batch.append(body)
+        size += length
+    if batch:
+        yield batch
+
+
+def _send_batch(queue_url: str, bodies: list[str], delay: int) -> None:
+    waiting: list[SendMessageBatchRequestEntryTypeDef] = [
+        {"Id": str(index), "MessageBody": body, "DelaySeconds": delay} for index, body in enumerate(bodies)
+    ]
+    reason = ""
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            time.sleep(FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1))  # noqa: S311 no secret
+        try:
+            refused = client().send_message_batch(QueueUrl=queue_url, Entries=waiting).get("Failed", [])
+        except (ClientError, BotoCoreError) as failure:
+            raise Unavailable("The queue does not take messages.", str(failure)) from failure
+        if not refused:
+            return
+        reason = "; ".join(sorted({f"{entry['Code']} {entry.get('Message', '')}".strip() for entry in refused}))
+        if any(entry["SenderFault"] for entry in refused):
+            break
+        again = {entry["Id"] for entry in refused}
+        waiting = [entry for entry in waiting if entry["Id"] in again]
+    raise Unavailable(f"The queue refused {len(waiting)} of {len(bodies)} messages.", reason)

@@ -1,0 +1,1 @@
+"""One folder for each resource: schemas, operations, service and messages."""

@@ -1,0 +1,104 @@
+"""What the operator does to accounts, beside the API: the work behind `python -m infra.admin`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from chalicelib.access import authentication, passwords, users
+from chalicelib.core.accounts import MEMBERSHIP, TOKEN, USER, User, UserSpec
+from chalicelib.core.personal import ANNOUNCEMENT, Announcement
+from chalicelib.core.resource import now, timestamp
+from chalicelib.errors import BadInput
+from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb.transactions import Transaction
+
+ANNOUNCED_DAYS = 7
+_LONGEST_ANNOUNCEMENT = 50_000
+
+
+def create_superuser(spec: UserSpec) -> User:
+    """A user of staff. Raises BadInput where the name is taken or a member breaks a rule."""
+    return users.register(spec, is_staff=True)
+
+
+def list_users() -> list[User]:
+    """Every user, by id. Reads the whole table of records."""
+    return sorted(records.everything(USER), key=lambda user: user.id)
+
+
+def unlock(username: str) -> User:
+    """Let a user sign in who entered too many wrong passwords."""
+    user = named(username)
+    return records.edit(
+        USER, user.id, lambda current: msgspec.structs.replace(current, failed_logins=0, last_failed_login=0.0)
+    )
+
+
+def set_active(username: str, *, active: bool) -> User:
+    """Close a user's account, which ends all tokens of it and the link that confirmed it, or open it again."""
+    user = named(username)
+
+    def change(current: User) -> User:
+        if active:
+            return msgspec.structs.replace(current, is_active=True)
+        return msgspec.structs.replace(current, is_active=False, tokens=[], confirmation_token=None)
+
+    def end(transaction: Transaction, before: User, after: User) -> None:
+        passwords.revoke(transaction, set(before.tokens) - set(after.tokens))
+
+    return records.edit(USER, user.id, change, also=end)
+
+
+def set_staff(username: str, *, staff: bool) -> User:
+    """Make a user one of the staff, or no longer; the tokens of the user know it at once."""
+    user = records.edit(USER, named(username).id, lambda current: msgspec.structs.replace(current, is_staff=staff))
+    for token in user.tokens:
+        records.edit(TOKEN, token, lambda stored: msgspec.structs.replace(stored, is_staff=staff))
+    return user
+
+
+def announce(
+    subject: str, text: str, *, days: int = ANNOUNCED_DAYS, project: int | None = None, username: str | None = None
+) -> int:
+    """Announce something to everybody, to the members of a project, or to one user; to how many it was.
+
+    Args:
+        subject: what it is about, may be empty.
+        text: Markdown.
+        days: after how many days it is over.
+        project: whose members it is for.
+        username: whom it is for.
+    """
+    if not 0 < len(text) <= _LONGEST_ANNOUNCEMENT:
+        raise BadInput(f"text: 1 to {_LONGEST_ANNOUNCEMENT} characters are needed.")
+    if days < 1:
+        raise BadInput("days: at least 1 is needed.")
+    if project is not None and username is not None:
+        raise BadInput("Give a project or a user, not both.")
+    if username is not None:
+        wanted = [named(username).id]
+    elif project is not None:
+        authentication.project_of(project)
+        wanted = [membership.user for membership in records.listed(MEMBERSHIP, project)]
+    else:
+        wanted = [user.id for user in records.everything(USER)]
+    over = timestamp(datetime.now(UTC) + timedelta(days=days))
+    for number, user in zip(ids.reserve(ANNOUNCEMENT.name, max(1, len(wanted))), wanted, strict=False):
+        records.create(
+            ANNOUNCEMENT,
+            Announcement(
+                id=number, user=user, subject=subject, markdown=text, created_datetime=now(), eol_datetime=over
+            ),
+        )
+    return len(wanted)
+
+
+def named(username: str) -> User:
+    """The user with a name, in any case. Raises BadInput where there is none."""
+    user = records.claimed(USER, "username", username.strip().casefold())
+    if user is None:
+        message = f"There is no user called {username!r}."
+        raise BadInput(message)
+    return user

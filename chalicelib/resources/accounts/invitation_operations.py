@@ -1,0 +1,160 @@
+"""Invitations into an organization (`spec/3` §3.3)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from chalicelib.access import users
+from chalicelib.core.accounts import USER, Organization
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Resource
+from chalicelib.core.responses import MessageResponse
+from chalicelib.errors import BadInput, Forbidden
+from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.resources.accounts import registration
+from chalicelib.resources.accounts.invitations import INVITATION, Invitation, InvitationSpec, InvitationUpdate
+from chalicelib.storage.dynamodb import records
+
+TAG = "Organizations"
+ONE = record_of_organization(INVITATION)
+
+
+class InvitationCreated(Resource, kw_only=True):
+    """What an invitation answers: its link is in the message."""
+
+    message: str
+    id: int
+    user_id: int | None = None
+
+
+class AcceptSpec(Resource, kw_only=True):
+    """With which word an invitation is accepted."""
+
+    registration_token: str
+
+
+def list_invitations(call: Call[Organization, NoQuery, None]) -> list[Invitation]:
+    """All of the organization, oldest first."""
+    found = [registration.seen(invitation) for invitation in records.listed(INVITATION, call.organization)]
+    return sorted(found, key=lambda invitation: (invitation.created_datetime, invitation.id))
+
+
+def create_invitation(call: Call[Organization, NoQuery, InvitationSpec]) -> InvitationCreated:
+    """Invite an address."""
+    made, link = registration.invite(call.organization, call.body.email, call.body.permission, call.caller)
+    known = users.with_address(call.body.email)
+    verb = "accept" if known else "register"
+    return InvitationCreated(message=f"User can {verb} at {link}", id=made.id, user_id=known[0].id if known else None)
+
+
+def get_invitation(call: Call[Invitation, NoQuery, None]) -> Invitation:
+    """One invitation."""
+    return registration.seen(call.target)
+
+
+def update_invitation(call: Call[Invitation, NoQuery, InvitationUpdate]) -> MessageResponse:
+    """Change its permission, or accept it for the user whose address it is."""
+    if call.body.permission is None and call.body.status is None:
+        raise BadInput("Nothing to change: give permission or status.")
+    current = call.target
+    if call.body.permission is not None:
+        permission = call.body.permission
+        current = records.edit(
+            INVITATION, current.id, lambda item: msgspec.structs.replace(item, permission=permission)
+        )
+    if call.body.status == "Accepted" and current.status != "Accepted":
+        known = users.with_address(current.email)
+        if len(known) == 1:
+            registration.accept(current, known[0])
+        else:
+            records.edit(INVITATION, current.id, lambda item: msgspec.structs.replace(item, status="Accepted"))
+    return MessageResponse(message=f"Invitation {current.id} successfully updated!")
+
+
+def delete_invitation(call: Call[Invitation, NoQuery, None]) -> MessageResponse:
+    """Take an invitation back."""
+    records.remove(INVITATION, call.target.id)
+    return MessageResponse(message=f"Invitation {call.target.id} successfully deleted!")
+
+
+def accept_invitation(call: Call[None, NoQuery, AcceptSpec]) -> MessageResponse:
+    """Accept an invitation to one's own address, with the word of its link."""
+    invitation = registration.by_token(call.body.registration_token)
+    user = records.get(USER, call.caller.id)
+    if user.email.casefold() != invitation.email.casefold():
+        raise Forbidden("The invitation is for another address.")
+    registration.accept(invitation, user)
+    return MessageResponse(message=f"You belong to organization {invitation.organization} now.")
+
+
+OPERATIONS = (
+    Operation(
+        id="GetInvitationList",
+        method="GET",
+        path="/rest/Invitations/{organization}",
+        summary="The invitations of an organization.",
+        needs=Permission.MEMBER,
+        addresses=ORGANIZATION_ADDRESS,
+        returns=list[Invitation],
+        handler=list_invitations,
+        tag=TAG,
+    ),
+    Operation(
+        id="CreateInvitation",
+        method="POST",
+        path="/rest/Invitations/{organization}",
+        summary="Invite an address, by mail where that is on; the answer has the link in any case.",
+        needs=Permission.ADMIN,
+        addresses=ORGANIZATION_ADDRESS,
+        body=InvitationSpec,
+        returns=InvitationCreated,
+        handler=create_invitation,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetInvitation",
+        method="GET",
+        path="/rest/Invitation/{id}",
+        summary="One invitation.",
+        needs=Permission.MEMBER,
+        addresses=ONE,
+        returns=Invitation,
+        handler=get_invitation,
+        tag=TAG,
+    ),
+    Operation(
+        id="UpdateInvitation",
+        method="PATCH",
+        path="/rest/Invitation/{id}",
+        summary="Change an invitation.",
+        needs=Permission.ADMIN,
+        addresses=ONE,
+        body=InvitationUpdate,
+        returns=MessageResponse,
+        handler=update_invitation,
+        tag=TAG,
+    ),
+    Operation(
+        id="DeleteInvitation",
+        method="DELETE",
+        path="/rest/Invitation/{id}",
+        summary="Take an invitation back.",
+        needs=Permission.ADMIN,
+        addresses=ONE,
+        returns=MessageResponse,
+        handler=delete_invitation,
+        tag=TAG,
+    ),
+    Operation(
+        id="AcceptInvitation",
+        method="POST",
+        path="/rest/Accept",
+        summary="Accept an invitation to one's own address.",
+        needs=Permission.SIGNED_IN,
+        body=AcceptSpec,
+        returns=MessageResponse,
+        handler=accept_invitation,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,78 @@
+"""Analyses: counts that the page of a project shows (`spec/3` §12.10)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from chalicelib.core.accounts import Project
+from chalicelib.core.algorithms import ANALYSIS, Analysis, AnalysisSpec, AnalysisUpdate
+from chalicelib.core.permissions import Permission
+from chalicelib.http.addresses import PROJECT, record_of_project
+from chalicelib.http.crud import RecordResource, record_operations
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.resources.analyses import service as analyses_service
+from chalicelib.storage.dynamodb import ids, records
+
+TAG = "Analyses"
+
+
+def make_analysis(call: Call[Project, NoQuery, AnalysisSpec]) -> Analysis:
+    """A new analysis; its query is looked at now, so that a wrong one is not found out on the page."""
+    analyses_service.check(call.body.data_query)
+    analysis = Analysis(
+        id=ids.reserve(ANALYSIS.name)[0],
+        project=call.project,
+        name=call.body.name,
+        data_query=call.body.data_query,
+    )
+    return records.create(ANALYSIS, analysis)
+
+
+def change_analysis(call: Call[Analysis, NoQuery, AnalysisUpdate], change: dict[str, Any]) -> dict[str, Any]:
+    """Replace what is given."""
+    if call.body.data_query is not None:
+        analyses_service.check(call.body.data_query)
+    return change
+
+
+def count(call: Call[Project, MediaQuery, None]) -> dict[str, int]:
+    """Count for every analysis of the project, over the media that match."""
+    return analyses_service.counts(call.project, call.query)
+
+
+_RESOURCE = RecordResource(
+    word="Analysis",
+    plural="Analyses",
+    kind=ANALYSIS,
+    tag=TAG,
+    parent=PROJECT,
+    one=record_of_project(ANALYSIS),
+    read=Permission.VIEW,
+    write=Permission.EDIT,
+    spec=AnalysisSpec,
+    update=AnalysisUpdate,
+    listed=lambda call: records.listed(ANALYSIS, call.project),
+    made=make_analysis,
+    changed=change_analysis,
+)
+_SPECIAL: dict[str, dict[str, Any]] = {"CreateAnalysis": {"needs": Permission.FULL}}
+
+OPERATIONS = (
+    *(replace(operation, legacy=True, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE)),
+    Operation(
+        id="GetSectionAnalysis",
+        method="GET",
+        path="/rest/SectionAnalysis/{project}",
+        summary="The count of every analysis of a project, over the media that match.",
+        details="A count is that of the media that match the analysis, or of their annotations, whichever is larger.",
+        needs=Permission.VIEW,
+        addresses=PROJECT,
+        query=MediaQuery,
+        returns=dict[str, int],
+        handler=count,
+        tag=TAG,
+        legacy=True,
+    ),
+)

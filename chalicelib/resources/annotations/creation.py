@@ -1,0 +1,223 @@
+"""Making localizations and states: up to 500 at once, all or none (`spec/4` §§10.2 and 11.2)."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import authentication, scope
+from chalicelib.core.attribute_values import converter
+from chalicelib.core.definitions import VERSION, Version
+from chalicelib.core.edits import unseen
+from chalicelib.core.entities import Localization, LocalizationSpec, State, StateSpec
+from chalicelib.core.kinds import Kind
+from chalicelib.core.marks import Identity, identity, next_mark
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.resources.annotations.segments import segments
+from chalicelib.resources.annotations.tracks import Place, places
+from chalicelib.resources.entities.service import Writer, author, existing, hyphenated, rows_of, settling, types_of
+from chalicelib.resources.projects import service as projects_service
+from chalicelib.storage.dynamodb import entities, ids, records, steps
+from chalicelib.storage.dynamodb.steps import Step
+
+Spec = LocalizationSpec | StateSpec
+_GEOMETRY = ("x", "y", "width", "height", "u", "v", "points")
+
+
+def create(kind: Kind, writer: Writer, specs: Sequence[Spec], *, listed: bool) -> list[int]:
+    """Make annotations of one kind.
+
+    Args:
+        kind: localizations or states.
+        writer: who makes them, and where.
+        specs: what is asked for.
+        listed: whether messages are to name the place of the offending one in the list.
+
+    Returns:
+        their ids, in the order of the specs.
+
+    Raises:
+        BadInput: one of them breaks a rule; none is made.
+        NotFound: a parent or an author does not exist.
+    """
+    return steps.again(lambda: _Creation(kind, writer, specs, listed=listed).run())
+
+
+def default_version(writer: Writer, versions: Mapping[int, Version]) -> int:
+    """Where annotations go whose version is not given: the member's own, the project's first, or a new one."""
+    membership = authentication.membership(writer.user, writer.project)
+    own = membership.default_version if membership else None
+    if own is not None and own in versions:
+        return own
+    numbered = [version for version in versions.values() if version.number >= 0]
+    if numbered:
+        return min(numbered, key=lambda version: (version.number, version.id)).id
+    version = projects_service.baseline(writer.project)
+    records.create(VERSION, version, user=writer.user)
+    return version.id
+
+
+class _Creation:
+    """One attempt at a creation."""
+
+    def __init__(self, kind: Kind, writer: Writer, specs: Sequence[Spec], *, listed: bool) -> None:
+        self._kind = kind
+        self._writer = writer
+        self._specs = specs
+        self._listed = listed
+        self._now = now()
+        self._named = any(spec.elemental_id for spec in specs)
+        # Taken before anything is looked up, so that nobody else makes the same elements in between.
+        self._guard = steps.guard(writer.project) if self._named else None
+        self._types = types_of(kind, writer.project, (spec.type for spec in specs))
+        self._fill = {number: converter(each.attribute_types).fill for number, each in self._types.items()}
+        self._versions = {version.id: version for version in records.listed(VERSION, writer.project)}
+        self._places: dict[int, Place] = {}
+        self._default = 0
+
+    def run(self) -> list[int]:
+        """Check, make, store."""
+        self._check()
+        attributes = [self._filled(index, spec) for index, spec in enumerate(self._specs)]
+        numbers = ids.reserve(self._kind, len(self._specs))
+        made = [self._make(*each) for each in zip(self._specs, numbers, attributes, strict=True)]
+        scope.check(self._kind, made)
+        if not self._named:
+            entities.create(self._kind, made, user=self._writer.user)
+            return list(numbers)
+        made, retiring, guarded = self._marked(made)
+        told = [unseen(self._kind, [step.after.id for step in retiring])] if retiring else []
+        steps.create(
+            self._kind,
+            made,
+            user=self._writer.user,
+            rewritten=retiring,
+            edits=told,
+            guarded=self._guard if guarded else None,
+        )
+        return list(numbers)
+
+    def _refusal(self, index: int, rule: str) -> BadInput:
+        return BadInput(f"[{index}].{rule}" if self._listed else rule)
+
+    # --- checks ----------------------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        for index, spec in enumerate(self._specs):
+            if spec.type not in self._types:
+                raise self._refusal(index, f"type: the project has no {self._kind} type {spec.type}.")
+            if spec.version is not None and spec.version not in self._versions:
+                raise self._refusal(index, f"version: the project has no version {spec.version}.")
+            if isinstance(spec, StateSpec) and spec.frame is None and self._types[spec.type].association == "Frame":
+                raise self._refusal(index, f"frame: the state type {spec.type} describes frames, so it needs one.")
+        self._check_media()
+        self._check_members()
+        self._check_parents()
+        self._authors = {name: author(self._writer, name) for name in {spec.user_elemental_id for spec in self._specs}}
+        if any(spec.version is None for spec in self._specs):
+            self._default = default_version(self._writer, self._versions)
+
+    def _check_media(self) -> None:
+        wanted = {number for spec in self._specs for number in _media_of(spec)}
+        known = existing(Kind.MEDIA, self._writer.project, wanted)
+        if wanted <= known:
+            return
+        for index, spec in enumerate(self._specs):
+            member = "media_id" if isinstance(spec, LocalizationSpec) else "media_ids"
+            for number in _media_of(spec):
+                if number not in known:
+                    raise self._refusal(index, f"{member}: the project has no media {number}.")
+
+    def _check_members(self) -> None:
+        wanted = dict.fromkeys(
+            number for spec in self._specs if isinstance(spec, StateSpec) for number in spec.localization_ids or ()
+        )
+        if not wanted:
+            return
+        self._places = places(self._writer.project, list(wanted))
+        for index, spec in enumerate(self._specs):
+            for number in spec.localization_ids or () if isinstance(spec, StateSpec) else ():
+                if number not in self._places:
+                    raise self._refusal(index, f"localization_ids: the project has no localization {number}.")
+
+    def _check_parents(self) -> None:
+        given = {}
+        for index, spec in enumerate(self._specs):
+            if spec.parent is not None:
+                if spec.parent != int(spec.parent):
+                    raise self._refusal(index, f"parent: {spec.parent} is not an id.")
+                given[int(spec.parent)] = index
+        if given:
+            known = existing(self._kind, self._writer.project, given)
+            for number in given:
+                if number not in known:
+                    raise NotFound.of(self._kind.capitalize(), number)
+
+    # --- rows ------------------------------------------------------------------------------------------------------
+
+    def _filled(self, index: int, spec: Spec) -> dict[str, Any]:
+        try:
+            return self._fill[spec.type](spec.attributes or {}, self._now)
+        except BadInput as refusal:
+            raise self._refusal(index, f"attributes: {refusal.message}") from None
+
+    def _make(self, spec: Spec, number: int, attributes: dict[str, Any]) -> Localization | State:
+        creator = self._authors[spec.user_elemental_id] or self._writer.user
+        common: dict[str, Any] = {
+            "id": number,
+            "project": self._writer.project,
+            "type": spec.type,
+            "version": spec.version or self._default,
+            "parent": None if spec.parent is None else int(spec.parent),
+            "attributes": attributes,
+            "revision": len(self._types[spec.type].revisions),
+            "elemental_id": hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
+            "created_by": creator,
+            "created_datetime": self._now,
+            "modified_by": creator,
+            "modified_datetime": self._now,
+        }
+        if isinstance(spec, LocalizationSpec):
+            geometry = {name: getattr(spec, name) for name in _GEOMETRY}
+            return Localization(media=spec.media_id, frame=spec.frame, **geometry, **common)
+        members = list(dict.fromkeys(spec.localization_ids or ()))
+        return State(
+            media=list(dict.fromkeys([*spec.media_ids, *(self._places[each].media for each in members)])),
+            localizations=members,
+            segments=segments(self._places[each].frame for each in members) if members else None,
+            frame=spec.frame,
+            **common,
+        )
+
+    def _marked(self, made: list[Any]) -> tuple[list[Any], list[Step], bool]:
+        """The new rows with their marks, the old ones that cease to be the latest, whether a guard is needed."""
+        named: defaultdict[Identity, list[int]] = defaultdict(list)
+        for place, spec in enumerate(self._specs):
+            if spec.elemental_id:
+                named[identity(made[place])].append(place)
+        retiring: list[Step] = []
+        guarded = False
+        for element, rows in rows_of(self._kind, self._writer.project, named).items():
+            guarded = guarded or not rows
+            first = next_mark(row.entity for row in rows)
+            for mark, place in enumerate(named[element], first):
+                made[place] = msgspec.structs.replace(made[place], mark=mark)
+            flips, rewritten = settling(self._kind, rows, [made[place] for place in named[element]])
+            retiring += flips
+            for place in named[element]:
+                made[place] = rewritten.get(made[place].id, made[place])
+        if len(retiring) > steps.MOST_REWRITTEN:
+            raise BadInput(
+                f"elemental_id: at most {steps.MOST_REWRITTEN} of one request may become the next mark of an element "
+                f"that exists already; here {len(retiring)} would. Send fewer at once."
+            )
+        return made, retiring, guarded
+
+
+def _media_of(spec: Spec) -> Sequence[int]:
+    return (spec.media_id,) if isinstance(spec, LocalizationSpec) else spec.media_ids

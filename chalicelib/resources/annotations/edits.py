@@ -1,0 +1,254 @@
+"""Changing and deleting one localization or state (`spec/4` §§10.3, 10.4 and 11.3).
+
+A change made in place rewrites the row; otherwise it becomes the next mark of its element: a new row, beside which
+the old one keeps its id and content and ceases to be the latest, in the same commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import scope
+from chalicelib.core.attribute_values import merge
+from chalicelib.core.commits import Edit
+from chalicelib.core.definitions import AnyType
+from chalicelib.core.edits import changed, deleted, tombstoned, unseen
+from chalicelib.core.entities import LocalizationUpdate, StateUpdate
+from chalicelib.core.kinds import Kind
+from chalicelib.core.marks import identity, next_mark
+from chalicelib.core.resource import Timestamp, now
+from chalicelib.core.revisions import up_to_date
+from chalicelib.resources.annotations import tracks
+from chalicelib.resources.entities.service import (
+    Writer,
+    author,
+    check_version,
+    current_mark,
+    hyphenated,
+    latest_of,
+    parent_of,
+    refuse_stale,
+    rows_of,
+    settling,
+    type_of,
+)
+from chalicelib.storage.dynamodb import entities, ids, steps
+from chalicelib.storage.dynamodb.entities import Stored
+from chalicelib.storage.dynamodb.steps import Guard, Step
+
+Update = LocalizationUpdate | StateUpdate
+Find = Callable[[], Stored[Any]]
+GEOMETRY = {
+    "box": ("x", "y", "width", "height"),
+    "line": ("x", "y", "u", "v"),
+    "dot": ("x", "y"),
+    "poly": ("points",),
+}
+"""What of a localization's geometry a PATCH may change, by the dtype of its type."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a change of one row comes to: the row that then counts, the steps, their entries, and perhaps a guard."""
+
+    row: Any
+    steps: list[Step]
+    edits: list[Edit]
+    guarded: Guard | None = None
+
+    def apply(self, writer: Writer) -> Any:
+        """Do it; returns the row that counts."""
+        steps.apply(writer.project, self.steps, user=writer.user, edits=self.edits, guarded=self.guarded)
+        return self.row
+
+
+def by_id(kind: Kind, number: int, first: Stored[Any] | None = None) -> Find:
+    """Finds a row by its id: at first the one that was read already, afresh from then on."""
+    known = [first] if first else []
+    return lambda: known.pop() if known else entities.stored(kind, number)
+
+
+def update(kind: Kind, writer: Writer, find: Find, body: Update, *, in_place: bool) -> Any:
+    """Change one annotation.
+
+    Args:
+        kind: localization or state.
+        writer: who changes it.
+        find: reads the addressed row; an earlier mark stands for the latest of its element unless `body` is pedantic.
+        body: what changes.
+        in_place: whether the row itself is changed, where `body` does not say.
+
+    Returns:
+        the row that now counts.
+
+    Raises:
+        BadInput, NotFound, Forbidden: the body breaks a rule.
+    """
+    name = author(writer, body.user_elemental_id)
+    if body.in_place is not None:
+        in_place = bool(body.in_place)
+    elif name is not None:
+        in_place = True
+    if body.parent is not None:
+        parent_of(kind, writer.project, body.parent)
+    if isinstance(body, LocalizationUpdate) and body.version is not None:
+        check_version(writer.project, body.version)
+
+    def attempt() -> Any:
+        guard = steps.guard(writer.project) if _moves(body) else None
+        before = current_mark(kind, find(), pedantic=bool(body.pedantic))
+        moment = now()
+        change = _change(kind, writer, before.entity, body)
+        if name is not None:
+            change["created_by"] = name
+        after = msgspec.structs.replace(before.entity, **change, modified_by=writer.user, modified_datetime=moment)
+        scope.check(kind, [after])
+        plan = rewriting(kind, before, after, guard) if in_place else marking(kind, before, after, guard)
+        return plan.apply(writer)
+
+    return steps.again(attempt)
+
+
+def delete(kind: Kind, writer: Writer, find: Find, *, prune: bool, pedantic: bool) -> int:
+    """Delete one annotation: a tombstone becomes its latest mark, or with `prune` the row goes.
+
+    Pruning the latest mark makes the one before visible again. Where the type of a state asks for it, the localizations
+    that only the state contains go too.
+
+    Returns:
+        the id of the tombstone, or of the row that is gone.
+    """
+
+    def attempt() -> int:
+        before = find()
+        refuse_stale(before.entity, pedantic=pedantic)
+        if kind is Kind.STATE and before.entity.localizations:
+            kept = type_of(kind, writer.project, before.entity.type)
+            if kept.delete_child_localizations:
+                tracks.delete_children(writer, [before.entity], prune=prune)
+        plan = pruning(kind, before) if prune else _burying(kind, writer, before, now())
+        return int(plan.apply(writer).id)
+
+    return steps.again(attempt)
+
+
+# --- what changes --------------------------------------------------------------------------------------------------
+
+
+def _moves(body: Update) -> bool:
+    """Whether the change may bring the row into another element."""
+    return body.elemental_id is not None or getattr(body, "version", None) is not None
+
+
+def _change(kind: Kind, writer: Writer, row: Any, body: Update) -> dict[str, Any]:
+    """The members that a body changes, as they become."""
+    change: dict[str, Any] = {}
+    attributes = body.attributes is not None or body.reset_attributes or body.null_attributes
+    geometry = isinstance(body, LocalizationUpdate) and any(
+        getattr(body, name) is not None for names in GEOMETRY.values() for name in names
+    )
+    if attributes or geometry:
+        of = type_of(kind, writer.project, row.type)
+        change |= _typed(of, up_to_date(row, of.revisions), body)
+    if body.frame is not None:
+        change["frame"] = body.frame
+    if body.parent is not None:
+        change["parent"] = int(body.parent)
+    if body.elemental_id is not None:
+        change["elemental_id"] = hyphenated(body.elemental_id)
+    if isinstance(body, StateUpdate):
+        change |= tracks.with_members(row, writer.project, body)
+    elif body.version is not None:
+        change["version"] = body.version
+    return change
+
+
+def _typed(of: AnyType, row: Any, body: Update) -> dict[str, Any]:
+    """The part of a change that depends on the row's type."""
+    change: dict[str, Any] = {}
+    if body.attributes is not None or body.reset_attributes or body.null_attributes:
+        change["attributes"] = merge(
+            of.attribute_types, row.attributes, body.attributes, body.reset_attributes, body.null_attributes
+        )
+        change["revision"] = row.revision
+    if isinstance(body, LocalizationUpdate):
+        for name in GEOMETRY[of.dtype]:  # type: ignore[union-attr]
+            if (value := getattr(body, name)) is not None:
+                change[name] = value
+    return change
+
+
+# --- plans ---------------------------------------------------------------------------------------------------------
+
+
+def rewriting(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None = None) -> Plan:
+    """The row itself changes. Coming into another element it is the latest mark there, and leaves the earlier here."""
+    if identity(before.entity) == identity(after):
+        return Plan(row=after, steps=[Step(kind, before, after)], edits=[changed(kind, before.entity, after)])
+    elements = rows_of(kind, after.project, [identity(before.entity), identity(after)])
+    left = [row for row in elements[identity(before.entity)] if row.entity.id != after.id]
+    joined = [row for row in elements[identity(after)] if row.entity.id != after.id]
+    after = msgspec.structs.replace(after, mark=next_mark(row.entity for row in joined), latest=True)
+    flips = settling(kind, left)[0] + settling(kind, joined, [after])[0]
+    return Plan(
+        row=after,
+        steps=[Step(kind, before, after), *flips],
+        edits=[changed(kind, before.entity, after), *_unseen(kind, flips)],
+        guarded=None if joined else guard,
+    )
+
+
+def marking(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None = None) -> Plan:
+    """The change becomes a new row, the latest mark of the element that it belongs to; in another one, a creation."""
+    number = ids.reserve(kind)[0]
+    if identity(before.entity) == identity(after) and before.entity.latest:
+        made = msgspec.structs.replace(after, id=number, mark=before.entity.mark + 1, latest=True)
+        flips = [Step(kind, before, msgspec.structs.replace(before.entity, latest=False))]
+        joined = [before]
+    else:
+        joined = rows_of(kind, after.project, [identity(after)])[identity(after)]
+        made = msgspec.structs.replace(after, id=number, mark=next_mark(row.entity for row in joined), latest=True)
+        flips, _ = settling(kind, joined, [made])
+    told = _unseen(kind, flips)
+    if identity(before.entity) == identity(after):
+        told.insert(0, changed(kind, before.entity, made, [before.entity.id, number]))
+    return Plan(row=made, steps=[*flips, Step(kind, None, made)], edits=told, guarded=None if joined else guard)
+
+
+def pruning(kind: Kind, before: Stored[Any]) -> Plan:
+    """The row goes; where it was the latest of several marks, the one before is the latest again."""
+    row = before.entity
+    flips: list[Step] = []
+    if row.latest and row.mark:
+        others = rows_of(kind, row.project, [identity(row)])[identity(row)]
+        flips, _ = settling(kind, [other for other in others if other.entity.id != row.id])
+    edits = [deleted(kind, [row.id]), *_unseen(kind, flips)]
+    return Plan(row=row, steps=[Step(kind, before, None), *flips], edits=edits)
+
+
+def _burying(kind: Kind, writer: Writer, before: Stored[Any], moment: Timestamp) -> Plan:
+    """A copy of the row becomes the tombstone of its element; nothing where it is that already."""
+    row = before.entity
+    if row.latest and row.variant_deleted:
+        return Plan(row=row, steps=[], edits=[])
+    newest = before if row.latest else latest_of(kind, row.project, identity(row)) or before
+    made = msgspec.structs.replace(
+        row,
+        id=ids.reserve(kind)[0],
+        mark=newest.entity.mark + 1,
+        latest=True,
+        variant_deleted=True,
+        modified_by=writer.user,
+        modified_datetime=moment,
+    )
+    retired = Step(kind, newest, msgspec.structs.replace(newest.entity, latest=False))
+    told = list(dict.fromkeys([row.id, newest.entity.id, made.id]))
+    return Plan(row=made, steps=[retired, Step(kind, None, made)], edits=[tombstoned(kind, told)])
+
+
+def _unseen(kind: Kind, flips: list[Step]) -> list[Edit]:
+    return [unseen(kind, [step.after.id for step in flips])] if flips else []

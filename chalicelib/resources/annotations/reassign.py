@@ -1,0 +1,248 @@
+"""Bulk changes that bring rows into other elements, or make new rows (`spec/4` §§10.3 and 10.5).
+
+Most rows are alone: the only row of their element, on the way to a name that nobody has. The view tells which they
+are, all at once; they go in commits as large as can be, each of which fails should a name be taken in the meantime.
+The others go in smaller commits, each planned among the rows of all elements it touches.
+
+A `Moves` does the next of a list of rows, in one commit; `resources/bulk/service.py` has it do so until all are done.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any, cast
+
+import msgspec
+
+from chalicelib.access import view_queries
+from chalicelib.core.commits import Edit
+from chalicelib.core.edits import unseen
+from chalicelib.core.kinds import Kind
+from chalicelib.core.marks import Identity, identity, next_mark
+from chalicelib.errors import Conflict
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Test
+from chalicelib.resources.entities.service import Writer, all_rows, rows_of, settling
+from chalicelib.storage.dynamodb import entities, ids, steps
+from chalicelib.storage.dynamodb.steps import Guard, Step
+from chalicelib.storage.dynamodb.transactions import Transaction
+
+Change = Callable[[Any], Any]
+Told = tuple[dict[str, Any], dict[str, Any]]
+ROUNDS = 4
+"""How often those that are alone are looked for again after somebody was faster."""
+MOST_MOVED = steps.LARGEST - 1
+"""Rows that move in one commit, where each is alone: beside them is one row that says how far the change is."""
+MOST_COPIED = MOST_MOVED // 2
+"""Rows that are copied in one commit: each may have another that ceases to be the latest."""
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A row's id and what names its element."""
+
+    id: int
+    version: int
+    elemental_id: str
+
+
+_decode = msgspec.json.Decoder(Named).decode
+
+
+@dataclass(kw_only=True)
+class Moves:
+    """One change of many rows.
+
+    Attributes:
+        kind: their kind.
+        writer: who changes them.
+        change: from a row to the changed row.
+        told: what the change log says of each: fields before and after, of the first of them.
+        version: the version they come to, where that changes.
+        renamed: whether all get one elemental id.
+        staying: whether the rows themselves move; otherwise copies of them do, and the rows keep their content.
+        also: adds to each transaction, given the number of rows it does.
+    """
+
+    kind: Kind
+    writer: Writer
+    change: Change
+    told: Told
+    version: int | None
+    renamed: bool
+    staying: bool
+    also: Callable[[Transaction, int], None]
+    _guard: Guard | None = None
+    _alone: frozenset[int] = frozenset()
+    _rounds: int = 0
+
+    def order(self, numbers: Sequence[int]) -> list[int]:
+        """The rows as they had best be done: first those that are alone."""
+        self._look(numbers)
+        return [
+            *(each for each in numbers if each in self._alone),
+            *(each for each in numbers if each not in self._alone),
+        ]
+
+    @property
+    def looks(self) -> bool:
+        """Whether `next` has to know all rows that are left, not just the first."""
+        return self._guard is None
+
+    def next(self, numbers: Sequence[int], most: int = MOST_MOVED) -> tuple[int, bool]:
+        """Do the first of the rows that are left, at most so many.
+
+        Returns:
+            how many were done, and whether there was anything to commit.
+
+        Raises:
+            Conflict: somebody else was faster; nothing was done.
+            TooLarge: fewer must be done at once.
+        """
+        if self._guard is None:
+            self._look(numbers)
+        alone = self._leading(numbers, min(most, MOST_MOVED if self.staying else MOST_COPIED), alone=True)
+        try:
+            if alone:
+                (self._move_alone if self.staying else self._copy_alone)(alone, cast("Guard", self._guard))
+                self._guard = Guard(cast("Guard", self._guard).project, cast("Guard", self._guard).n + 1)
+                return len(alone), True
+            others = self._leading(numbers, min(most, MOST_MOVED // 3 if self.staying else MOST_COPIED), alone=False)
+            return len(others), (self._move_some if self.staying else self._copy_some)(others)
+        except Conflict:
+            self._guard = None
+            raise
+
+    # --- rows that are alone ---------------------------------------------------------------------------------------
+
+    def _leading(self, numbers: Sequence[int], size: int, *, alone: bool) -> Sequence[int]:
+        """The first rows, as many of them as are all alone or all not, and no more than fit."""
+        first = numbers[:size]
+        return list(takewhile(lambda number: (number in self._alone) == alone, first))
+
+    def _look(self, numbers: Sequence[int]) -> None:
+        """See which of the rows are alone; where others keep interfering, take none for that."""
+        self._rounds += 1
+        self._guard = steps.guard(self.writer.project)
+        self._alone = frozenset(self._find_alone(numbers) if self._rounds <= ROUNDS else ())
+
+    def _find_alone(self, numbers: Sequence[int]) -> list[int]:
+        """Those of the rows that are the only one of their element, and come into one that has none (or stay there)."""
+        if self.renamed:
+            return []
+        view = view_queries.current(self.writer.project)
+        within = Test("id", Op.IN, tuple(numbers))
+        first = (Test("latest", Op.EQ, value=True), Test("mark", Op.EQ, 0))
+        rows = [_decode(each) for each in view_queries.documents(view, all_rows(self.kind, within, *first))]
+        if self.version is None:
+            return [row.id for row in rows]
+        names = Counter(row.elemental_id for row in rows)
+        there = (Test("version", Op.EQ, self.version), Test("elemental_id", Op.IN, tuple(names)))
+        taken = {_decode(each).elemental_id for each in view_queries.documents(view, all_rows(self.kind, *there))}
+        return [
+            row.id
+            for row in rows
+            if (self.staying and row.version == self.version)
+            or (names[row.elemental_id] == 1 and row.elemental_id not in taken)
+        ]
+
+    def _move_alone(self, part: Sequence[int], guard: Guard) -> None:
+        rows = self._still_alone(part)
+        done = [Step(self.kind, row, self.change(row.entity)) for row in rows]
+        self._apply(done, [Edit(self.kind, [step.after.id for step in done], *self.told)], guard, len(part))
+
+    def _copy_alone(self, part: Sequence[int], guard: Guard) -> None:
+        rows = self._still_alone(part)
+        numbers = ids.reserve(self.kind, len(rows))
+        done: list[Step] = []
+        edits: list[Edit] = []
+        for row, number in zip(rows, numbers, strict=True):
+            copy = msgspec.structs.replace(self.change(row.entity), id=number)
+            if self.version is None:
+                done.append(Step(self.kind, row, msgspec.structs.replace(row.entity, latest=False)))
+                copy = msgspec.structs.replace(copy, mark=1)
+            done.append(Step(self.kind, None, copy))
+        if self.version is None:
+            edits.append(Edit(self.kind, [*part, *numbers], *self.told))
+        self._apply(done, edits, guard, len(part))
+
+    def _still_alone(self, part: Sequence[int]) -> list[entities.Stored[Any]]:
+        rows = list(entities.many(self.kind, part).values())
+        if len(rows) < len(part) or not all(row.entity.latest and row.entity.mark == 0 for row in rows):
+            raise Conflict("Somebody else changed some of these first.")
+        return rows
+
+    # --- rows among others -----------------------------------------------------------------------------------------
+
+    def _move_some(self, part: Sequence[int]) -> bool:
+        guard = steps.guard(self.writer.project)
+        before = entities.many(self.kind, part)
+        after = {number: self.change(row.entity) for number, row in before.items()}
+        stay = {number: identity(row.entity) == identity(after[number]) for number, row in before.items()}
+        elements = [*(identity(row.entity) for row in before.values()), *map(identity, after.values())]
+        done: list[Step] = []
+        flips: list[Step] = []
+        for element, rows in rows_of(self.kind, self.writer.project, elements).items():
+            others = [row for row in rows if row.entity.id not in before]
+            mine = _of(element, after.values())
+            made = {row.id: row for row in mine if stay[row.id]}
+            first = next_mark([*(row.entity for row in others), *made.values()])
+            made |= _numbered([row for row in mine if not stay[row.id]], first)
+            flipped, rewritten = settling(self.kind, others, made.values())
+            flips += flipped
+            done += [Step(self.kind, before[number], row) for number, row in (made | rewritten).items()]
+        edits = [Edit(self.kind, [step.after.id for step in done], *self.told)] if done else []
+        return self._commit(done, flips, edits, guard, len(part))
+
+    def _copy_some(self, part: Sequence[int]) -> bool:
+        guard = steps.guard(self.writer.project)
+        before = list(entities.many(self.kind, part).values())
+        if not before:
+            return False
+        numbers = ids.reserve(self.kind, len(before))
+        copies = [
+            msgspec.structs.replace(self.change(row.entity), id=number)
+            for row, number in zip(before, numbers, strict=True)
+        ]
+        marks = [
+            (row.entity.id, copy.id)
+            for row, copy in zip(before, copies, strict=True)
+            if identity(row.entity) == identity(copy)
+        ]
+        done: list[Step] = []
+        flips: list[Step] = []
+        for element, rows in rows_of(self.kind, self.writer.project, map(identity, copies)).items():
+            made = _numbered(_of(element, copies), next_mark(row.entity for row in rows))
+            flipped, rewritten = settling(self.kind, rows, made.values())
+            flips += flipped
+            done += [Step(self.kind, None, row) for row in (made | rewritten).values()]
+        edits = [Edit(self.kind, [number for pair in marks for number in pair], *self.told)] if marks else []
+        return self._commit(done, flips, edits, guard, len(part))
+
+    def _commit(self, done: list[Step], flips: list[Step], edits: list[Edit], guard: Guard, count: int) -> bool:
+        told = {number for edit in edits for number in edit.ids}
+        if hidden := [step.after.id for step in flips if step.after.id not in told]:
+            edits = [*edits, unseen(self.kind, hidden)]
+        return self._apply([*done, *flips], edits, guard, count)
+
+    def _apply(self, done: list[Step], edits: list[Edit], guard: Guard, count: int) -> bool:
+        steps.apply(
+            self.writer.project,
+            done,
+            user=self.writer.user,
+            edits=edits,
+            guarded=guard,
+            also=lambda change: self.also(change, count),
+        )
+        return bool(done)
+
+
+def _of(element: Identity, rows: Iterable[Any]) -> list[Any]:
+    return [row for row in rows if identity(row) == element]
+
+
+def _numbered(rows: Iterable[Any], first: int) -> dict[int, Any]:
+    """The rows with the marks from `first` on, by id."""
+    return {row.id: msgspec.structs.replace(row, mark=mark, latest=True) for mark, row in enumerate(rows, first)}

@@ -1,0 +1,94 @@
+"""States: descriptions of media, frames or localizations; over localizations they are tracks (`spec/4` §11)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from chalicelib.core.entities import State, StateSpec, StateUpdate
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Permission
+from chalicelib.core.responses import MessageResponse
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.query.parsers.annotation_bodies import StateBulkDelete, StateBulkUpdate
+from chalicelib.query.parsers.bodies import StateIdQuery
+from chalicelib.query.parsers.parameters import StateQuery
+from chalicelib.resources.annotations import tracks
+from chalicelib.resources.annotations.schemas import StateChanged, StateDelete, StateMergeUpdate, StateTrimUpdate
+from chalicelib.resources.entities.operations import AnnotationResource, annotation_operations, by_id
+from chalicelib.resources.entities.service import Writer
+
+TAG = "States"
+
+
+class CountedStateQuery(StateQuery, kw_only=True):
+    """The parameters of bulk changes."""
+
+    count: Annotated[int, Meta(ge=0, description="How many must match; otherwise nothing happens.")] | None = None
+
+
+def merge_states(call: Call[Any, NoQuery, StateMergeUpdate]) -> MessageResponse:
+    """Give one state what another has, and delete that."""
+    number = call.target.entity.id
+    tracks.merge(_writer(call), number, call.body.merge_state_id)
+    return MessageResponse(message=f"Merged state {call.body.merge_state_id} into {number}.")
+
+
+def trim_state_end(call: Call[Any, NoQuery, StateTrimUpdate]) -> MessageResponse:
+    """Cut off one end of a track."""
+    number = call.target.entity.id
+    count = tracks.trim(_writer(call), number, call.body.frame, call.body.endpoint)
+    return MessageResponse(message=f"Trimmed state {number}. Deleted {count} localizations.")
+
+
+def _writer(call: Call[Any, Any, Any]) -> Writer:
+    return Writer(project=call.project, user=call.caller.id, level=call.level)
+
+
+OPERATIONS = (
+    *annotation_operations(
+        AnnotationResource(
+            kind=Kind.STATE,
+            word="State",
+            tag=TAG,
+            stored=State,
+            spec=StateSpec,
+            update=StateUpdate,
+            changed=StateChanged,
+            query=StateQuery,
+            counted=CountedStateQuery,
+            id_query=StateIdQuery,
+            bulk_update=StateBulkUpdate,
+            bulk_delete=StateBulkDelete,
+            delete=StateDelete,
+        )
+    ),
+    Operation(
+        id="MergeStates",
+        method="PATCH",
+        path="/rest/MergeStates/{id}",
+        summary="Merge another state into this one.",
+        details="Its localizations and media are added to this one; the other is deleted with all its marks.",
+        needs=Permission.EDIT,
+        addresses=by_id(Kind.STATE),
+        body=StateMergeUpdate,
+        returns=MessageResponse,
+        handler=merge_states,
+        tag=TAG,
+    ),
+    Operation(
+        id="TrimStateEnd",
+        method="PATCH",
+        path="/rest/TrimStateEnd/{id}",
+        summary="Cut off the start or the end of a track.",
+        details="Localizations before the frame (`start`) or behind it (`end`) leave the track; those that are in no "
+        "other state are deleted.",
+        needs=Permission.EDIT,
+        addresses=by_id(Kind.STATE),
+        body=StateTrimUpdate,
+        returns=MessageResponse,
+        handler=trim_state_end,
+        tag=TAG,
+    ),
+)

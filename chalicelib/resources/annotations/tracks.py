@@ -1,0 +1,227 @@
+"""The members of states: who they are, adding and removing them, merging and trimming tracks (`spec/4` §11)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import scope, view_queries
+from chalicelib.core.edits import changed, deleted, tombstoned
+from chalicelib.core.entities import State, StateUpdate
+from chalicelib.core.kinds import Kind
+from chalicelib.core.marks import identity
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Query, Test
+from chalicelib.resources.annotations.segments import members, segments
+from chalicelib.resources.entities.service import Writer, all_rows, current_mark, existing, rows_of
+from chalicelib.storage.dynamodb import entities, steps
+from chalicelib.storage.dynamodb.entities import Stored
+from chalicelib.storage.dynamodb.steps import Step
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a localization is."""
+
+    id: int
+    frame: int
+    media: int
+
+
+_decode = msgspec.json.Decoder(Place).decode
+
+
+def with_members(state: State, project: int, update: StateUpdate) -> dict[str, Any]:
+    """The members of a state that a change of its localizations and media touches, as they become.
+
+    Ids that exist nowhere are left out when added to or removed from a track.
+
+    Raises:
+        BadInput: a media or localization belongs to another project, or a replacing list has one that exists nowhere.
+    """
+    change: dict[str, Any] = {}
+    media = list(state.media)
+    if update.media_ids is not None:
+        media = list(dict.fromkeys(update.media_ids))
+        check_media(project, media, "media_ids")
+    if update.localization_ids is not None or update.localization_ids_add or update.localization_ids_remove:
+        current = state.localizations if update.localization_ids is None else update.localization_ids
+        numbers = members(current, update.localization_ids_add or (), update.localization_ids_remove or ())
+        found = places(project, numbers)
+        if update.localization_ids is not None:
+            _refuse_unknown(set(update.localization_ids) & set(numbers) - found.keys(), "localization_ids")
+        kept = [number for number in numbers if number in found]
+        new = set(kept) - set(state.localizations)
+        media = list(dict.fromkeys([*media, *(found[number].media for number in kept if number in new)]))
+        change |= follow(kept, found)
+    if media != state.media:
+        change["media"] = media
+    return change
+
+
+def follow(numbers: Sequence[int], found: dict[int, Place]) -> dict[str, Any]:
+    """The members of a state that follow from its localizations."""
+    return {"localizations": list(numbers), "segments": segments(found[number].frame for number in numbers)}
+
+
+def check_media(project: int, numbers: Collection[int], member: str) -> None:
+    """Raise BadInput unless there are media and all are of the project."""
+    if not numbers:
+        raise BadInput(f"{member}: at least one media is needed.")
+    if missing := set(numbers) - existing(Kind.MEDIA, project, numbers):
+        raise BadInput(f"{member}: the project has no media {min(missing)}.")
+
+
+def merge(writer: Writer, into: int, other: int) -> None:
+    """Give a state the localizations and media of another, which is deleted with all its marks.
+
+    Raises:
+        NotFound: there is no such state in the project.
+        BadInput: they are the same.
+    """
+
+    def attempt() -> None:
+        kept = current_mark(Kind.STATE, entities.stored(Kind.STATE, into), pedantic=False)
+        lost = entities.stored(Kind.STATE, other)
+        if lost.entity.project != writer.project:
+            raise NotFound.of("State", other)
+        scope.check(Kind.STATE, [lost.entity])
+        if identity(lost.entity) == identity(kept.entity):
+            raise BadInput("merge_state_id: a state cannot be merged into itself.")
+        state = kept.entity
+        numbers = members(state.localizations, lost.entity.localizations)
+        found = places(writer.project, numbers)
+        there = [number for number in numbers if number in found]
+        media = dict.fromkeys([*state.media, *lost.entity.media, *(found[number].media for number in there)])
+        merged = msgspec.structs.replace(state, **follow(there, found), media=list(media), **writer.signed())
+        gone = _whole(Kind.STATE, writer.project, [lost])
+        steps.apply(
+            writer.project,
+            [Step(Kind.STATE, kept, merged), *(Step(Kind.STATE, row, None) for row in gone)],
+            user=writer.user,
+            edits=[
+                changed(Kind.STATE, state, merged),
+                deleted(Kind.STATE, [row.entity.id for row in gone]),
+            ],
+        )
+
+    steps.again(attempt)
+
+
+def trim(writer: Writer, number: int, frame: int, endpoint: str) -> int:
+    """Cut off a track's localizations before (`start`) or behind (`end`) a frame; those in no other state are deleted.
+
+    Every commit leaves the track whole, so a trim that was stopped half-way may be repeated.
+
+    Returns:
+        how many localizations were deleted.
+    """
+    count = 0
+    while (done := steps.again(lambda: _trim_some(writer, number, frame, endpoint))) is not None:
+        count += done
+    return count
+
+
+def _trim_some(writer: Writer, number: int, frame: int, endpoint: str) -> int | None:
+    """Cut off as many as one commit takes; None where nothing is left to cut."""
+    row = current_mark(Kind.STATE, entities.stored(Kind.STATE, number), pedantic=False)
+    state = row.entity
+    found = places(writer.project, state.localizations)
+    out = [each.id for each in found.values() if (each.frame < frame if endpoint == "start" else each.frame > frame)]
+    if not out:
+        return None
+    shared = in_other_states(writer.project, out, [state])
+    going = [each for each in out if each not in shared][: steps.LARGEST - 1]
+    doomed = _whole(Kind.LOCALIZATION, writer.project, entities.many(Kind.LOCALIZATION, going).values())
+    while len(doomed) >= steps.LARGEST and len(going) > 1:
+        going = going[: len(going) // 2]
+        doomed = _whole(Kind.LOCALIZATION, writer.project, entities.many(Kind.LOCALIZATION, going).values())
+    doomed = doomed[: steps.LARGEST - 1]
+    dropped = shared.union(going)
+    left = [each for each in state.localizations if each in found and each not in dropped]
+    trimmed = msgspec.structs.replace(state, **follow(left, found), **writer.signed())
+    edits = [changed(Kind.STATE, state, trimmed)]
+    if doomed:
+        edits.append(deleted(Kind.LOCALIZATION, [each.entity.id for each in doomed]))
+    removals = [Step(Kind.LOCALIZATION, each, None) for each in doomed]
+    steps.apply(writer.project, [Step(Kind.STATE, row, trimmed), *removals], user=writer.user, edits=edits)
+    return len(going)
+
+
+def in_other_states(project: int, numbers: Sequence[int], states: Iterable[State]) -> set[int]:
+    """Those of the localizations that states of other elements contain, as far as readers see them."""
+    own = {identity(state) for state in states}
+    query = Query(kind=Kind.STATE, where=Test("localizations", Op.OVERLAPS, tuple(numbers)))
+    others = entities.many(Kind.STATE, view_queries.ids(view_queries.current(project), query)).values()
+    held = {number for row in others if identity(row.entity) not in own for number in row.entity.localizations}
+    return held.intersection(numbers)
+
+
+def delete_children(writer: Writer, states: Sequence[State], *, prune: bool) -> None:
+    """Delete the localizations that only these states contain; again, where that was stopped half-way.
+
+    Pruned, they go with all their marks; else they become tombstones in place.
+    """
+    numbers = list(dict.fromkeys(number for state in states for number in state.localizations))
+    if not numbers:
+        return
+    shared = in_other_states(writer.project, numbers, states)
+    own = [number for number in numbers if number not in shared]
+    for start in range(0, len(own), steps.LARGEST):
+        part = own[start : start + steps.LARGEST]
+        steps.again(lambda part=part: _delete_some(writer, part, prune=prune))  # type: ignore[misc]
+
+
+def _delete_some(writer: Writer, numbers: Sequence[int], *, prune: bool) -> None:
+    rows = [row for row in entities.many(Kind.LOCALIZATION, numbers).values() if row.entity.project == writer.project]
+    if prune:
+        doomed = _whole(Kind.LOCALIZATION, writer.project, rows)
+        for start in range(0, len(doomed), steps.LARGEST):
+            part = doomed[start : start + steps.LARGEST]
+            removals = [Step(Kind.LOCALIZATION, row, None) for row in part]
+            told = [deleted(Kind.LOCALIZATION, [row.entity.id for row in part])]
+            steps.apply(writer.project, removals, user=writer.user, edits=told)
+        return
+    change = {"variant_deleted": True, **writer.signed()}
+    flips = [
+        Step(Kind.LOCALIZATION, row, msgspec.structs.replace(row.entity, **change))
+        for row in rows
+        if row.entity.latest and not row.entity.variant_deleted
+    ]
+    told = [tombstoned(Kind.LOCALIZATION, [step.after.id for step in flips])]
+    steps.apply(writer.project, flips, user=writer.user, edits=told)
+
+
+def _whole(kind: Kind, project: int, rows: Iterable[Stored[Any]]) -> list[Stored[Any]]:
+    """The rows with all other marks of their elements."""
+    found = {row.entity.id: row for row in rows}
+    marked = {identity(row.entity) for row in found.values() if row.entity.mark or not row.entity.latest}
+    for others in rows_of(kind, project, marked).values():
+        found |= {row.entity.id: row for row in others}
+    return list(found.values())
+
+
+def places(project: int, numbers: Sequence[int]) -> dict[int, Place]:
+    """Where those of the localizations are that exist; from the view where it is at hand or they are many.
+
+    Raises:
+        BadInput: one is another project's.
+    """
+    found: dict[int, Place] = {}
+    if numbers and (view_queries.loaded(project) or len(numbers) > entities.ROWS_A_READ):
+        query = all_rows(Kind.LOCALIZATION, Test("id", Op.IN, tuple(numbers)))
+        for document in view_queries.documents(view_queries.current(project), query):
+            place = _decode(document)
+            found[place.id] = place
+    for number, row in entities.many(Kind.LOCALIZATION, [each for each in numbers if each not in found]).items():
+        if row.entity.project != project:
+            raise BadInput(f"localization_ids: localization {number} belongs to another project.")
+        found[number] = Place(id=number, frame=row.entity.frame, media=row.entity.media)
+    return found
+
+
+def _refuse_unknown(numbers: set[int], member: str) -> None:
+    if numbers:
+        raise BadInput(f"{member}: there is no localization {min(numbers)}.")

@@ -1,0 +1,53 @@
+"""Bookmarks: a user's own saved links in a project (`spec/3` §11.2)."""
+
+from __future__ import annotations
+
+from chalicelib.core.accounts import Project
+from chalicelib.core.permissions import Permission
+from chalicelib.core.personal import BOOKMARK, Bookmark, BookmarkSpec, BookmarkUpdate
+from chalicelib.core.records import padded
+from chalicelib.core.resource import Resource
+from chalicelib.http.addresses import PROJECT, own_record_of_project
+from chalicelib.http.crud import RecordResource, record_operations
+from chalicelib.http.operation import Call
+from chalicelib.storage.dynamodb import ids, records
+
+
+class BookmarkQuery(Resource, kw_only=True):
+    """By what bookmarks are narrowed: the exact name, in any case."""
+
+    name: str | None = None
+
+
+def list_bookmarks(call: Call[Project, BookmarkQuery, None]) -> list[Bookmark]:
+    """The caller's own, by name."""
+    own = records.listed(BOOKMARK, call.project, f"{padded(call.caller.id)}|")
+    wanted = call.query.name
+    kept = [item for item in own if wanted is None or item.name.casefold() == wanted.casefold()]
+    return sorted(kept, key=lambda bookmark: (bookmark.name, bookmark.id))
+
+
+def make_bookmark(call: Call[Project, BookmarkQuery, BookmarkSpec]) -> Bookmark:
+    """Keep a link for the caller."""
+    number = ids.reserve(BOOKMARK.name)[0]
+    bookmark = Bookmark(id=number, project=call.project, user=call.caller.id, name=call.body.name, uri=call.body.uri)
+    return records.create(BOOKMARK, bookmark)
+
+
+OPERATIONS = record_operations(
+    RecordResource(
+        word="Bookmark",
+        plural="Bookmarks",
+        kind=BOOKMARK,
+        tag="Personal",
+        parent=PROJECT,
+        one=own_record_of_project(BOOKMARK),
+        read=Permission.VIEW,
+        write=Permission.EDIT,
+        query=BookmarkQuery,
+        spec=BookmarkSpec,
+        update=BookmarkUpdate,
+        listed=list_bookmarks,
+        made=make_bookmark,
+    )
+)

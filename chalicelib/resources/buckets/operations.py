@@ -1,0 +1,68 @@
+"""Buckets of an organization's own (`spec/3` §6). Credentials go under seal and never come back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.core.accounts import PROJECT, Organization
+from chalicelib.core.integrations import BUCKET, Bucket, BucketSpec, BucketUpdate
+from chalicelib.core.permissions import Permission
+from chalicelib.errors import BadInput
+from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
+from chalicelib.http.crud import RecordResource, record_operations
+from chalicelib.http.operation import Call, NoQuery
+from chalicelib.resources.buckets import service as buckets_service
+from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.objects import objects, placement
+
+
+def make_bucket(call: Call[Organization, NoQuery, BucketSpec]) -> Bucket:
+    """Register a bucket."""
+    shown, sealed = buckets_service.configured(call.body)
+    bucket = Bucket(
+        id=ids.reserve(BUCKET.name)[0], organization=call.organization, name=call.body.name, sealed=sealed, **shown
+    )
+    return records.create(BUCKET, bucket)
+
+
+def change_bucket(call: Call[Bucket, NoQuery, BucketUpdate], change: dict[str, Any]) -> dict[str, Any]:
+    """Replace what is given; what is not stays, under seal too."""
+    if not change:
+        return {}
+    shown, sealed = buckets_service.reconfigured(call.target, call.body)
+    name = {"name": call.body.name} if call.body.name else {}
+    return {**name, **shown, "sealed": sealed}
+
+
+def remove_bucket(call: Call[Bucket, NoQuery, None]) -> None:
+    """Forget a bucket that no project keeps its files in."""
+    number = call.target.id
+    for project in records.linked(PROJECT, "organization", call.target.organization):
+        if not project.deleted and number in (project.bucket, project.upload_bucket, project.backup_bucket):
+            raise BadInput(f"Bucket {number} is still used by project {project.id} ({project.name}).")
+        if number in placement.noted(project.id):
+            prefix = f"{call.target.organization}/{project.id}/"
+            if next(iter(objects.under(prefix, bucket=number)), None) is not None:
+                raise BadInput(f"Bucket {number} still holds files of project {project.id} ({project.name}).")
+    records.remove(BUCKET, number)
+
+
+OPERATIONS = record_operations(
+    RecordResource(
+        word="Bucket",
+        plural="Buckets",
+        kind=BUCKET,
+        tag="Organizations",
+        parent=ORGANIZATION_ADDRESS,
+        variable="organization",
+        one=record_of_organization(BUCKET),
+        read=Permission.ADMIN,
+        write=Permission.ADMIN,
+        spec=BucketSpec,
+        update=BucketUpdate,
+        listed=lambda call: records.listed(BUCKET, call.organization),
+        made=make_bucket,
+        changed=change_bucket,
+        removed=remove_bucket,
+    )
+)

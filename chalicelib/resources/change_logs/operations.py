@@ -1,0 +1,58 @@
+"""Change logs: who changed what, from what to what (`spec/3` §11.4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from chalicelib.core.accounts import Project
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Id, Resource
+from chalicelib.errors import BadInput
+from chalicelib.http.addresses import PROJECT
+from chalicelib.http.operation import Call, Documents, Operation
+from chalicelib.resources.change_logs import service as change_logs_service
+from chalicelib.resources.change_logs.schemas import ChangeLog
+from chalicelib.resources.change_logs.service import Wanted
+
+
+class ChangeLogQuery(Resource, kw_only=True):
+    """Whose changes, or of what; one of them at least."""
+
+    user_id: Annotated[Id | None, Meta(description="Changes that this user made.")] = None
+    entity_id: Annotated[Id | None, Meta(description="Changes of the thing with this id.")] = None
+    entity_type: Annotated[
+        Literal["media", "localization", "state", "leaf"] | None, Meta(description="Changes of things of this kind.")
+    ] = None
+
+
+def list_changes(call: Call[Project, ChangeLogQuery, None]) -> Documents:
+    """The changes that match, the oldest first."""
+    query = call.query
+    if query.user_id is None and query.entity_id is None and query.entity_type is None:
+        raise BadInput("Give one of user_id, entity_id and entity_type at least.")
+    kind = Kind(query.entity_type) if query.entity_type else None
+    found = change_logs_service.listed(call.project, Wanted(user=query.user_id, entity=query.entity_id, kind=kind))
+    return Documents(documents=map(msgspec.json.encode, found))
+
+
+OPERATIONS = (
+    Operation(
+        id="GetChangeLogList",
+        method="GET",
+        path="/rest/ChangeLog/{project}",
+        summary="Who changed what, the oldest change first.",
+        details="A creation has one entry for each thing, whose old values are all null; a bulk change has one for all "
+        "that it changed. One of the parameters must be given; an `entity_id` without `entity_type` is that of things "
+        "of any kind.",
+        needs=Permission.VIEW,
+        addresses=PROJECT,
+        query=ChangeLogQuery,
+        returns=list[ChangeLog],
+        handler=list_changes,
+        tag="Change logs",
+    ),
+)

@@ -1,0 +1,42 @@
+"""Change logs as callers read them: who changed what from what to what (`spec/3` §11.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from chalicelib.core.resource import Timestamp
+
+
+class ChangeLogDescriptionOfChangeNew(Struct, frozen=True, kw_only=True):
+    """One member with its value: attributes under their names, built-in members with a `_` before theirs."""
+
+    name: str
+    value: Any
+
+
+class ChangeLogDescriptionOfChange(Struct, frozen=True, kw_only=True):
+    """Members before and after, the same in both lists and in the same order."""
+
+    old: list[ChangeLogDescriptionOfChangeNew]
+    new: list[ChangeLogDescriptionOfChangeNew]
+
+
+class ChangeLog(Struct, frozen=True, kw_only=True):
+    """One change of one thing, or of all that a bulk request changed alike."""
+
+    id: int
+    project: int
+    user: int | None
+    """Who did it; null for the service itself."""
+    modified_datetime: Timestamp
+    description_of_change: ChangeLogDescriptionOfChange
+
+
+def described(old: dict[str, object], new: dict[str, object]) -> ChangeLogDescriptionOfChange:
+    """A change in words: what `new` has beyond `old` was null."""
+    return ChangeLogDescriptionOfChange(
+        old=[ChangeLogDescriptionOfChangeNew(name=name, value=old.get(name)) for name in new],
+        new=[ChangeLogDescriptionOfChangeNew(name=name, value=value) for name, value in new.items()],
+    )

@@ -1,0 +1,131 @@
+"""Change logs, read from the commits of a project's log (`spec/3` §11.4).
+
+A commit's edits say what became of the things they name. A thing that a commit changes, that none of its edits names
+and that no commit before it has, was created there: its first values are in the commit. One that an earlier commit has
+was changed by the service in ways that are not told, such as by an import. An edit without members names what no reader
+sees.
+
+Commits that a snapshot has replaced have left what is needed here, their edits and the after-images that no edit names,
+in the archive (`storage/log/archive.py`); what is asked of one thing is read without the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+import msgspec
+from msgspec import Struct
+
+from chalicelib.access import scope as access_scope
+from chalicelib.access import view_queries
+from chalicelib.core.commits import Commit, Edit
+from chalicelib.core.edits import first_values
+from chalicelib.core.entities import STRUCT_OF
+from chalicelib.core.kinds import Kind
+from chalicelib.resources.change_logs.schemas import ChangeLog, described
+from chalicelib.resources.entities.service import all_rows
+from chalicelib.storage.log import archive
+
+LOGGED = (Kind.MEDIA, Kind.LOCALIZATION, Kind.STATE, Kind.LEAF)
+NUMBERS_A_COMMIT = 10_000
+"""Entries of a commit have ids from its number times this: more than a commit has entries."""
+_BULK = 90
+"""An edit of so many things is a part of a bulk request, whose parts come one after the other."""
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """Whose changes, and of what; None is all."""
+
+    user: int | None = None
+    entity: int | None = None
+    kind: Kind | None = None
+
+
+class _Entry(Struct, kw_only=True):
+    number: int
+    commit: Commit
+    edit: Edit
+
+
+def listed(project: int, wanted: Wanted) -> Iterator[ChangeLog]:
+    """The changes that are wanted, the oldest first; of things that the caller of this request may see."""
+    visible = _visible(project)
+    entries = _entries(archive.history(project, wanted.entity), wanted, visible)
+    for entry in entries if wanted.entity is not None else _merged(entries):
+        yield ChangeLog(
+            id=entry.number,
+            project=project,
+            user=entry.commit.user,
+            modified_datetime=entry.commit.at,
+            description_of_change=described(entry.edit.old, entry.edit.new),
+        )
+
+
+def _entries(commits: Iterable[Commit], wanted: Wanted, visible: Mapping[Kind, set[int]]) -> Iterator[_Entry]:
+    known: dict[Kind, set[int]] = {kind: set() for kind in Kind}
+    for commit in commits:
+        edits = [*_creations(commit, known, wanted), *commit.edits]
+        if wanted.user is not None and commit.user != wanted.user:
+            continue
+        for index, edit in enumerate(edits):
+            if edit.new and edit.kind in LOGGED and _is_wanted(edit, wanted):
+                if edit.kind in visible and visible[edit.kind].isdisjoint(edit.ids):
+                    continue
+                yield _Entry(number=commit.seq * NUMBERS_A_COMMIT + index, commit=commit, edit=edit)
+
+
+def _is_wanted(edit: Edit, wanted: Wanted) -> bool:
+    return (wanted.kind in (None, edit.kind)) and (wanted.entity is None or wanted.entity in edit.ids)
+
+
+def _creations(commit: Commit, known: dict[Kind, set[int]], wanted: Wanted) -> Iterator[Edit]:
+    """The entries of what a commit created; with values where they are wanted. Makes known what it changed."""
+    told = {(edit.kind, number) for edit in commit.edits for number in edit.ids}
+    for change in commit.changes:
+        if change.is_definition:
+            continue
+        kind = Kind(change.kind)
+        is_new = change.id not in known[kind]
+        known[kind].add(change.id)
+        if is_new and not change.is_gone and (kind, change.id) not in told:
+            edit = Edit(kind, [change.id], {}, {})
+            if kind in LOGGED and _is_wanted(edit, wanted) and wanted.user in (None, commit.user):
+                edit.new.update(first_values(msgspec.json.decode(change.doc, type=STRUCT_OF[kind])))
+            yield edit
+    for edit in commit.edits:
+        known[edit.kind].update(edit.ids)
+
+
+def _merged(entries: Iterable[_Entry]) -> Iterator[_Entry]:
+    """The entries with the parts of each bulk request as one."""
+    last: _Entry | None = None
+    for entry in entries:
+        edit = entry.edit
+        if last is not None and _continues(entry, last):
+            last.commit, last.edit = entry.commit, Edit(edit.kind, last.edit.ids + edit.ids, edit.old, edit.new)
+            continue
+        if last is not None:
+            yield last
+        last = entry
+    if last is not None:
+        yield last
+
+
+def _continues(entry: _Entry, last: _Entry) -> bool:
+    before, edit = last.edit, entry.edit
+    return (
+        len(before.ids) >= _BULK
+        and (edit.kind, edit.old, edit.new) == (before.kind, before.old, before.new)
+        and entry.commit.user == last.commit.user
+        and entry.commit.seq == last.commit.seq + 1
+    )
+
+
+def _visible(project: int) -> dict[Kind, set[int]]:
+    """The things that the caller may see, of the kinds of which they may not see all."""
+    scope = access_scope.scope(project)
+    if not scope:
+        return {}
+    view = view_queries.current(project)
+    return {kind: set(view_queries.ids(view, replace(all_rows(kind), asked=True))) for kind in scope}

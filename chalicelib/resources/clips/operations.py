@@ -1,0 +1,58 @@
+"""Clips of videos (`spec/4` §7.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from chalicelib.core.entities import Media
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Resource
+from chalicelib.http.addresses import entity
+from chalicelib.http.operation import Call, Operation
+from chalicelib.resources.clips import service as clips_service
+from chalicelib.resources.temporary_files.schemas import VideoClip
+
+TAG = "Clips and frames"
+
+
+class ClipQuery(Resource, kw_only=True):
+    """What a clip is to hold."""
+
+    accepts: ClassVar = {"frameRanges": "frame_ranges"}
+
+    frame_ranges: Annotated[list[str], Meta(description="Ranges of frames, `start:end`, both inclusive.")]
+    quality: (
+        Annotated[int, Meta(ge=0, description="Height of the streaming file to cut, or close to it; else the highest.")]
+        | None
+    ) = None
+    reencode: Annotated[int, Meta(ge=0, description="Above 0: exactly the frames asked for, encoded anew.")] = 0
+
+
+def get_clip(call: Call[Media, ClipQuery, None]) -> VideoClip:
+    """Cut a clip and wait for it."""
+    query = call.query
+    file = clips_service.order(
+        call.target, call.caller.id, query.frame_ranges, query.quality, reencode=query.reencode > 0
+    )
+    return clips_service.wait(file.id)
+
+
+OPERATIONS = (
+    Operation(
+        id="GetClip",
+        method="GET",
+        path="/rest/GetClip/{id}",
+        summary="Parts of a video as one MP4, for 24 hours.",
+        details="Without `reencode` the clip holds the whole fragments that the ranges touch, more frames than asked "
+        "for; `segment_start_frames` and `segment_end_frames` tell which.",
+        needs=Permission.VIEW,
+        addresses=entity(Kind.MEDIA),
+        query=ClipQuery,
+        returns=VideoClip,
+        handler=get_clip,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,57 @@
+"""Notices to the operator's people (`spec/3` §13)."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Flag, Resource
+from chalicelib.core.responses import MessageResponse
+from chalicelib.errors import Unavailable
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.resources.email import system_emails
+from chalicelib.settings import settings
+
+TAG = "Service"
+
+
+class NotifySpec(Resource, kw_only=True):
+    """A notice, in the mail or as a file that goes with it."""
+
+    accepts: ClassVar = {"sendAsFile": "send_as_file"}
+
+    message: Annotated[str, Meta(min_length=1, max_length=50_000, pattern=r"\S")]
+    send_as_file: Flag | None = None
+
+
+def notify(call: Call[None, NoQuery, NotifySpec]) -> MessageResponse:
+    """Send a notice by mail to the address that the operator has set."""
+    address = settings().notify_address
+    if not address or not settings().email_enabled:
+        raise Unavailable("Not Processed", "The operator has set no address for notices, or mail is off.")
+    try:
+        system_emails.post(
+            system_emails.notice(call.caller.username, call.body.message, as_file=bool(call.body.send_as_file)), address
+        )
+    except Unavailable as failure:
+        raise Unavailable("Not Processed", failure.message) from failure
+    return MessageResponse(message="Processed")
+
+
+OPERATIONS = (
+    Operation(
+        id="Notify",
+        method="POST",
+        path="/rest/Notify",
+        summary="Send a notice to the operator's people.",
+        details="For staff. 503 where the operator has set no address for notices.",
+        needs=Permission.STAFF,
+        body=NotifySpec,
+        returns=MessageResponse,
+        status=200,
+        handler=notify,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,43 @@
+"""Mail to members of a project (`spec/3` §13)."""
+
+from __future__ import annotations
+
+import uuid
+
+from chalicelib.core.accounts import Project
+from chalicelib.core.jobs import EmailSpec
+from chalicelib.core.permissions import Permission
+from chalicelib.core.responses import MessageResponse
+from chalicelib.http.addresses import PROJECT
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.queues import send_many
+from chalicelib.resources.email import project_emails
+from chalicelib.settings import settings
+
+TAG = "Email"
+
+
+def send_email(call: Call[Project, NoQuery, EmailSpec]) -> MessageResponse:
+    """Send a mail to members of the project."""
+    mails = project_emails.prepare(call.project, call.body, str(uuid.uuid4()), call.caller.id)
+    send_many(settings().email_queue_url, mails)
+    return MessageResponse(message="Email message sent!")
+
+
+OPERATIONS = (
+    Operation(
+        id="SendEmail",
+        method="POST",
+        path="/rest/Email/{project}",
+        summary="Send a mail to members of the project, with files of the project attached.",
+        details="Recipients are `Name <name@example.org>` or `name@example.org`, and members of the project; 400 names "
+        "those who are not. Each gets a mail of their own. Where one cannot be sent, the caller is told by mail. "
+        "Attachments are objects of the project, 7,000,000 bytes together; more is 413.",
+        needs=Permission.EXECUTE,
+        addresses=PROJECT,
+        body=EmailSpec,
+        returns=MessageResponse,
+        handler=send_email,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,78 @@
+"""Mail to the members of a project, with objects of the project attached (`spec/3` §13)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from chalicelib.access import users
+from chalicelib.access.authentication import membership
+from chalicelib.core import email_addresses, object_keys
+from chalicelib.core.accounts import USER
+from chalicelib.core.jobs import EmailSpec
+from chalicelib.errors import BadInput
+from chalicelib.queues import Attachment, SendEmail
+from chalicelib.resources.email import service as email_service
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.objects import objects
+
+
+def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[SendEmail]:
+    """The mails of a spec, ready for the queue: one for each recipient, so that each arrives or fails by itself.
+
+    Args:
+        project: whose members they are for.
+        spec: what they say.
+        number: their ids begin with it: the same mails prepared again are sent once.
+        asked_by: the user who is told by mail of one that could not be sent.
+
+    Raises:
+        BadInput: this deployment sends no mail, an address is none or nobody's or not a member's, subject or text are
+            empty, or an attachment does not exist.
+        Forbidden: an attachment belongs to another project.
+        TooLarge: the attachments are more than a mail may have.
+    """
+    if not settings().email_enabled:
+        raise BadInput("This deployment does not send email.")
+    attachments = []
+    size = 0
+    for wanted in spec.attachments or []:
+        object_keys.check_project(wanted.key, project)
+        attachments.append(Attachment(bucket=objects.bucket_of(wanted.key), key=wanted.key, name=wanted.name))
+    asked = users.by_id([asked_by]).get(asked_by)
+    whole = SendEmail(
+        id=number,
+        sender=settings().email_sender,
+        recipients=spec.recipients,
+        subject=spec.subject,
+        text=spec.text,
+        attachments=attachments,
+        asked_by=asked.email if asked and asked.email else None,
+    )
+    email_service.check(whole)
+    _check_members(project, spec.recipients)
+    for attachment in attachments:
+        found = objects.size(attachment.key)
+        if found is None:
+            message_text = f"attachments: there is no object {attachment.key}."
+            raise BadInput(message_text)
+        size += found
+    email_service.check(whole, size)
+    single = {email_addresses.parse(recipient).address.casefold(): recipient for recipient in reversed(spec.recipients)}
+    return [
+        msgspec.structs.replace(whole, id=f"{number}-{index}", recipients=[single[address]])
+        for index, address in enumerate(sorted(single))
+    ]
+
+
+def _check_members(project: int, recipients: list[str]) -> None:
+    """Raise BadInput with all addresses that are not of members; whose they are otherwise is not told."""
+    others = [recipient for recipient in recipients if not _is_member(project, recipient)]
+    if others:
+        message = f"recipients: {', '.join(map(repr, others))}: not the address of a member of project {project}."
+        raise BadInput(message)
+
+
+def _is_member(project: int, recipient: str) -> bool:
+    found = records.linked(USER, "email", email_addresses.parse(recipient).address.casefold())
+    return any(membership(user.id, project) for user in found)

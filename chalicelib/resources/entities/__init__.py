@@ -1,0 +1,1 @@
+"""What media, localizations, states, leaves and files share."""

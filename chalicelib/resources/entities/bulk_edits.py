@@ -1,0 +1,145 @@
+"""Changing and deleting many localizations or states, chosen by a query (`spec/4` §§10.5 and 11.3).
+
+What is asked for is checked here, before anything changes; `resources/bulk/service.py` does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from chalicelib.access import scope, view_queries
+from chalicelib.core.edits import differences
+from chalicelib.core.kinds import Kind
+from chalicelib.errors import BadInput
+from chalicelib.query.operators import Op
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.annotation_bodies import (
+    LocalizationBulkDelete,
+    LocalizationBulkUpdate,
+    StateBulkDelete,
+    StateBulkUpdate,
+)
+from chalicelib.query.parsers.parameters import ListQuery
+from chalicelib.query.tree import Query, Test, negated
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.bulk.changes import BulkChange, changing
+from chalicelib.resources.entities.service import Writer, all_rows, author, hyphenated, type_of
+from chalicelib.storage.dynamodb import entities
+
+BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
+BulkDelete = LocalizationBulkDelete | StateBulkDelete
+
+
+def matched(view: view_queries.View, query: Query, count: int | None) -> list[int]:
+    """The ids that a query finds.
+
+    Raises:
+        BadInput: they are not as many as the caller says there are.
+    """
+    found = view_queries.ids(view, query)
+    if count is not None and len(found) != count:
+        raise BadInput(f"count: {count} were expected, {len(found)} match; nothing was changed.")
+    return found
+
+
+def first_of_one_type(kind: Kind, view: view_queries.View, query: Query, numbers: Sequence[int]) -> Any:
+    """The first of the matches that is still there, None where none of the first few is.
+
+    Raises:
+        BadInput: not all of them have its type.
+    """
+    first = next((row.entity for row in entities.many(kind, numbers[:5]).values()), None)
+    if first is None or query.type is not None:
+        return first
+    others = all_rows(kind, Test("id", Op.IN, tuple(numbers)), negated(Test("type", Op.EQ, first.type)))
+    if view_queries.count(view, others):
+        raise BadInput("type: the matches are of several types; all that are changed together must be of one.")
+    return first
+
+
+def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, count: int | None) -> int:
+    """Change all annotations that parameters and body choose.
+
+    In place unless `in_place` is 0, or not given for states that go to a new version: then each becomes a new row, and
+    the original stays where it was (`spec/4` §10.3).
+
+    Returns:
+        how many were found.
+
+    Raises:
+        BadInput, NotFound, Forbidden: before anything was changed.
+    """
+    query = filters.parse(kind, parameters, body)
+    if kind is Kind.LOCALIZATION and (body.ids or body.user_elemental_id):
+        query = replace(query, show_all_marks=True)
+    name = author(writer, body.user_elemental_id)
+    view = view_queries.current(writer.project)
+    if body.new_version is not None and body.new_version not in view.definitions.versions:
+        raise BadInput(f"new_version: the project has no version {body.new_version}.")
+    numbers = matched(view, query, count)
+    first = first_of_one_type(kind, view, query, numbers)
+    if first is None:
+        return 0
+    change = BulkChange(
+        kind=kind,
+        project=writer.project,
+        user=writer.user,
+        verb="edit",
+        numbers=numbers,
+        type=first.type,
+        attributes=body.attributes,
+        reset=body.reset_attributes,
+        nulls=body.null_attributes,
+        fixed=_fixed(writer, body, name),
+    )
+    changed = changing(change, type_of(kind, writer.project, change.type))
+    change.told = differences(first, changed(first))
+    if body.new_version is not None and scope.current():
+        scope.check(kind, [changed(row.entity) for row in entities.many(kind, numbers).values()])
+    in_place = bool(body.in_place) if body.in_place is not None else not (kind is Kind.STATE and body.new_version)
+    if not in_place:
+        change.verb = "copy"
+    elif body.new_version is not None or body.new_elemental_id is not None:
+        change.verb = "move"
+    bulk_service.run(change)
+    return len(numbers)
+
+
+def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete | None, count: int | None) -> int:
+    """Delete all annotations that parameters and body choose: they become tombstones in place, or `prune` lets them go.
+
+    Returns:
+        how many were found.
+    """
+    view = view_queries.current(writer.project)
+    numbers = matched(view, filters.parse(kind, parameters, body), count)
+    stale = Test("latest", Op.EQ, value=False)
+    if body and body.pedantic and view_queries.count(view, all_rows(kind, Test("id", Op.IN, tuple(numbers)), stale)):
+        raise BadInput("pedantic: some of the matches are earlier marks; only the latest may be addressed.")
+    prune = bool(body and body.prune)
+    bulk_service.run(
+        BulkChange(
+            kind=kind,
+            project=writer.project,
+            user=writer.user,
+            verb="prune" if prune else "bury",
+            numbers=numbers,
+            fixed={"variant_deleted": True, **writer.signed()},
+            children=None if kind is not Kind.STATE else "prune" if prune else "bury",
+        )
+    )
+    return len(numbers)
+
+
+def _fixed(writer: Writer, body: BulkUpdate, name: int | None) -> dict[str, Any]:
+    """The members that become the same in each row."""
+    fixed = writer.signed()
+    if name is not None:
+        fixed["created_by"] = name
+    if body.new_version is not None:
+        fixed["version"] = body.new_version
+    if body.new_elemental_id is not None:
+        fixed["elemental_id"] = hyphenated(body.new_elemental_id)
+    return fixed

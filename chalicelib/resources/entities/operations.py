@@ -1,0 +1,356 @@
+"""The operations that localizations and states share, declared once: lists, counts, one by id or by elemental id.
+
+OPERATIONS = annotation_operations(AnnotationResource(kind=Kind.STATE, word="State", ...))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from chalicelib.access import scope, view_queries
+from chalicelib.core.definitions import VERSION
+from chalicelib.core.kinds import Kind
+from chalicelib.core.marks import Identity
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Resource
+from chalicelib.core.responses import CreateListResponse, MessageResponse
+from chalicelib.errors import NotFound
+from chalicelib.http.addresses import WITHIN_PROJECT, entity
+from chalicelib.http.operation import Address, Call, Documents, Found, NoQuery, OneOf, Operation
+from chalicelib.query.parsers import filters
+from chalicelib.resources.annotations import creation as annotations_creation
+from chalicelib.resources.annotations import edits as annotations_edits
+from chalicelib.resources.annotations.schemas import AnnotationDeleted
+from chalicelib.resources.entities import bulk_edits, spreadsheets
+from chalicelib.resources.entities.service import Writer, hyphenated, latest_of, mark_of
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.dynamodb.entities import Stored
+
+AnyCall = Call[Any, Any, Any]
+
+
+class MarkQuery(Resource, kw_only=True):
+    """Which mark of an element."""
+
+    mark: Annotated[int, Meta(ge=0, description="Number of the mark; the latest if not given.")] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotationResource:
+    """One kind of annotation as the interface shows it.
+
+    Attributes:
+        kind: localizations or states.
+        word: as in `/rest/State/{id}`; `tag` is the group it is shown under.
+        stored, spec, update, changed: the Structs of one, of its creation, of its change and of the answer to that.
+        query, counted: the query parameters of lists; the same with `count` for bulk changes.
+        id_query, bulk_update, bulk_delete, delete: the Structs of the other bodies.
+    """
+
+    kind: Kind
+    word: str
+    tag: str
+    stored: type[Resource]
+    spec: type[Resource]
+    update: type[Resource]
+    changed: Any
+    query: type[Resource]
+    counted: type[Resource]
+    id_query: type[Resource]
+    bulk_update: type[Resource]
+    bulk_delete: type[Resource]
+    delete: type[Resource]
+
+    def list(self, call: AnyCall) -> Documents | int:
+        """All that match, as documents straight from the view."""
+        return list_matches(self.kind, call)
+
+    def count(self, call: AnyCall) -> int:
+        """How many match."""
+        return count_matches(self.kind, call)
+
+    def create(self, call: AnyCall) -> CreateListResponse:
+        """Make one or many."""
+        listed = isinstance(call.body, list)
+        specs = call.body if listed else [call.body]
+        numbers = annotations_creation.create(self.kind, _writer(call), specs, listed=listed)
+        return CreateListResponse(message=f"Created {len(numbers)} {self.kind}s successfully!", id=list(numbers))
+
+    def update_many(self, call: AnyCall) -> MessageResponse:
+        """Change all that match."""
+        count = bulk_edits.update(self.kind, _writer(call), call.query, call.body, call.query.count)
+        return MessageResponse(message=f"Successfully updated {count} {self.kind}s!")
+
+    def delete_many(self, call: AnyCall) -> MessageResponse:
+        """Delete all that match."""
+        count = bulk_edits.delete(self.kind, _writer(call), call.query, call.body, call.query.count)
+        return MessageResponse(message=f"Successfully deleted {count} {self.kind}s!")
+
+    def get(self, call: AnyCall) -> Any:
+        """The row that the path addresses."""
+        return call.target.entity
+
+    def get_element(self, call: AnyCall) -> Any:
+        """The asked-for mark of the element that the path addresses, tombstones too."""
+        element: Identity = call.target
+        row = mark_of(self.kind, call.project, element, call.query.mark)
+        if row is None or not scope.only(self.kind.value, [row]):
+            raise NotFound.of(self.word, element[1])
+        return row
+
+    def change(self, call: AnyCall) -> Any:
+        """Change one: in place where it is addressed by its id, by a new mark where by its elemental id."""
+        in_place = isinstance(call.target, Stored)
+        row = annotations_edits.update(self.kind, _writer(call), self._find(call), call.body, in_place=in_place)
+        return self.changed(message=f"{self.word} {row.id} successfully updated!", object=row)
+
+    def remove(self, call: AnyCall) -> AnnotationDeleted:
+        """Delete one."""
+        prune, pedantic = (call.body.prune, call.body.pedantic) if call.body else (0, 0)
+        number = annotations_edits.delete(
+            self.kind, _writer(call), self._find(call), prune=bool(prune), pedantic=bool(pedantic)
+        )
+        return AnnotationDeleted(message=f"{self.word} {number} successfully deleted!", id=number)
+
+    def _find(self, call: AnyCall) -> annotations_edits.Find:
+        target = call.target
+        if isinstance(target, Stored):
+            return annotations_edits.by_id(self.kind, target.entity.id, target)
+
+        def find() -> Stored[Any]:
+            row = latest_of(self.kind, call.project, target)
+            if row is None:
+                raise NotFound.of(self.word, target[1])
+            return row
+
+        return find
+
+
+def list_matches(kind: Kind, call: AnyCall) -> Documents | int:
+    """What a list's parameters and body find, as documents straight from the view.
+
+    With the older `operation=count` it is their number.
+    """
+    if call.query.operation == "count":
+        return count_matches(kind, call)
+    query = filters.parse(kind, call.query, call.body)
+    view = view_queries.current(call.project)
+    types = view.definitions.types(kind)
+    shown = [types[query.type]] if query.type in types else types.values()
+    columns = dict.fromkeys(attribute.name for each in shown for attribute in each.attribute_types)
+    return Documents(
+        documents=view_queries.documents(view, query, getattr(call.query, "fields", None)),
+        columns=tuple(columns),
+        present=spreadsheets.Presenter(view),
+    )
+
+
+def count_matches(kind: Kind, call: AnyCall) -> int:
+    """How many things a list's parameters and body find."""
+    return view_queries.count(view_queries.current(call.project), filters.parse(kind, call.query, call.body))
+
+
+def by_id(kind: Kind) -> Address[Any]:
+    """`/rest/State/{id}`: a row with its lock, so that a change need not read it again."""
+
+    def locate(path: dict[str, Any]) -> Found[Any]:
+        row = entities.stored(kind, path["id"])
+        return Found(thing=row, project=row.entity.project)
+
+    return replace(entity(kind), locate=locate)
+
+
+def by_element(kind: Kind) -> Address[Any]:
+    """`/rest/State/{version}/{elemental_id}`: the name of an element; whether it has rows is for the handler to see."""
+
+    def locate(path: dict[str, Any]) -> Found[Any]:
+        try:
+            element = path["version"], hyphenated(path["elemental_id"])
+        except ValueError:
+            raise NotFound.of("elemental id", path["elemental_id"]) from None
+        return Found(thing=element, project=records.get(VERSION, path["version"]).project)
+
+    def latest(found: Found[Any]) -> Any:
+        row = latest_of(kind, found.project or 0, found.thing)
+        return row.entity if row else None
+
+    variables = {"version": int, "elemental_id": str}
+    return replace(entity(kind), locate=locate, judged=latest, variables=variables)
+
+
+def _writer(call: AnyCall) -> Writer:
+    return Writer(project=call.project, user=call.caller.id, level=call.level)
+
+
+def annotation_operations(resource: AnnotationResource) -> tuple[Operation, ...]:
+    """The operations of one kind of annotation."""
+    word, noun = resource.word, str(resource.kind)
+    return (
+        *_list_operations(resource, word, noun),
+        *_one(resource, word, noun, "", f"/rest/{word}/{{id}}", by_id(resource.kind)),
+        *_one(
+            resource,
+            word,
+            noun,
+            "ByElementalId",
+            f"/rest/{word}/{{version}}/{{elemental_id}}",
+            by_element(resource.kind),
+        ),
+    )
+
+
+def _list_operations(resource: AnnotationResource, word: str, noun: str) -> tuple[Operation, ...]:
+    many, counts, tag = f"/rest/{word}s/{{project}}", f"/rest/{word}Count/{{project}}", resource.tag
+    rows = list[resource.stored]  # type: ignore[name-defined]
+    return (
+        Operation(
+            id=f"Get{word}List",
+            method="GET",
+            path=many,
+            summary=f"The {noun}s that match.",
+            details="Without `show_all_marks` and `show_deleted` only the latest mark of each element, and no "
+            "tombstones. Ordered by id unless sorted.",
+            needs=Permission.VIEW,
+            addresses=WITHIN_PROJECT,
+            query=resource.query,
+            returns=rows,
+            handler=resource.list,
+            tag=tag,
+        ),
+        Operation(
+            id=f"Get{word}ListById",
+            method="PUT",
+            path=many,
+            summary=f"The {noun}s that match, chosen by ids or an object search in the body.",
+            needs=Permission.VIEW,
+            addresses=WITHIN_PROJECT,
+            query=resource.query,
+            body=resource.id_query,
+            returns=rows,
+            handler=resource.list,
+            tag=tag,
+        ),
+        Operation(
+            id=f"Create{word}List",
+            method="POST",
+            path=many,
+            summary=f"Make one {noun}, or up to 500: all or none.",
+            details="The answer's `id` is always a list, in the order given. An elemental id that the version has "
+            "already makes the next mark of that element.",
+            needs=Permission.EDIT,
+            addresses=WITHIN_PROJECT,
+            body=OneOf(options=(list[resource.spec], resource.spec)),  # type: ignore[name-defined]
+            returns=CreateListResponse,
+            handler=resource.create,
+            tag=tag,
+        ),
+        Operation(
+            id=f"Update{word}List",
+            method="PATCH",
+            path=many,
+            summary=f"Change all {noun}s that match; they must be of one type.",
+            details="With `count`, nothing is changed unless that many match.",
+            needs=Permission.EDIT,
+            addresses=WITHIN_PROJECT,
+            query=resource.counted,
+            body=resource.bulk_update,
+            returns=MessageResponse,
+            handler=resource.update_many,
+            tag=tag,
+        ),
+        Operation(
+            id=f"Delete{word}List",
+            method="DELETE",
+            path=many,
+            summary=f"Delete all {noun}s that match; without any filter, all of the project.",
+            details="They leave tombstones, which `show_deleted` shows, unless pruned. With `count`, nothing is "
+            "deleted unless that many match.",
+            needs=Permission.EDIT,
+            addresses=WITHIN_PROJECT,
+            query=resource.counted,
+            body=resource.bulk_delete,
+            body_required=False,
+            returns=MessageResponse,
+            handler=resource.delete_many,
+            tag=tag,
+        ),
+        Operation(
+            id=f"Get{word}Count",
+            method="GET",
+            path=counts,
+            summary=f"How many {noun}s match.",
+            needs=Permission.VIEW,
+            addresses=WITHIN_PROJECT,
+            query=resource.query,
+            returns=int,
+            handler=resource.count,
+            tag=tag,
+        ),
+        Operation(
+            id=f"Get{word}CountById",
+            method="PUT",
+            path=counts,
+            summary=f"How many {noun}s match, chosen by ids or an object search in the body.",
+            needs=Permission.VIEW,
+            addresses=WITHIN_PROJECT,
+            query=resource.query,
+            body=resource.id_query,
+            returns=int,
+            handler=resource.count,
+            tag=tag,
+        ),
+    )
+
+
+def _one(
+    resource: AnnotationResource, word: str, noun: str, suffix: str, path: str, address: Address[Any]
+) -> tuple[Operation, ...]:
+    named = " by its version and elemental id" if suffix else ""
+    return (
+        Operation(
+            id=f"Get{word}{suffix}",
+            method="GET",
+            path=path,
+            summary=f"One {noun}{named}.",
+            needs=Permission.VIEW,
+            addresses=address,
+            query=MarkQuery if suffix else NoQuery,
+            returns=resource.stored,
+            handler=resource.get_element if suffix else resource.get,
+            tag=resource.tag,
+        ),
+        Operation(
+            id=f"Update{word}{suffix}",
+            method="PATCH",
+            path=path,
+            summary=f"Change one {noun}{named}: the members given, and no others.",
+            details="It becomes a new mark, with an id of its own, unless `in_place` is 1."
+            if suffix
+            else "It is changed in place unless `in_place` is 0, which makes a new mark with an id of its own. An "
+            "earlier mark stands for the latest of its element, or is refused with `pedantic`.",
+            needs=Permission.EDIT,
+            addresses=address,
+            body=resource.update,
+            returns=resource.changed,
+            handler=resource.change,
+            tag=resource.tag,
+        ),
+        Operation(
+            id=f"Delete{word}{suffix}",
+            method="DELETE",
+            path=path,
+            summary=f"Delete one {noun}{named}.",
+            details="A tombstone becomes its latest mark. With `prune` the row itself goes instead, and the mark "
+            "before it is visible again.",
+            needs=Permission.EDIT,
+            addresses=address,
+            body=resource.delete,
+            body_required=False,
+            returns=AnnotationDeleted,
+            handler=resource.remove,
+            tag=resource.tag,
+        ),
+    )

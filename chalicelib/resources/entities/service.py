@@ -1,0 +1,217 @@
+"""What everything done to localizations and states needs: who does it, under what definitions, among which marks.
+
+    annotations            this: the writer, definitions, authors, the rows of elements
+    annotation_creation    making them, up to 500 at once
+    annotation_edits       changing and deleting one
+    annotation_bulk        changing and deleting many
+    tracks                 the members of states
+
+The rows of one element depend on each other, so whoever changes one of them reads all it needs, plans every row's step,
+and does them in one transaction (`storage/dynamodb/steps.py`); a plan that somebody overtook is made again.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.access import view_queries
+from chalicelib.core.accounts import USER
+from chalicelib.core.commits import Edit
+from chalicelib.core.definitions import TYPE_RECORD, VERSION
+from chalicelib.core.edits import deleted, unseen
+from chalicelib.core.kinds import Kind
+from chalicelib.core.marks import Identity, identity, settled
+from chalicelib.core.permissions import Level
+from chalicelib.core.records import padded
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Query, Test, Tree, both
+from chalicelib.storage.dynamodb import entities, records, steps
+from chalicelib.storage.dynamodb.entities import Stored
+from chalicelib.storage.dynamodb.steps import Step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writer:
+    """Who writes in which project: the user's id, and how far they may go there."""
+
+    project: int
+    user: int
+    level: Level
+
+    def signed(self) -> dict[str, Any]:
+        """The members that say who changes a thing, and when."""
+        return {"modified_by": self.user, "modified_datetime": now()}
+
+
+def types_of(kind: Kind, project: int, numbers: Iterable[int]) -> dict[int, Any]:
+    """Those of the types of a kind of entity that the project has, by id; one call each, for they are mostly one."""
+    found = ((number, records.find(TYPE_RECORD[kind], project, padded(number))) for number in set(numbers))
+    return {number: each for number, each in found if each is not None}
+
+
+def type_of(kind: Kind, project: int, number: int) -> Any:
+    """The type of an entity, in one call. Raises BadInput where it is of no use any more."""
+    found = types_of(kind, project, [number])
+    if not found:
+        raise BadInput(f"type: the {kind} type {number} does not exist any more.")
+    return found[number]
+
+
+def check_version(project: int, number: int) -> None:
+    """Raise NotFound unless the version is one of the project."""
+    if records.find(VERSION, project, padded(number)) is None:
+        raise NotFound.of("Version", number)
+
+
+def author(writer: Writer, elemental_id: str | None) -> int | None:
+    """The user that `user_elemental_id` names as the author; None where it was not given.
+
+    Raises:
+        Forbidden: the writer has no full control.
+        NotFound: there is no such user.
+    """
+    if elemental_id is None:
+        return None
+    if writer.level < Level.FULL:
+        raise Forbidden("user_elemental_id: only full control of the project lets you name another author.")
+    user = records.claimed(USER, "elemental_id", hyphenated(elemental_id))
+    if user is None:
+        raise NotFound.of("User", elemental_id)
+    return user.id
+
+
+def hyphenated(text: str) -> str:
+    """A UUID in the one form it is kept in."""
+    return str(uuid.UUID(text))
+
+
+def parent_of(kind: Kind, project: int, given: float) -> int:
+    """The id that a `parent` stands for. Raises BadInput or NotFound."""
+    if given != int(given):
+        raise BadInput(f"parent: {given} is not an id.")
+    if int(given) not in existing(kind, project, [int(given)]):
+        raise NotFound.of(kind.capitalize(), int(given))
+    return int(given)
+
+
+def existing(kind: Kind, project: int, numbers: Collection[int]) -> set[int]:
+    """Those of the ids that the project has entities of.
+
+    Asked by key while that is one call: the view would first take in what was written since it was last asked, which
+    a row of creations need not wait for.
+    """
+    if len(numbers) > entities.ROWS_A_READ and view_queries.loaded(project):
+        view = view_queries.current(project)
+        return view.exists(kind, numbers)
+    return {number for number, row in entities.many(kind, numbers).items() if row.entity.project == project}
+
+
+# --- elements ------------------------------------------------------------------------------------------------------
+
+
+def all_rows(kind: Kind, *where: Tree) -> Query:
+    """A query for every row that fits: earlier marks and tombstones too."""
+    return Query(kind=kind, where=both(*where), merge=False, show_deleted=True, show_all_marks=True)
+
+
+def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Identity, list[Stored[Any]]]:
+    """The rows of elements that were not deleted, by element, as they are now with their locks.
+
+    Raises:
+        Conflict: somebody changed an element while it was read: none of its rows is the latest, or several are. If
+            rows came to it that the view had not, then the ones before ceased to be the latest in the same commit.
+    """
+    wanted = set(identities)
+    if not wanted:
+        return {}
+    versions = tuple({version for version, _ in wanted})
+    elements = tuple({element for _, element in wanted})
+    query = all_rows(kind, Test("elemental_id", Op.IN, elements), Test("version", Op.IN, versions))
+    found: dict[Identity, list[Stored[Any]]] = {each: [] for each in wanted}
+    for row in entities.many(kind, view_queries.ids(view_queries.current(project), query)).values():
+        if (element := identity(row.entity)) in found:
+            found[element].append(row)
+    for (version, name), rows in found.items():
+        if rows and sum(row.entity.latest for row in rows) != 1:
+            raise Conflict(f"The {kind} {name} of version {version} is being changed by somebody else.")
+    return found
+
+
+def mark_of(kind: Kind, project: int, element: Identity, mark: int | None) -> Any:
+    """The row of an element with a mark, or its latest where that is None; tombstones too. None where there is none."""
+    rows = steps.again(lambda: rows_of(kind, project, [element])[element])
+    fitting = (row.entity for row in rows if mark is None or row.entity.mark == mark)
+    return max(fitting, key=lambda row: (row.mark, row.id), default=None)
+
+
+def latest_of(kind: Kind, project: int, element: Identity) -> Stored[Any] | None:
+    """The row of an element that counts, a tombstone too; None where it has no rows."""
+    rows = rows_of(kind, project, [element])[element]
+    return max(rows, key=lambda row: (row.entity.mark, row.entity.id), default=None)
+
+
+def current_mark(kind: Kind, row: Stored[Any], *, pedantic: bool) -> Stored[Any]:
+    """The row itself if it is the latest of its element, else the one that is.
+
+    Raises:
+        BadInput: it is not, and `pedantic` asks for no other.
+    """
+    entity = row.entity
+    if entity.latest:
+        return row
+    refuse_stale(entity, pedantic=pedantic)
+    return latest_of(kind, entity.project, identity(entity)) or row
+
+
+def refuse_stale(entity: Any, *, pedantic: bool) -> None:
+    """Raise BadInput for an earlier mark where the caller is pedantic."""
+    if pedantic and not entity.latest:
+        raise BadInput(
+            f"pedantic: {entity.id} is mark {entity.mark} of its element, which has a later one; "
+            "only the latest may be addressed."
+        )
+
+
+def settling(kind: Kind, rows: Iterable[Stored[Any]], others: Iterable[Any] = ()) -> tuple[list[Step], dict[int, Any]]:
+    """What makes the `latest` of an element's rows right.
+
+    Args:
+        kind: their kind.
+        rows: the stored rows that stay as they are but for `latest`.
+        others: rows of the same element that are written anyway.
+
+    Returns:
+        the steps of the stored rows that change, and the others that change, by id.
+    """
+    by_id = {row.entity.id: row for row in rows}
+    steps, rewritten = [], {}
+    for row in settled([*(row.entity for row in by_id.values()), *others]):
+        if row.id in by_id:
+            steps.append(Step(kind, by_id[row.id], row))
+        else:
+            rewritten[row.id] = row
+    return steps, rewritten
+
+
+def has_earlier(rows: Iterable[Stored[Any]]) -> bool:
+    """Whether one of the rows is the latest of several marks: if it goes, the one before counts again."""
+    return any(getattr(row.entity, "mark", 0) and row.entity.latest for row in rows)
+
+
+def letting_go(kind: Kind, project: int, rows: Collection[Stored[Any]]) -> tuple[list[Step], list[Edit]]:
+    """What removes rows and lets those marks before them count that stay: up to twice as many steps, the entries."""
+    going = [row.entity.id for row in rows]
+    gone = set(going)
+    above = [identity(row.entity) for row in rows if has_earlier([row])]
+    flips: list[Step] = []
+    for others in rows_of(kind, project, above).values():
+        flips += settling(kind, [row for row in others if row.entity.id not in gone])[0]
+    edits = [deleted(kind, going)]
+    if flips:
+        edits.append(unseen(kind, [step.after.id for step in flips]))
+    return [*(Step(kind, row, None) for row in rows), *flips], edits

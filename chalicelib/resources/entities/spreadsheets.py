@@ -1,0 +1,76 @@
+"""What lists look like to people who open them in a spreadsheet: users' addresses and the names of media, not ids.
+
+The source of the rule: the streamed CSV of media, localizations and states (`spec/3` §1.7, `spec/4` §10).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import scope, view_queries
+from chalicelib.core.accounts import USER
+from chalicelib.core.kinds import Kind
+from chalicelib.errors import NotFound
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.storage.dynamodb import records
+
+USERS = ("user", "created_by", "modified_by")
+
+
+class _Named(msgspec.Struct):
+    name: str | None = None
+
+
+_named = msgspec.json.Decoder(_Named)
+
+
+class Presenter:
+    """From a document to the same with addresses and names for the ids of users and media.
+
+    An id stays where its user is gone, or where the caller may not see the media. A state of several media has a list
+    of names. Nothing is read before the first document.
+    """
+
+    def __init__(self, view: view_queries.View) -> None:
+        self._view = view
+        self._address = cache(_address)
+        self._name = cache(self._named)
+        self._seen = cache(self._visible)
+
+    def __call__(self, document: dict[str, Any]) -> dict[str, Any]:
+        """The document as a spreadsheet shows it."""
+        shown = dict(document)
+        for member in USERS:
+            if isinstance(number := shown.get(member), int):
+                shown[member] = self._address(number)
+        match shown.get("media"):
+            case int(number) | [int(number)]:
+                shown["media"] = self._name(number)
+            case list(numbers):
+                shown["media"] = [self._name(number) for number in numbers]
+        return shown
+
+    def _named(self, number: int) -> int | str:
+        document = self._view.document(Kind.MEDIA, number)
+        seen = self._seen()
+        if document is None or (seen is not None and number not in seen):
+            return number
+        return _named.decode(document).name or number
+
+    def _visible(self) -> frozenset[int] | None:
+        """The media that the caller may see, None where these are all."""
+        if Kind.MEDIA not in scope.scope(self._view.project):
+            return None
+        everything = filters.parse(Kind.MEDIA, MediaQuery(archive_lifecycle="all"), None)
+        return frozenset(view_queries.ids(self._view, everything))
+
+
+def _address(number: int) -> int | str:
+    try:
+        return records.get(USER, number).email or number
+    except NotFound:
+        return number

@@ -1,0 +1,45 @@
+"""What may be said of a File: a permanent file that belongs to no media (`spec/4` §8.3)."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from chalicelib.core.entities import Attributes
+from chalicelib.core.resource import Id, Resource, Uuid
+
+FileName = Annotated[str, Meta(min_length=1, max_length=1024)]
+FileDescription = Annotated[str, Meta(max_length=1024)]
+
+
+class FileSpec(Resource, kw_only=True):
+    """What creates a File; what is in it comes with a later PATCH of `path`."""
+
+    accepts: ClassVar = {"meta": "type"}
+
+    name: FileName
+    description: FileDescription
+    type: Id
+    """A file type of the project."""
+    attributes: Attributes | None = None
+    elemental_id: Uuid | None = None
+    user_elemental_id: Uuid | None = None
+
+
+class FileUpdate(Resource, kw_only=True):
+    """What a PATCH of one File may carry."""
+
+    accepts: ClassVar = {"meta": "type"}
+
+    name: FileName | None = None
+    description: FileDescription | None = None
+    type: Id | None = None
+    """Another file type of the project; attributes that it has not are dropped."""
+    path: Annotated[str, Meta(max_length=1024)] | None = None
+    """The key of its object, one that GetUploadInfo gave for this File."""
+    attributes: Attributes | None = None
+    reset_attributes: list[str] | None = None
+    null_attributes: list[str] | None = None
+    elemental_id: Uuid | None = None
+    user_elemental_id: Uuid | None = None

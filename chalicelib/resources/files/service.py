@@ -1,0 +1,121 @@
+"""Files: permanent files that belong to no media (`spec/4` §8.3). Their objects are uploaded by the callers."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import msgspec
+
+from chalicelib.core import object_keys
+from chalicelib.core.attribute_values import fill, merge
+from chalicelib.core.commits import GONE, Change
+from chalicelib.core.definitions import FileType
+from chalicelib.core.edits import changed, deleted
+from chalicelib.core.entities import File
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import now
+from chalicelib.core.revisions import up_to_date
+from chalicelib.errors import BadInput
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.entities.service import Writer, author, hyphenated, types_of
+from chalicelib.resources.files.schemas import FileSpec, FileUpdate
+from chalicelib.resources.media.service import project_with
+from chalicelib.storage.dynamodb import entities, ids, steps
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.objects import owners
+
+FILE = Kind.FILE
+
+
+def create(writer: Writer, spec: FileSpec) -> File:
+    """Make a File; there is nothing in it yet.
+
+    Raises:
+        BadInput: its type is none of the project's, or an attribute breaks its definition.
+        Forbidden, NotFound: an author was named without full control, or does not exist.
+    """
+    user = author(writer, spec.user_elemental_id) or writer.user
+    moment = now()
+    of = _type_of(writer.project, spec.type)
+    made = File(
+        id=ids.reserve(FILE)[0],
+        project=writer.project,
+        type=spec.type,
+        name=spec.name,
+        description=spec.description,
+        attributes=fill(of.attribute_types, spec.attributes or {}, moment),
+        revision=len(of.revisions),
+        elemental_id=hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
+        created_by=user,
+        created_datetime=moment,
+        modified_by=user,
+        modified_datetime=moment,
+    )
+    entities.create(FILE, [made], user=writer.user)
+    return made
+
+
+def update(writer: Writer, number: int, body: FileUpdate) -> File:
+    """Change a File; where it gets another object, the one before is removed.
+
+    Raises:
+        Forbidden: the path is not one of the File's own, or an author was named without full control.
+        BadInput: an attribute breaks its definition, or the type is none of the project's.
+        NotFound: the File or the author does not exist.
+    """
+    user = author(writer, body.user_elemental_id)
+    if body.path is not None:
+        object_keys.check_file(body.path, project_with(writer.project).organization, writer.project, number)
+    plain: dict[str, Any] = {name: getattr(body, name) for name in ("name", "description", "path")}
+    plain["elemental_id"] = hyphenated(body.elemental_id) if body.elemental_id else None
+    plain["created_by"] = user
+    plain = {name: value for name, value in plain.items() if value is not None}
+
+    def how(current: File) -> File:
+        change = plain | _attributes(current, body)
+        return msgspec.structs.replace(current, **change, **writer.signed())
+
+    after: File = object_cleanup.edit(
+        FILE, number, how, user=writer.user, describe=lambda before, after: [changed(FILE, before, after)]
+    )
+    return after
+
+
+def delete(writer: Writer, number: int) -> None:
+    """Delete a File and its object. Raises NotFound where it is gone already."""
+
+    def attempt() -> tuple[str, set[str]]:
+        row = entities.stored(FILE, number)
+        going = object_cleanup.named(row.entity)
+        change = Transaction()
+        entities.bury(change, FILE, row)
+        change.log(writer.project, writer.user, [Change(FILE, number, GONE)], [deleted(FILE, [number])])
+        note = owners.release(change, writer.project, going) if going else ""
+        change.run()
+        return note, going
+
+    object_cleanup.settle(writer.project, *steps.again(attempt))
+
+
+def _attributes(current: File, body: FileUpdate) -> dict[str, Any]:
+    """Type and attributes after the change: of another type, those that it has too, and its defaults."""
+    asked = (body.attributes, body.reset_attributes, body.null_attributes)
+    if body.type in (None, current.type) and all(part is None for part in asked):
+        return {}
+    number = body.type or current.type
+    of = _type_of(current.project, number)
+    if number == current.type:
+        before = up_to_date(current, of.revisions).attributes
+    else:
+        before = fill(of.attribute_types, current.attributes, now())
+    return {"type": number, "attributes": merge(of.attribute_types, before, *asked), "revision": len(of.revisions)}
+
+
+def _type_of(project: int, number: int) -> FileType:
+    found = types_of(FILE, project, [number])
+    if not found:
+        message = f"type: the project has no file type {number}."
+        raise BadInput(message)
+    kept: FileType = found[number]
+    return kept

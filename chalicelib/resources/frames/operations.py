@@ -1,0 +1,113 @@
+"""Frames of media as pictures (`spec/4` §7.2). Errors are JSON, as everywhere (design §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from typing import Annotated
+
+from msgspec import Meta
+
+from chalicelib.core.entities import Media
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Resource
+from chalicelib.http.addresses import entity
+from chalicelib.http.operation import Answer, Call, Operation
+from chalicelib.resources.frames import service as frames_service
+from chalicelib.resources.frames.service import FrameRequest
+
+TAG = "Clips and frames"
+FORMATS = ("png", "jpg", "gif", "mp4")
+
+
+class FrameQuery(Resource, kw_only=True):
+    """Which frames, and how they are to look."""
+
+    frames: Annotated[
+        list[Annotated[int, Meta(ge=0)]] | None, Meta(description="Numbers of the frames, from 0; `0` if not given.")
+    ] = None
+    tile: Annotated[str | None, Meta(description="Columns and rows of the grid, `3x2`; square if not given.")] = None
+    roi: Annotated[
+        str | None,
+        Meta(description="The part to show, `width:height:x:y` relative to the frame; one, or one for each frame."),
+    ] = None
+    force_scale: Annotated[str | None, Meta(description="Size in pixels after `roi`, `640x480`.")] = None
+    animate: (
+        Annotated[int, Meta(ge=0, le=15, description="Frames per second of an animation in place of a grid.")] | None
+    ) = None
+    quality: (
+        Annotated[int, Meta(ge=0, description="Height of the streaming file to use, or close to it; else the highest.")]
+        | None
+    ) = None
+
+
+def get_frame(call: Call[Media, FrameQuery, None]) -> Answer:
+    """Frames of a media as one picture."""
+    media, query = call.target, call.query
+    request = FrameRequest(
+        frames=tuple(query.frames or [0]),
+        form=call.accept or "png",
+        tile=query.tile,
+        roi=query.roi,
+        force_scale=query.force_scale,
+        animate=query.animate or 0,
+        quality=query.quality,
+    )
+    return picture(call.headers, media.id, media.modified_datetime, lambda: frames_service.render(media, request))
+
+
+def picture(headers: dict[str, str], number: int, modified: str, draw: Callable[[], tuple[bytes, str]]) -> Answer:
+    """The picture of something that was last changed at a time, or that the client has it already.
+
+    Args:
+        headers: of the request.
+        number: the thing's id.
+        modified: when what the picture shows was changed last.
+        draw: makes the picture and says its media type; called only where the client needs it.
+    """
+    fresh = {**_validators(number, modified), "Cache-Control": "private, no-cache", "Vary": "Accept"}
+    if _is_fresh(headers, fresh):
+        return Answer(status=304, content_type="image/png", headers=fresh)
+    body, mime = draw()
+    return Answer(content_type=mime, body=body, headers=fresh)
+
+
+def _validators(number: int, modified: str) -> dict[str, str]:
+    """The headers by which a client finds out later whether a picture is still the same."""
+    moment = datetime.fromisoformat(modified).astimezone(UTC)
+    tag = f'"{number}-{int(moment.timestamp() * 1000)}"'
+    return {"Last-Modified": format_datetime(moment.replace(microsecond=0), usegmt=True), "ETag": tag}
+
+
+def _is_fresh(headers: dict[str, str], now: dict[str, str]) -> bool:
+    """Whether what the client has is what it would get: by its ETag if it sends one, else by the time."""
+    if tags := headers.get("if-none-match"):
+        return now["ETag"] in tags or tags.strip() == "*"
+    since = headers.get("if-modified-since")
+    if not since:
+        return False
+    try:
+        return parsedate_to_datetime(since) >= parsedate_to_datetime(now["Last-Modified"])
+    except (TypeError, ValueError):
+        return False
+
+
+OPERATIONS = (
+    Operation(
+        id="GetFrame",
+        method="GET",
+        path="/rest/GetFrame/{id}",
+        summary="Frames of a video, or an image, as one picture.",
+        details="Several frames are tiled, or with `animate` played. Frame n is the n-th frame in the order shown. "
+        "Only the fragments that hold the frames are read.",
+        needs=Permission.VIEW,
+        addresses=entity(Kind.MEDIA),
+        query=FrameQuery,
+        returns="image/*",
+        handler=get_frame,
+        tag=TAG,
+        formats=FORMATS,
+    ),
+)

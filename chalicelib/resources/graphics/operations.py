@@ -1,0 +1,113 @@
+"""Pictures of localizations and tracks (`spec/4` §§7.3, 7.4). Errors are JSON, as everywhere (design §7)."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
+
+from chalicelib.core.entities import Localization, State
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Resource
+from chalicelib.errors import BadInput
+from chalicelib.http.addresses import entity
+from chalicelib.http.operation import Answer, Call, Operation
+from chalicelib.resources.frames.operations import FORMATS, picture
+from chalicelib.resources.graphics import service as graphics_service
+from chalicelib.resources.graphics.service import Look, TrackLook
+
+TAG = "Clips and frames"
+MOST_BOXES = 100
+
+Margin = Annotated[int, Meta(ge=0, le=65_535)]
+
+
+class LocalizationGraphicQuery(Resource, kw_only=True):
+    """How the picture of a localization is to look."""
+
+    force_scale: Annotated[str | None, Meta(description="Size in pixels, `640x480`.")] = None
+    max_height: (
+        Annotated[int, Meta(ge=1, description="Height in pixels that is not to be exceeded; the shape stays.")] | None
+    ) = None
+    use_default_margins: Annotated[
+        bool, Meta(description="Margins by the shape: 10 pixels for dots and lines, none for boxes and polygons.")
+    ] = True
+    margin_x: Annotated[
+        Margin | None, Meta(description="Pixels left and right; given where `use_default_margins` is false.")
+    ] = None
+    margin_y: Annotated[
+        Margin | None, Meta(description="Pixels above and below; given where `use_default_margins` is false.")
+    ] = None
+
+
+class StateGraphicQuery(Resource, kw_only=True):
+    """How the picture of a track is to look."""
+
+    accepts: ClassVar = {"forceScale": "force_scale"}
+
+    mode: Annotated[
+        Literal["animate", "tile"], Meta(description="One after the other, or beside each other in a row.")
+    ] = "animate"
+    fps: Annotated[float, Meta(gt=0, le=100, description="Pictures per second of an animation.")] = 2
+    force_scale: Annotated[str, Meta(description="Size of every picture in pixels.")] = "224x224"
+    length: Annotated[int, Meta(ge=1, le=MOST_BOXES, description="How many localizations at most.")] = MOST_BOXES
+    offset: Annotated[int, Meta(ge=0, description="How many localizations to pass over, by frame.")] = 0
+
+
+def localization_graphic(call: Call[Localization, LocalizationGraphicQuery, None]) -> Answer:
+    """The part of a media that one localization marks."""
+    found, query = call.target, call.query
+    margins = None
+    if not query.use_default_margins:
+        if query.margin_x is None or query.margin_y is None:
+            raise BadInput("margin_x and margin_y: both are needed where use_default_margins is false.")
+        margins = query.margin_x, query.margin_y
+    media = graphics_service.media_of(found)
+    look = Look(form=call.accept or "png", force_scale=query.force_scale, margins=margins, max_height=query.max_height)
+    modified = max(found.modified_datetime, media.modified_datetime)
+    return picture(call.headers, found.id, modified, lambda: graphics_service.draw(found, media, look))
+
+
+def state_graphic(call: Call[State, StateGraphicQuery, None]) -> Answer:
+    """What the boxes of a track mark."""
+    state, query = call.target, call.query
+    found = graphics_service.track(state, query.offset, query.length)
+    look = TrackLook(
+        form=call.accept or "png", force_scale=query.force_scale, is_tiled=query.mode == "tile", fps=query.fps
+    )
+    modified = max(state.modified_datetime, found.modified)
+    return picture(call.headers, state.id, modified, lambda: graphics_service.draw_track(found, look))
+
+
+OPERATIONS = (
+    Operation(
+        id="GetLocalizationGraphic",
+        method="GET",
+        path="/rest/LocalizationGraphic/{id}",
+        summary="The part of an image or a frame that a localization marks, as a picture.",
+        details="In pixels of the largest image or streaming file, with margins, and never less than 3 on a side. "
+        "Clipped at the borders.",
+        needs=Permission.VIEW,
+        addresses=entity(Kind.LOCALIZATION),
+        query=LocalizationGraphicQuery,
+        returns="image/*",
+        handler=localization_graphic,
+        tag=TAG,
+        formats=FORMATS,
+    ),
+    Operation(
+        id="GetStateGraphic",
+        method="GET",
+        path="/rest/StateGraphic/{id}",
+        summary="What the boxes of a track mark, frame by frame, as an animation or a row of pictures.",
+        details="Only of states of localizations, and only of boxes.",
+        needs=Permission.VIEW,
+        addresses=entity(Kind.STATE),
+        query=StateGraphicQuery,
+        returns="image/*",
+        handler=state_graphic,
+        tag=TAG,
+        formats=FORMATS,
+    ),
+)

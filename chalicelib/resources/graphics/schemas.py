@@ -1,0 +1,65 @@
+"""Which part of a picture a localization is shown by (`spec/4` §7.3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from chalicelib.core.entities import Localization
+from chalicelib.errors import BadInput
+
+DEFAULT_MARGINS = {"box": (0, 0), "line": (10, 10), "dot": (10, 10), "poly": (0, 0)}
+"""Pixels on each side, x and y, by the dtype of the localization's type."""
+_SMALLEST = 2.1
+"""Pixels: what is smaller is hardly a picture, and becomes `_AT_LEAST`."""
+_AT_LEAST = 3.0
+
+
+class Region(NamedTuple):
+    """A part of a picture, relative to its size."""
+
+    width: float
+    height: float
+    x: float
+    y: float
+
+
+def region(shape: Localization, dtype: str, size: tuple[int, int], margins: tuple[int, int] | None = None) -> Region:
+    """The part of a picture that shows a localization, with margins around it.
+
+    Args:
+        shape: the localization.
+        dtype: that of its type.
+        size: of the picture, (width, height) in pixels.
+        margins: x and y in pixels; those of the dtype where None.
+
+    Raises:
+        BadInput: the localization lacks what its dtype needs.
+    """
+    margin_x, margin_y = margins or DEFAULT_MARGINS[dtype]
+    width, height = size
+    left, top, right, bottom = _bounds(shape, dtype)
+    # A dot is the pixel it is in.
+    extra = 1 if dtype == "dot" else 0
+    wide = _long_enough((right - left) * width + extra + 2 * margin_x)
+    high = _long_enough((bottom - top) * height + extra + 2 * margin_y)
+    sides = (wide / width, high / height, left - margin_x / width, top - margin_y / height)
+    return Region(*(min(max(side, 0.0), 1.0) for side in sides))
+
+
+def _long_enough(side: float) -> float:
+    return side if side >= _SMALLEST else _AT_LEAST
+
+
+def _bounds(shape: Localization, dtype: str) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of a localization, relative to the picture."""
+    points: list[tuple[float, float]] = []
+    if dtype == "poly":
+        points = [(x, y) for x, y in shape.points or []]
+    elif shape.x is not None and shape.y is not None:
+        along, down = {"box": (shape.width, shape.height), "line": (shape.u, shape.v)}.get(dtype, (0.0, 0.0))
+        points = [(shape.x, shape.y), (shape.x + (along or 0.0), shape.y + (down or 0.0))]
+    if not points:
+        message = f"Localization {shape.id} has no place on the picture."
+        raise BadInput(message)
+    across, downwards = zip(*points, strict=True)
+    return min(across), min(downwards), max(across), max(downwards)

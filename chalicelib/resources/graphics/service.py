@@ -1,0 +1,170 @@
+"""Pictures of localizations, and of the localizations of a track, cut out of their media (`spec/4` §§7.3, 7.4)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from chalicelib.access import scope, view_queries
+from chalicelib.core.entities import Localization, Media, State
+from chalicelib.core.kinds import Kind
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Test
+from chalicelib.resources.entities.service import all_rows, type_of, types_of
+from chalicelib.resources.frames import service as frames_service
+from chalicelib.resources.graphics.schemas import region
+from chalicelib.storage.dynamodb import entities
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from chalicelib.video.render import Roi
+
+LONGEST_STRIP = 65_000
+"""Pixels: more than that JPEG and GIF do not hold."""
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """How the picture of one localization is to look; see `operations.graphics`."""
+
+    form: str
+    force_scale: str | None = None
+    margins: tuple[int, int] | None = None
+    max_height: int | None = None
+
+
+class TrackLook(Struct, frozen=True, kw_only=True):
+    """How the picture of a track is to look; see `operations.graphics`."""
+
+    form: str
+    force_scale: str
+    is_tiled: bool
+    fps: float
+
+
+class Track(Struct, frozen=True, kw_only=True):
+    """The localizations of a state that are shown, in order, and the media they lie on."""
+
+    localizations: list[Localization]
+    media: dict[int, Media]
+
+    @property
+    def modified(self) -> str:
+        """When any of them was changed last."""
+        moments = [localization.modified_datetime for localization in self.localizations]
+        return max(*moments, *(media.modified_datetime for media in self.media.values()))
+
+
+def media_of(localization: Localization) -> Media:
+    """The media that a localization lies on. Raises NotFound where it was deleted or the caller may not see it."""
+    found: Media = entities.get(Kind.MEDIA, localization.media)
+    _refuse_unseen(found.project, Kind.MEDIA, [found.id])
+    return found
+
+
+def draw(localization: Localization, media: Media, look: Look) -> tuple[bytes, str]:
+    """The picture of one localization, and its media type.
+
+    Raises:
+        BadInput: the localization has no place, its frame does not exist, or the media has nothing to show.
+    """
+    from chalicelib.video import render as rendering  # noqa: PLC0415 kept off the API's cold start
+
+    scale = _scale(look.force_scale, 1) if look.force_scale else None
+    dtype = type_of(Kind.LOCALIZATION, localization.project, localization.type).dtype
+    roi = _roi(localization, dtype, media, look.margins)
+    (picture,) = frames_service.cut(media, [(localization.frame, roi)], scale)
+    if scale is None and look.max_height is not None and picture.height > look.max_height:
+        size = max(1, round(picture.width * look.max_height / picture.height)), look.max_height
+        picture = rendering.prepare(picture, 0, rendering.RenderOptions(force_scale=size))
+    return _rendered([picture], form=look.form)
+
+
+def track(state: State, offset: int, length: int) -> Track:
+    """The localizations of a state by frame, those from `offset` on, at most `length`.
+
+    Raises:
+        BadInput: the state is not one of localizations, one of them is no box, or there are none.
+        NotFound: their media was deleted, or the caller may not see it or one of them.
+    """
+    if type_of(Kind.STATE, state.project, state.type).association != "Localization":
+        message = f"State {state.id} is not one of localizations."
+        raise BadInput(message)
+    rows = (row.entity for row in entities.many(Kind.LOCALIZATION, state.localizations).values())
+    shown = sorted((row for row in rows if not row.variant_deleted), key=lambda row: (row.frame, row.id))
+    chosen: list[Localization] = shown[offset : offset + length]
+    if not chosen:
+        message = f"State {state.id} has no localizations there; it has {len(shown)}."
+        raise BadInput(message)
+    boxes = types_of(Kind.LOCALIZATION, state.project, (row.type for row in chosen))
+    if others := [row.id for row in chosen if row.type not in boxes or boxes[row.type].dtype != "box"]:
+        message = f"Localization {others[0]} of state {state.id} is no box."
+        raise BadInput(message)
+    found = {number: row.entity for number, row in entities.many(Kind.MEDIA, (row.media for row in chosen)).items()}
+    if missing := [row.media for row in chosen if row.media not in found]:
+        raise NotFound.of("Media", missing[0])
+    _refuse_unseen(state.project, Kind.LOCALIZATION, [row.id for row in chosen])
+    _refuse_unseen(state.project, Kind.MEDIA, found)
+    return Track(localizations=chosen, media=found)
+
+
+def draw_track(found: Track, look: TrackLook) -> tuple[bytes, str]:
+    """The boxes of a track as an animation, or beside each other in one row; and the media type.
+
+    Raises:
+        BadInput: as `draw`, or the picture would be too large.
+    """
+    count = len(found.localizations)
+    scale = _scale(look.force_scale, count)
+    if look.is_tiled and scale[0] * count > LONGEST_STRIP:
+        message = f"force_scale: {count} pictures of this width make more than {LONGEST_STRIP} pixels; ask for fewer."
+        raise BadInput(message)
+    on: defaultdict[int, list[int]] = defaultdict(list)
+    for index, localization in enumerate(found.localizations):
+        on[localization.media].append(index)
+    pictures: dict[int, Image] = {}
+    for number, indices in on.items():
+        media, boxes = found.media[number], [found.localizations[index] for index in indices]
+        places = [(box.frame, _roi(box, "box", media, None)) for box in boxes]
+        pictures |= zip(indices, frames_service.cut(media, places, scale), strict=True)
+    more: dict[str, Any] = {"tile": (count, 1)} if look.is_tiled else {"animate": look.fps}
+    return _rendered([pictures[index] for index in range(count)], form=look.form, **more)
+
+
+def _refuse_unseen(project: int, kind: Kind, numbers: Iterable[int]) -> None:
+    """Raise NotFound unless the caller of this request may see all of some things."""
+    if kind not in scope.scope(project):
+        return
+    wanted = tuple(numbers)
+    query = replace(all_rows(kind, Test("id", Op.IN, wanted)), asked=True)
+    if unseen := set(wanted).difference(view_queries.ids(view_queries.current(project), query)):
+        raise NotFound.of(kind.capitalize(), min(unseen))
+
+
+def _roi(localization: Localization, dtype: str, media: Media, margins: tuple[int, int] | None) -> Roi:
+    from chalicelib.video.render import Roi  # noqa: PLC0415
+
+    height, width = frames_service.shown(media).resolution
+    return Roi(*region(localization, dtype, (width, height), margins))
+
+
+def _scale(text: str, count: int) -> tuple[int, int]:
+    """The size that `force_scale` asks for. Raises BadInput where that is none, or so many of it are too large."""
+    from chalicelib.video import render as rendering  # noqa: PLC0415
+
+    width, height = rendering.parse_size(text, "force_scale")
+    if width * height * count > rendering.MAX_OUTPUT_PIXELS:
+        message = f"force_scale: {count} pictures of {width} x {height} pixels are too large."
+        raise BadInput(message)
+    return width, height
+
+
+def _rendered(pictures: list[Image], *, form: Any, **more: Any) -> tuple[bytes, str]:
+    from chalicelib.video import render as rendering  # noqa: PLC0415
+
+    return rendering.render_frames(pictures, rendering.RenderOptions(format=form, **more))

@@ -1,0 +1,68 @@
+"""Whether the service is well (`spec/3` §13). Open to anybody, and says nothing but that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Resource
+from chalicelib.errors import LimnError, Unavailable
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.queues import sending
+from chalicelib.storage import health, sealing
+
+TAG = "Service"
+
+
+class HealthStatus(Resource, kw_only=True):
+    """A part of the service that is well."""
+
+    part: str
+    status: str = "ok"
+
+
+PARTS: tuple[tuple[str, Callable[[], object]], ...] = (
+    ("database", health.reach_database),
+    ("object store", health.reach_objects),
+    ("queues", sending.reach),
+    ("key service", lambda: sealing.seal(b"health", "health")),
+)
+
+
+def health_check(call: Call[None, NoQuery, None]) -> list[HealthStatus]:  # noqa: ARG001 nothing of it matters
+    """The service answers."""
+    return [HealthStatus(part="service")]
+
+
+def health_check_full(call: Call[None, NoQuery, None]) -> list[HealthStatus]:
+    """The service and what it depends on answer."""
+    for part, reach in PARTS:
+        try:
+            reach()
+        except LimnError as failure:
+            raise Unavailable(f"The {part} does not answer.") from failure
+    return [*health_check(call), *(HealthStatus(part=part) for part, _ in PARTS)]
+
+
+OPERATIONS = (
+    Operation(
+        id="HealthCheck",
+        method="GET",
+        path="/rest/HealthCheck",
+        summary="Whether the service answers.",
+        needs=Permission.ANYONE,
+        returns=list[HealthStatus],
+        handler=health_check,
+        tag=TAG,
+    ),
+    Operation(
+        id="HealthCheckFull",
+        method="GET",
+        path="/rest/HealthCheckFull",
+        summary="Whether the service and what it depends on answer; 503 names the part that does not.",
+        needs=Permission.ANYONE,
+        returns=list[HealthStatus],
+        handler=health_check_full,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,83 @@
+"""Hosted templates: manifests and applets that lie somewhere on the web (`spec/3` §12.9)."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from chalicelib.core.accounts import Organization
+from chalicelib.core.integrations import (
+    HOSTED_TEMPLATE,
+    HostedTemplate,
+    HostedTemplateSpec,
+    HostedTemplateUpdate,
+    NamedValue,
+)
+from chalicelib.core.permissions import Permission
+from chalicelib.errors import Forbidden
+from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
+from chalicelib.http.crud import RecordResource, record_operations
+from chalicelib.http.operation import Call, NoQuery
+from chalicelib.settings import settings
+from chalicelib.storage import sealing
+from chalicelib.storage.dynamodb import ids, records
+
+PURPOSE = "hosted template"
+
+
+def make_template(call: Call[Organization, NoQuery, HostedTemplateSpec]) -> HostedTemplate:
+    """Register a template. It is fetched when it is used, not now."""
+    spec = call.body
+    _check_origin(spec.url)
+    template = HostedTemplate(
+        id=ids.reserve(HOSTED_TEMPLATE.name)[0],
+        organization=call.organization,
+        name=spec.name,
+        url=spec.url,
+        tparams=spec.tparams or [],
+        sealed=_sealed(spec.headers or []),
+    )
+    return records.create(HOSTED_TEMPLATE, template)
+
+
+def change_template(
+    call: Call[HostedTemplate, NoQuery, HostedTemplateUpdate], change: dict[str, Any]
+) -> dict[str, Any]:
+    """Replace what is given; headers go under seal."""
+    if call.body.url is not None:
+        _check_origin(call.body.url)
+    if "headers" in change:
+        change["sealed"] = _sealed(change.pop("headers"))
+    return change
+
+
+def _sealed(headers: list[NamedValue]) -> str:
+    return sealing.seal(msgspec.json.encode(headers), PURPOSE)
+
+
+def _check_origin(url: str) -> None:
+    parts = urlsplit(url)
+    if f"{parts.scheme}://{parts.netloc}" not in settings().allowed_origins:
+        raise Forbidden(f"The url {url[:100]} is not from an allowed origin.")
+
+
+OPERATIONS = record_operations(
+    RecordResource(
+        word="HostedTemplate",
+        plural="HostedTemplates",
+        kind=HOSTED_TEMPLATE,
+        tag="Organizations",
+        parent=ORGANIZATION_ADDRESS,
+        variable="organization",
+        one=record_of_organization(HOSTED_TEMPLATE),
+        read=Permission.ADMIN,
+        write=Permission.ADMIN,
+        spec=HostedTemplateSpec,
+        update=HostedTemplateUpdate,
+        listed=lambda call: records.listed(HOSTED_TEMPLATE, call.organization),
+        made=make_template,
+        changed=change_template,
+    )
+)

@@ -1,0 +1,88 @@
+"""Hosted templates in use: who may use one, and what it gives with the parameters of who uses it (`spec/3` §12.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from chalicelib.access import authentication
+from chalicelib.access.authentication import Caller
+from chalicelib.core.integrations import HOSTED_TEMPLATE, HostedTemplate, NamedValue
+from chalicelib.core.permissions import Level
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.resources.hosted_templates import rendering
+from chalicelib.resources.uploads import fetching
+from chalicelib.storage import sealing
+from chalicelib.storage.dynamodb import records
+
+OWN = "hosted template"
+"""What the headers of a template are sealed for."""
+USE = "use of a template"
+"""What the headers are sealed for that an algorithm or applet adds."""
+_OK = 200
+
+
+def allowed(number: int, caller: Caller) -> HostedTemplate:
+    """A template that a caller may register something with.
+
+    Raises:
+        BadInput: there is none.
+        Forbidden: the caller does not administer its organization.
+    """
+    template = find(number)
+    if authentication.organization_level(caller, template.organization) < Level.FULL:
+        raise Forbidden(f"Using the hosted template {number} needs administrative access in its organization.")
+    return template
+
+
+def find(number: int) -> HostedTemplate:
+    """A template. Raises BadInput where it was deleted."""
+    try:
+        return records.get(HOSTED_TEMPLATE, number)
+    except NotFound:
+        raise BadInput(f"template: there is no hosted template {number}.") from None
+
+
+def seal(headers: Sequence[NamedValue]) -> str:
+    """Headers of a use, under seal; empty where there are none."""
+    return sealing.seal(msgspec.json.encode(headers), USE) if headers else ""
+
+
+def rendered(template: HostedTemplate, tparams: Sequence[NamedValue], sealed: str, project: int) -> str:
+    """What a template gives: its own parameters and headers overridden by those of its use.
+
+    Raises:
+        Forbidden: its URL is not from an allowed origin.
+        BadInput, TooLarge: it cannot be fetched or rendered.
+    """
+    headers = {**_opened(template.sealed, OWN), **_opened(sealed, USE)}
+    source = _fetched(template.url, project, headers)
+    values = {item.name: item.value for item in (*template.tparams, *tparams)}
+    return rendering.render(source, values)
+
+
+def _fetched(url: str, project: int, headers: dict[str, str]) -> str:
+    most = rendering.LARGEST_TEMPLATE
+    if not headers or fetching.object_key(url, project):
+        body = fetching.fetch(url, project, most)
+    else:
+        body = b""
+        with fetching.opened(url, headers) as response:
+            if response.status != _OK:
+                raise BadInput(f"template: its server answers with status {response.status}.")
+            for block in fetching.blocks(response):
+                body += block
+                if len(body) > most:
+                    raise BadInput(f"template: {most} bytes at most.")
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        raise BadInput("template: it is not text in UTF-8.") from None
+
+
+def _opened(sealed: str, purpose: str) -> dict[str, str]:
+    if not sealed:
+        return {}
+    found = msgspec.json.decode(sealing.unseal(sealed, purpose), type=list[NamedValue])
+    return {header.name: header.value for header in found}

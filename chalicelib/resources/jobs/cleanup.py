@@ -1,0 +1,131 @@
+"""Ending jobs: those that were cancelled, those of a deleted project, those that finished long ago.
+
+    removed    it is marked and nobody sees it any more; its engine is told; it is forgotten with its files
+    its engine is away, or just being given it       the mark stays, and the schedule tries again
+    its engine is gone                               it is forgotten
+
+Each step may be repeated, and a process may die after any of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from chalicelib.core.jobs import JOB
+from chalicelib.errors import LimnError, NotFound
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.jobs import status_sync
+from chalicelib.resources.jobs.engines.base import Away, Refused
+from chalicelib.resources.jobs.runs import ACTIVE, RUN, Run
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.objects import objects
+
+SECONDS = 5.0
+"""How long engines are told things in one request."""
+LOOK_BACK_DAYS = 30
+"""For how long the schedule may have stood still without a finished job being kept for ever."""
+_THREADS = 8
+
+
+def remove(runs: Iterable[Run], seconds: float = SECONDS) -> None:
+    """Cancel and remove runs: they are gone at once; an engine that is away is told later."""
+    with ThreadPoolExecutor(_THREADS) as pool:
+        marked = [run for run in pool.map(_marked, runs) if run is not None]
+    stop(marked, seconds)
+
+
+def stop(runs: Sequence[Run], seconds: float = SECONDS) -> None:
+    """End runs that are marked, and forget those whose engine has heard of it."""
+    end = time.monotonic() + seconds
+    away: set[int | None] = set()
+
+    def end_one(run: Run) -> Run | None:
+        if time.monotonic() > end or run.cluster in away or run.lease > time.time():
+            return None
+        try:
+            if not run.is_final or run.cluster is not None:
+                status_sync.engine_of(run.cluster).stop(run)
+        except (Away, LimnError):
+            away.add(run.cluster)
+            return None
+        except Refused:
+            pass  # its engine is gone, and the run with it
+        return run
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        forget([run for run in pool.map(end_one, runs) if run is not None])
+
+
+def forget(runs: Sequence[Run]) -> None:
+    """Remove runs with their files; what all runs of a launch share goes with the last of them."""
+    groups = list({run.gid: run for run in runs}.values())
+    going = {run.uid for run in runs}
+    notes = {run.gid: _released(run) for run in groups if not _others(run, going)}
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(_forget_one, runs))
+    for run in groups:
+        if run.gid in notes:
+            object_cleanup.settle(run.project, notes[run.gid], [status_sync.manifest_key(run)])
+        elif not _others(run, set()):  # the others went at the same time
+            objects.remove([status_sync.manifest_key(run)])
+
+
+def sweep(seconds: float) -> int:
+    """End what was deleted while its engine was away, remove what is old; how many there were."""
+    end = time.monotonic() + seconds
+    marked = [run for run in records.linked(RUN, "active", ACTIVE) if run.is_stopping]
+    stop(marked, seconds / 2)
+    return len(marked) + expire(datetime.now(UTC), end - time.monotonic())
+
+
+def expire(moment: datetime, seconds: float = SECONDS) -> int:
+    """Remove jobs, transcodes too, that finished more than `job_days` ago; how many there were.
+
+    Each time those of the first such day, and each minute those of one day before: the days that nobody looked at come
+    up in turn.
+    """
+    count = 0
+    for days in (1, 2 + moment.minute % LOOK_BACK_DAYS):
+        day = (moment - timedelta(days=settings().job_days + days)).date().isoformat()
+        runs, transcodes = records.linked(RUN, "day", day), records.linked(JOB, "day", day)
+        remove(runs, seconds / 2)
+        for job in transcodes:
+            with suppress(NotFound):
+                records.remove(JOB, job.uid)
+        count += len(runs) + len(transcodes)
+    return count
+
+
+def _marked(run: Run) -> Run | None:
+    """A run as it is once it is marked; None where it is gone."""
+
+    def mark(current: Run) -> Run:
+        return msgspec.structs.replace(current, is_stopping=True, active=ACTIVE, finished_on=None)
+
+    try:
+        return records.edit(RUN, run.uid, mark)
+    except NotFound:
+        return None
+
+
+def _others(run: Run, going: set[str]) -> bool:
+    """Whether a launch has runs that stay."""
+    return any(other.uid not in going for other in records.linked(RUN, "gid", run.gid))
+
+
+def _released(run: Run) -> str:
+    """The note that a launch's manifest goes, for the upkeep where we die before it is gone."""
+    return object_cleanup.release(run.project, [status_sync.manifest_key(run)], within=object_cleanup.GRACE)
+
+
+def _forget_one(run: Run) -> None:
+    objects.remove(list(objects.under(run.folder)))
+    with suppress(NotFound):
+        records.remove(RUN, run.uid)

@@ -1,0 +1,77 @@
+"""Job clusters: where an organization's workflows run (`spec/3` §12.7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from chalicelib.core.accounts import Organization
+from chalicelib.core.integrations import JOB_CLUSTER, JobCluster, JobClusterSpec
+from chalicelib.core.permissions import Permission
+from chalicelib.errors import BadInput
+from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
+from chalicelib.http.crud import RecordResource, record_operations
+from chalicelib.http.operation import Call, NoQuery
+from chalicelib.storage import sealing
+from chalicelib.storage.dynamodb import ids, records
+
+_PURPOSE = "job cluster"
+
+
+def make_cluster(call: Call[Organization, NoQuery, JobClusterSpec]) -> JobCluster:
+    """Register a cluster."""
+    spec = call.body
+    cluster = JobCluster(
+        id=ids.reserve(JOB_CLUSTER.name)[0],
+        organization=call.organization,
+        name=spec.name,
+        host=spec.host,
+        port=spec.port,
+        sealed=_sealed(spec),
+    )
+    return records.create(JOB_CLUSTER, cluster, taken=_taken())
+
+
+def change_cluster(call: Call[JobCluster, NoQuery, JobClusterSpec], change: dict[str, Any]) -> dict[str, Any]:
+    """Replace all of it; the secrets go under seal."""
+    plain = {name: value for name, value in change.items() if name not in ("token", "cert")}
+    return {**plain, "sealed": _sealed(call.body)}
+
+
+def show_cluster(cluster: JobCluster) -> JobCluster:
+    """The cluster with its secrets opened: its administrators get back what they gave (`spec/3` §16.4)."""
+    opened = msgspec.json.decode(sealing.unseal(cluster.sealed, _PURPOSE), type=dict[str, str])
+    return msgspec.structs.replace(cluster, **opened)
+
+
+def _sealed(spec: JobClusterSpec) -> str:
+    return sealing.seal(msgspec.json.encode({"token": spec.token, "cert": spec.cert}), _PURPOSE)
+
+
+def _taken() -> BadInput:
+    return BadInput("name: the organization already has a job cluster of this name.")
+
+
+OPERATIONS = record_operations(
+    RecordResource(
+        word="JobCluster",
+        plural="JobClusters",
+        kind=JOB_CLUSTER,
+        tag="Organizations",
+        parent=ORGANIZATION_ADDRESS,
+        variable="organization",
+        one=record_of_organization(JOB_CLUSTER),
+        read=Permission.ADMIN,
+        write=Permission.ADMIN,
+        spec=JobClusterSpec,
+        update=JobClusterSpec,
+        listed=lambda call: records.listed(JOB_CLUSTER, call.organization),
+        made=make_cluster,
+        changed=change_cluster,
+        shown=show_cluster,
+        taken=_taken,
+        change_says="Job Cluster {id} successfully updated!",
+        deletion_says="Job cluster deleted successfully!",
+    )
+)

@@ -1,0 +1,335 @@
+"""AWS Batch on Fargate: the nodes of a workflow as jobs that wait for each other.
+
+A node is handed to Batch as soon as all that it is given is known; what it waits for, Batch waits for. Where a workflow
+does not use what its steps put out, all of it is handed over at once. Otherwise the rest follows when somebody asks: a
+caller, the schedule, or Batch itself through its events.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+import boto3
+import msgspec
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from chalicelib.core.resource import Timestamp, timestamp
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.resources.jobs.engines import batch_jobs
+from chalicelib.resources.jobs.engines.base import Away, Busy, Order, Refused, Standing
+from chalicelib.resources.jobs.runs import Run, RunNode
+from chalicelib.settings import settings
+from chalicelib.storage.objects import objects
+from chalicelib.workflows import expansion, manifests
+from chalicelib.workflows.nodes import ERROR, FAILED, FINISHED, PENDING, RUNNING, SUCCEEDED, Graph, Node, Result
+
+PHASES = {
+    "SUBMITTED": PENDING,
+    "PENDING": PENDING,
+    "RUNNABLE": PENDING,
+    "STARTING": RUNNING,
+    "RUNNING": RUNNING,
+    "SUCCEEDED": SUCCEEDED,
+    "FAILED": FAILED,
+}
+AT_ONCE = 100
+"""Jobs that Batch describes in one call."""
+MOST_NEEDS = 20
+"""Jobs that one may wait for; who needs more is handed over when some have finished."""
+HAND_OVER_SECONDS = 10.0
+LARGEST_OUTPUT = 16_384
+"""Bytes of a parameter that a node puts out; all of a run are kept in its record."""
+_ANSWERS = {
+    "submit_job": "jobId",
+    "describe_jobs": "jobs",
+    "list_jobs": "jobSummaryList",
+    "describe_job_definitions": "jobDefinitions",
+    "register_job_definition": "jobDefinitionArn",
+}
+"""What an answer to a call has, whatever it says."""
+_REFUSED = ("ClientException", "ValidationException", "AccessDeniedException")
+
+
+CONFIG = Config(connect_timeout=1.5, read_timeout=3, retries={"total_max_attempts": 2, "mode": "standard"})
+"""Two tries must fit into what a caller of the API waits: a job that Batch has not taken is handed over later."""
+
+
+@lru_cache(maxsize=2)
+def client(*, once: bool = False) -> Any:
+    """The Batch client of this process; `once`: one that tries once, for what Batch would do a second time."""
+    config = CONFIG.merge(Config(retries={"total_max_attempts": 1, "mode": "standard"})) if once else CONFIG
+    return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=config)
+
+
+class Batch:
+    """The deployment's Batch queue as an engine."""
+
+    def __init__(self) -> None:
+        if not settings().job_queue:
+            raise Refused(
+                "This deployment has no AWS Batch queue: register the algorithm with a job cluster, or have the "
+                "operator deploy infra/batch.yaml."
+            )
+
+    def submit(self, order: Order) -> Standing:
+        """Hand over what is ready of a run."""
+        run, is_doubtful = order.claim()
+        try:
+            graph = _expanded(run, order, {})
+            known = {node.id: node for node in run.nodes}
+            nodes, in_doubt = _hand_over(run, graph, known, is_doubtful=is_doubtful)
+        except BadInput as error:
+            raise Refused(error.message) from None
+        return Standing(phase=RUNNING, nodes=_shown(graph, nodes), ends_claim=True, leaves_doubt=in_doubt)
+
+    def standings(self, orders: Sequence[Order], deadline: float) -> Mapping[str, Standing | None]:
+        """How runs stand; what has become ready is handed over."""
+        asked = [node.job for order in orders for node in order.run.nodes if node.job and node.status not in FINISHED]
+        jobs = _described(asked)
+        found: dict[str, Standing | None] = {}
+        for order in orders:
+            if found and time.monotonic() > deadline:
+                break
+            try:
+                found[order.run.uid] = self._standing(order, jobs)
+            except Busy:
+                continue
+        return found
+
+    def stop(self, run: Run) -> None:
+        """End all jobs of a run."""
+        doomed = {node.job for node in run.nodes if node.job and node.status not in FINISHED}
+        if run.lease:
+            doomed |= _found(batch_jobs.names_of(run))
+        for job in sorted(doomed):
+            _call("terminate_job", jobId=job, reason="The job was deleted.")
+
+    def _standing(self, order: Order, jobs: Mapping[str, dict[str, Any]]) -> Standing | None:
+        """How one run stands; None where Batch does not know a job of it. Raises Busy where another hands it over."""
+        run = order.run
+        known = {node.id: node for node in run.nodes}
+        for node in run.nodes:
+            if node.job and node.status not in FINISHED:
+                if node.job not in jobs:
+                    return None
+                known[node.id] = _seen(node, jobs[node.job])
+        ends_claim = leaves_doubt = False
+        try:
+            results = {number: _result(node) for number, node in known.items() if node.job}
+            graph = _expanded(run, order, results)
+            _read_outputs(run, graph, known)
+            graph = _expanded(run, order, {number: _result(node) for number, node in known.items() if node.job})
+            if any(_may_go(node, known) for node in graph.nodes.values()):
+                claimed, is_doubtful = order.claim()
+                ends_claim = True
+                known |= {node.id: node for node in claimed.nodes if node.job and not known[node.id].job}
+                known, leaves_doubt = _hand_over(run, graph, known, is_doubtful=is_doubtful)
+        except (BadInput, Refused) as error:
+            self.stop(msgspec.structs.replace(run, nodes=list(known.values())))
+            return Standing(phase=ERROR, message=str(error), nodes=list(known.values()), ends_claim=True)
+        nodes = _shown(graph, known)
+        phase = graph.phase or (RUNNING if any(node.status != PENDING for node in nodes[1:]) else PENDING)
+        failed = [jobs.get(node.job or "", {}) for node in nodes if node.status == FAILED]
+        reasons = [job.get("statusReason") for job in failed]
+        starts = [node.start_time for node in nodes if node.start_time]
+        stops = [node.stop_time for node in nodes if node.stop_time]
+        return Standing(
+            phase=FAILED if phase in FINISHED and phase not in (SUCCEEDED, ERROR) else phase,
+            message=next((str(reason)[:500] for reason in reasons if reason), None),
+            start_time=min(starts, default=None),
+            stop_time=max(stops, default=None),
+            nodes=nodes,
+            ends_claim=ends_claim,
+            leaves_doubt=leaves_doubt,
+        )
+
+
+def _expanded(run: Run, order: Order, results: Mapping[str, Result]) -> Graph:
+    workflow = manifests.workflow(order.document())
+    arguments = expansion.arguments_of(workflow, order.parameters())
+    return expansion.expand(workflow, arguments, results, name=run.id, uid=run.uid)
+
+
+def _may_go(node: Node, known: Mapping[str, RunNode]) -> bool:
+    """Whether a node can be handed over now: it is ready and was not, and waits for few enough that were."""
+    if not node.is_ready or (node.id in known and known[node.id].job):
+        return False
+    waits = [known.get(need) for need in node.needs]
+    open_ones = [need for need in waits if need is None or need.status != SUCCEEDED]
+    return len(open_ones) <= MOST_NEEDS and all(need is not None and need.job for need in open_ones)
+
+
+def _hand_over(
+    run: Run, graph: Graph, known: dict[str, RunNode], *, is_doubtful: bool
+) -> tuple[dict[str, RunNode], bool]:
+    """Hand over what can be, in order, so that what waits comes after what it waits for, while there is time.
+
+    Returns:
+        The nodes as they are known then, and whether Batch may have a job that it did not answer for.
+    """
+    end = time.monotonic() + HAND_OVER_SECONDS
+    known = dict(known)
+    for node in graph.nodes.values():
+        if not _may_go(node, known):
+            continue
+        if time.monotonic() > end:
+            break
+        needs = [known[need].job for need in node.needs if known[need].status != SUCCEEDED]
+        try:
+            job = (_find(run, node) if is_doubtful else None) or _submitted(run, node, needs)
+        except Away:
+            if not any(item.job for item in known.values()):
+                raise
+            return known, True
+        known[node.id] = RunNode(id=node.id, task=node.task, status=PENDING, job=job)
+    return known, False
+
+
+def _submitted(run: Run, node: Node, needs: Iterable[str | None]) -> str:
+    made = batch_jobs.job_of(run, node)
+    for key, body in made.files.items():
+        objects.write(key, body)
+    answer = _call(
+        "submit_job",
+        jobName=made.name,
+        jobQueue=settings().job_queue,
+        jobDefinition=_registered(made.definition),
+        dependsOn=[{"jobId": job} for job in needs],
+        tags={"limn:project": str(run.project), "limn:job": run.uid},
+        propagateTags=True,
+        **batch_jobs.extras(node),
+        **made.overrides,
+    )
+    return str(answer["jobId"])
+
+
+def _registered(definition: dict[str, Any]) -> str:
+    """The name of a definition that is there: names tell contents apart."""
+    name = definition["jobDefinitionName"]
+    if name not in _definitions:
+        found = _call("describe_job_definitions", jobDefinitionName=name, status="ACTIVE")
+        if not found["jobDefinitions"]:
+            _call("register_job_definition", **definition)
+        _definitions.add(name)
+    return str(name)
+
+
+_definitions: set[str] = set()
+
+
+def _find(run: Run, node: Node) -> str | None:
+    """The job of a node that a process handed over without being able to say so."""
+    return next(iter(_found(batch_jobs.name_of(run, node))), None)
+
+
+def _found(name: str) -> set[str]:
+    """The jobs of a name, or of all that begin with what is before its `*`."""
+    filters = [{"name": "JOB_NAME", "values": [name]}]
+    more: dict[str, Any] = {}
+    found: set[str] = set()
+    while True:
+        answer = _call("list_jobs", jobQueue=settings().job_queue, filters=filters, **more)
+        found |= {str(job["jobId"]) for job in answer["jobSummaryList"] if "jobId" in job}
+        if not answer.get("nextToken"):
+            return found
+        more = {"nextToken": answer["nextToken"]}
+
+
+def _described(numbers: Sequence[str]) -> dict[str, dict[str, Any]]:
+    found = {}
+    for start in range(0, len(numbers), AT_ONCE):
+        for job in _call("describe_jobs", jobs=list(numbers[start : start + AT_ONCE]))["jobs"]:
+            found[str(job.get("jobId"))] = job
+    return found
+
+
+def _seen(node: RunNode, job: Mapping[str, Any]) -> RunNode:
+    """A node as its job stands."""
+    return RunNode(
+        id=node.id,
+        task=node.task,
+        status=PHASES.get(str(job.get("status")), PENDING),
+        job=node.job,
+        start_time=_moment(job.get("startedAt")),
+        stop_time=_moment(job.get("stoppedAt")),
+    )
+
+
+def _result(node: RunNode) -> Result:
+    return Result(phase=node.status, outputs=node.outputs, text=node.text)
+
+
+def _read_outputs(run: Run, graph: Graph, known: dict[str, RunNode]) -> None:
+    """Read what finished nodes put out, once. Raises BadInput where something is missing or too large."""
+    for number, seen in known.items():
+        node = graph.nodes.get(number)
+        if node is None or seen.status != SUCCEEDED or seen.outputs or seen.text is not None:
+            continue
+        for output in node.outputs:
+            if output.is_parameter:
+                value = _read(batch_jobs.key_of(run, number, output.name), output.default)
+                if value is None:
+                    raise BadInput(f"{node.task}: it did not put out {output.name!r}.")
+                seen.outputs = {**seen.outputs, output.name: value}
+        if node.keeps_text:
+            seen.text = _read(batch_jobs.key_of(run, number, batch_jobs.TEXT), "") or ""
+
+
+def _read(key: str, default: str | None) -> str | None:
+    size = objects.size(key)
+    if size is None:
+        return default
+    if size > LARGEST_OUTPUT:
+        raise BadInput(f"A step put out {size} bytes as a parameter; {LARGEST_OUTPUT} are taken.")
+    try:
+        return objects.read(key).decode(errors="replace").rstrip("\n")
+    except NotFound:
+        return default
+
+
+def _shown(graph: Graph, known: Mapping[str, RunNode]) -> list[RunNode]:
+    """The nodes of a graph as they are kept."""
+    nodes = []
+    for node in graph.nodes.values():
+        seen = known.get(node.id)
+        status = node.phase or (seen.status if seen and seen.job else None)
+        inner = [known[number].status for number in known if number.startswith(f"{node.id}.") and known[number].job]
+        if status is None:
+            status = RUNNING if not node.is_pod and any(phase != PENDING for phase in inner) else PENDING
+        shown = RunNode(id=node.id, task=node.task, status=status, children=node.children)
+        if seen is not None and seen.job:
+            shown.job, shown.start_time, shown.stop_time = seen.job, seen.start_time, seen.stop_time
+            shown.outputs, shown.text = seen.outputs, seen.text
+        nodes.append(shown)
+    return nodes
+
+
+def _moment(milliseconds: object) -> Timestamp | None:
+    if not isinstance(milliseconds, int | float) or milliseconds <= 0:
+        return None
+    return timestamp(datetime.fromtimestamp(milliseconds / 1000, UTC))
+
+
+def _call(operation: str, **more: Any) -> dict[str, Any]:
+    """Batch's answer to a call. Raises Refused, Away; also Away where it is none."""
+    try:
+        asked = client(once=True) if operation == "submit_job" else client()
+        answer: dict[str, Any] = getattr(asked, operation)(**more)
+    except ClientError as failure:
+        code = failure.response["Error"]["Code"]
+        if code in _REFUSED:
+            raise Refused(f"AWS Batch refuses: {failure.response['Error'].get('Message', code)[:300]}") from failure
+        raise Away(f"AWS Batch does not answer ({code}).") from failure
+    except BotoCoreError as failure:
+        raise Away(f"AWS Batch does not answer ({type(failure).__name__}).") from failure
+    except (AttributeError, KeyError, TypeError, ValueError) as failure:
+        # botocore reads what it expects, whatever came
+        raise Away("AWS Batch answers with something that cannot be read.") from failure
+    if _ANSWERS.get(operation, "ResponseMetadata") not in answer:
+        raise Away("AWS Batch answers with something else than was asked.")
+    return answer

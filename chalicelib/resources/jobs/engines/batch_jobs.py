@@ -1,0 +1,224 @@
+"""A node as a job of AWS Batch on Fargate.
+
+A node without files is one container. One with files is a task of several: `in…` bring what it is given, `main` runs,
+`out…` take what it made; the folders of the files are volumes that these share. Each of the others runs one
+`aws s3 cp`, so that nothing is asked of the image of `main`; only where a step's printed text is used it must have
+`sh`.
+
+Batch overrides the command of an image, not its entrypoint: an image whose entrypoint is not a plain `exec` gets the
+manifest's command as arguments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import posixpath
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.resources.jobs.engines.base import Refused
+from chalicelib.resources.jobs.runs import Run
+from chalicelib.settings import settings
+from chalicelib.workflows.manifests import Container
+from chalicelib.workflows.nodes import Node
+
+SIZES = (
+    (0.25, (512, 1024, 2048)),
+    (0.5, tuple(range(1024, 4097, 1024))),
+    (1, tuple(range(2048, 8193, 1024))),
+    (2, tuple(range(4096, 16385, 1024))),
+    (4, tuple(range(8192, 30721, 1024))),
+    (8, tuple(range(16384, 61441, 4096))),
+    (16, tuple(range(32768, 122881, 8192))),
+)
+"""What Fargate offers: processors, and the MiB of memory that go with them."""
+LARGEST_OVERRIDES = 8000
+"""Characters that Batch takes as command and environment of one job, with some left for itself."""
+SHORTEST_TIMEOUT = 60
+TEXT = "text"
+"""The output that holds what a node printed."""
+_OWN = "/limn"
+_SHARE = '"$@" > /limn/text; code=$?; cat /limn/text; exit $code'
+_UNITS = {"": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchJob:
+    """What Batch is told: a definition, and what of it this job has of its own; `files` must be stored before."""
+
+    name: str
+    definition: dict[str, Any]
+    overrides: dict[str, Any]
+    files: dict[str, bytes]
+
+
+def job_of(run: Run, node: Node) -> BatchJob:
+    """The job of a ready node. Raises Refused where Batch cannot run it."""
+    container = node.container
+    if container is None:
+        raise AssertionError("the node is not ready")
+    files: dict[str, bytes] = {}
+    incoming = [
+        (item.path, _source(run, node, item.node, item.name, item.text, files), item.optional) for item in node.inputs
+    ]
+    command = [*container.command, *container.args]
+    if container.source is not None:
+        key = key_of(run, node.id, "source")
+        files[key] = container.source.encode()
+        incoming.append((f"{_OWN}/source", key, False))
+        command.append(f"{_OWN}/source")
+    outgoing = [
+        (item.path, key_of(run, node.id, item.name), item.optional or item.default is not None) for item in node.outputs
+    ]
+    if node.keeps_text:
+        if not container.command:
+            raise Refused(f"{node.task}: what it prints is used, so it needs a command.")
+        outgoing.append((f"{_OWN}/{TEXT}", key_of(run, node.id, TEXT), False))
+        command = ["sh", "-c", _SHARE, "sh", *command]
+    environment = [{"name": item.name, "value": item.value or ""} for item in container.env]
+    own = {**({"command": command} if command else {}), **({"environment": environment} if environment else {})}
+    if len(json.dumps(own)) > LARGEST_OVERRIDES:
+        raise Refused(
+            f"{node.task}: its command is longer than AWS Batch takes; give it fewer media with files_per_job."
+        )
+    sizes = _requirements(node, container)
+    if incoming or outgoing:
+        return _with_files(run, node, container, own, sizes, incoming, outgoing, files)
+    properties = {
+        "image": container.image,
+        "resourceRequirements": sizes,
+        "executionRoleArn": settings().job_execution_role,
+        "networkConfiguration": {"assignPublicIp": "ENABLED"},
+    }
+    definition = _definition({"containerProperties": properties})
+    return BatchJob(name=name_of(run, node), definition=definition, overrides={"containerOverrides": own}, files={})
+
+
+def name_of(run: Run, node: Node) -> str:
+    """The name of a node's job: from it `uid_in` tells the run."""
+    return f"limn-{run.uid}-{hashlib.sha256(node.id.encode()).hexdigest()[:12]}"
+
+
+def names_of(run: Run) -> str:
+    """What the names of all jobs of a run begin with, as Batch asks for them."""
+    return f"limn-{run.uid}-*"
+
+
+def uid_in(name: str) -> str | None:
+    """The run that a job's name tells of."""
+    return name[5:].rpartition("-")[0] if name.startswith("limn-") else None
+
+
+def key_of(run: Run, node: str, name: str) -> str:
+    """Where a file of a node lies: nobody finds it who does not know the run, for its jobs share a role with others."""
+    secret = hashlib.sha256(f"{run.sealed}|{run.uid}".encode()).hexdigest()[:32]
+    number = hashlib.sha256(f"{node}|{name}".encode()).hexdigest()[:16]
+    return f"{run.folder}{secret}-{number}"
+
+
+def extras(node: Node) -> dict[str, Any]:
+    """How often and how long a node's job may run."""
+    found: dict[str, Any] = {"retryStrategy": {"attempts": node.attempts}}
+    if node.seconds is not None:
+        found["timeout"] = {"attemptDurationSeconds": max(node.seconds, SHORTEST_TIMEOUT)}
+    return found
+
+
+def _with_files(
+    run: Run,
+    node: Node,
+    container: Container,
+    own: dict[str, Any],
+    sizes: list[dict[str, str]],
+    incoming: list[tuple[str, str, bool]],
+    outgoing: list[tuple[str, str, bool]],
+    files: dict[str, bytes],
+) -> BatchJob:
+    """A task of several containers. The last one alone is essential: when an essential one ends, all end."""
+    folders = sorted({posixpath.dirname(path) for path, _, _ in (*incoming, *outgoing)})
+    mounts = [{"sourceVolume": f"v{index}", "containerPath": folder} for index, folder in enumerate(folders)]
+    containers: list[dict[str, Any]] = []
+    commands: list[dict[str, Any]] = []
+    after: list[dict[str, str]] = []
+
+    def add(name: str, image: str, command: dict[str, Any], *, optional: bool = False, apart: bool = False) -> None:
+        containers.append(
+            {"name": name, "image": image, "essential": False, "mountPoints": mounts, "dependsOn": list(after)}
+        )
+        commands.append({"name": name, **command})
+        if not apart:
+            after.clear()
+        after.append({"containerName": name, "condition": "COMPLETE" if optional else "SUCCESS"})
+
+    image, bucket = settings().job_files_image, settings().media_bucket
+    for index, (path, key, optional) in enumerate(incoming):
+        add(f"in{index}", image, _copy(f"s3://{bucket}/{key}", path), optional=optional)
+    add("main", container.image, own)
+    for index, (path, key, optional) in enumerate(sorted(outgoing, key=lambda item: not item[2])):
+        add(f"out{index}", image, _copy(path, f"s3://{bucket}/{key}"), optional=optional)
+    if outgoing and all(optional for _, _, optional in outgoing):
+        add("end", image, {"command": ["--version"]})
+    containers[-1]["essential"] = True
+    for item in containers:
+        if not item["dependsOn"]:
+            del item["dependsOn"]
+    main = next(item for item in containers if item["name"] == "main")
+    main["resourceRequirements"] = sizes
+    task = {
+        "containers": containers,
+        "volumes": [{"name": f"v{index}", "host": {}} for index in range(len(folders))],
+        "executionRoleArn": settings().job_execution_role,
+        "taskRoleArn": settings().job_files_role,
+        "networkConfiguration": {"assignPublicIp": "ENABLED"},
+    }
+    definition = _definition({"ecsProperties": {"taskProperties": [task]}})
+    overrides = {"ecsPropertiesOverride": {"taskProperties": [{"containers": commands}]}}
+    return BatchJob(name=name_of(run, node), definition=definition, overrides=overrides, files=files)
+
+
+def _definition(properties: dict[str, Any]) -> dict[str, Any]:
+    """A job definition, named by its content: what is the same is registered once."""
+    body = {"type": "container", "platformCapabilities": ["FARGATE"], "propagateTags": True, **properties}
+    number = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:24]
+    return {"jobDefinitionName": f"limn-{settings().stage}-{number}", **body}
+
+
+def _copy(source: str, target: str) -> dict[str, Any]:
+    return {"command": ["s3", "cp", "--only-show-errors", source, target]}
+
+
+def _source(run: Run, node: Node, other: str, name: str, text: str | None, files: dict[str, bytes]) -> str:
+    if text is None:
+        return key_of(run, other, name)
+    key = key_of(run, node.id, f"raw {len(files)}")
+    files[key] = text.encode()
+    return key
+
+
+def _requirements(node: Node, container: Container) -> list[dict[str, str]]:
+    """The smallest size that Fargate has for what a container asks for. Raises Refused where there is none."""
+    asked = container.resources
+    wanted = {**(asked.requests if asked else {}), **(asked.limits if asked else {})}
+    processors = _quantity(node, "cpu", wanted.get("cpu", "0.25"))
+    memory = _quantity(node, "memory", wanted.get("memory", "512Mi")) / 2**20
+    for count, sizes in SIZES:
+        size = next((size for size in sizes if size >= memory), None)
+        if count >= processors and size is not None:
+            return [{"type": "VCPU", "value": f"{count:g}"}, {"type": "MEMORY", "value": str(size)}]
+    raise Refused(f"{node.task}: AWS Batch has no size with {processors:g} processors and {memory:.0f} MiB.")
+
+
+def _quantity(node: Node, name: str, value: str | float) -> float:
+    text = str(value)
+    for unit, factor in (*_BINARY.items(), *((unit, factor) for unit, factor in _UNITS.items() if unit)):
+        if text.endswith(unit):
+            text, scale = text[: -len(unit)], factor
+            break
+    else:
+        scale = 1.0
+    try:
+        return float(text) * scale
+    except ValueError:
+        raise Refused(f"{node.task}: resources: {name} {value!r} is no quantity.") from None

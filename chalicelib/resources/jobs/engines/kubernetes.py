@@ -1,0 +1,260 @@
+"""Job clusters: Argo Workflows through the Kubernetes API.
+
+A workflow is one resource: created, listed by our labels, deleted. The connection trusts the certificate that was
+registered with the cluster and nothing else; every answer is bounded in time and size, for the cluster is not ours.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import ssl
+import time
+import zlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import msgspec
+import urllib3
+
+from chalicelib.core.integrations import JobCluster
+from chalicelib.core.resource import Timestamp, timestamp
+from chalicelib.resources.jobs.engines.base import Away, Order, Refused, Standing
+from chalicelib.resources.jobs.runs import Run, RunNode
+from chalicelib.storage import sealing
+
+PURPOSE = "job cluster"
+"""What the secrets of a cluster are sealed for."""
+CONNECT_SECONDS = 1.5
+ANSWER_SECONDS = 4.0
+"""How long one answer may take as a whole."""
+LARGEST_ANSWER = 20_000_000
+MOST_NODES = 800
+"""Nodes that are kept of one run: its record has a limit."""
+AT_ONCE = 50
+"""Runs asked for in one call."""
+_GROUP = "/apis/argoproj.io/v1alpha1/namespaces"
+_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\]")
+_REFUSALS = (400, 401, 403, 404, 405, 413, 422)
+_CREATED, _OK, _NOT_FOUND, _CONFLICT, _ACCEPTED = 201, 200, 404, 409, 202
+
+
+class Cluster:
+    """One job cluster as an engine."""
+
+    def __init__(self, cluster: JobCluster) -> None:
+        secrets = msgspec.json.decode(sealing.unseal(cluster.sealed, PURPOSE), type=dict[str, str])
+        self._name = cluster.name
+        self._headers = {"Authorization": f"Bearer {secrets['token'].strip()}", "Accept": "application/json"}
+        host = cluster.host.strip().removeprefix("https://").rstrip("/")
+        if not _HOST.fullmatch(host) or not secrets["token"].strip().isprintable():
+            raise Refused("The host or the token of the job cluster is malformed.")
+        self._pool = urllib3.HTTPSConnectionPool(
+            host, cluster.port, ssl_context=_context(secrets["cert"]), retries=False, maxsize=8
+        )
+
+    def submit(self, order: Order) -> Standing:
+        """Create the workflow of a run."""
+        run, _ = order.claim()
+        resource = workflow_of(run, order.document(), order.parameters())
+        body = msgspec.json.encode(resource)
+        status, answer = self._ask("POST", _path(resource["metadata"]["namespace"]), body)
+        if status in (_OK, _CREATED, _ACCEPTED, _CONFLICT):
+            return Standing(phase="Running", ends_claim=True)
+        if status in _REFUSALS:
+            raise Refused(f"The job cluster {self._name} refuses the workflow: {_reason(answer, status)}")
+        raise Away(f"The job cluster {self._name} answers with status {status}.")
+
+    def standings(self, orders: Sequence[Order], deadline: float) -> Mapping[str, Standing | None]:
+        """How workflows stand, by their uids."""
+        found: dict[str, Standing | None] = {}
+        spaces: dict[str, list[str]] = {}
+        for order in orders:
+            spaces.setdefault(order.run.namespace, []).append(order.run.uid)
+        for namespace, uids in spaces.items():
+            for start in range(0, len(uids), AT_ONCE):
+                if found and time.monotonic() > deadline:
+                    return found
+                asked = uids[start : start + AT_ONCE]
+                items = self._list(namespace, asked, deadline)
+                found |= {uid: items.get(uid) for uid in asked}
+        return found
+
+    def stop(self, run: Run) -> None:
+        """Delete a workflow; its pods go with it."""
+        path = f"{_path(run.namespace)}/{quote(run.id, safe='')}?propagationPolicy=Background"
+        status, answer = self._ask("DELETE", path)
+        if status not in (_OK, _ACCEPTED, _NOT_FOUND):
+            raise Away(f"The job cluster {self._name} does not stop the workflow: {_reason(answer, status)}")
+
+    def _list(self, namespace: str, uids: list[str], deadline: float) -> dict[str, Standing]:
+        query = urlencode({"labelSelector": f"limn-uid in ({','.join(uids)})", "limit": AT_ONCE})
+        seconds = max(0.5, min(ANSWER_SECONDS, deadline - time.monotonic()))
+        status, answer = self._ask("GET", f"{_path(namespace)}?{query}", seconds=seconds)
+        if status != _OK:
+            raise Away(f"The job cluster {self._name} does not tell: {_reason(answer, status)}")
+        items = answer.get("items") if isinstance(answer, dict) else None
+        if not isinstance(items, list):
+            raise Away(f"The job cluster {self._name} answers with something else than workflows.")
+        found = {}
+        for item in items:
+            try:
+                uid = item["metadata"]["labels"]["limn-uid"]
+                found[uid] = standing_of(item)
+            except (KeyError, TypeError, AttributeError, ValueError) as error:
+                raise Away(f"The job cluster {self._name} answers with a workflow that is none.") from error
+        return found
+
+    def _ask(self, method: str, path: str, body: bytes | None = None, seconds: float | None = None) -> tuple[int, Any]:
+        """Status and decoded body of one request. Raises Away within `seconds`, or ANSWER_SECONDS."""
+        seconds = seconds or ANSWER_SECONDS
+        end = time.monotonic() + seconds
+        headers = {**self._headers, **({"Content-Type": "application/json"} if body else {})}
+        try:
+            response = self._pool.urlopen(
+                method,
+                path,
+                body=body,
+                headers=headers,
+                redirect=False,
+                timeout=urllib3.Timeout(connect=min(CONNECT_SECONDS, seconds), read=seconds),
+                preload_content=False,
+            )
+            try:
+                data = _bounded(response, end)
+            finally:
+                response.close()
+        except (urllib3.exceptions.HTTPError, OSError) as failure:
+            raise Away(f"The job cluster {self._name} does not answer ({type(failure).__name__}).") from failure
+        if data is None:
+            raise Away(f"The job cluster {self._name} answers too slowly or too much.")
+        try:
+            return response.status, json.loads(data) if data.strip() else {}
+        except (ValueError, RecursionError) as failure:
+            if response.status in _REFUSALS:
+                return response.status, {}
+            raise Away(f"The job cluster {self._name} answers with something that is not JSON.") from failure
+
+
+def workflow_of(run: Run, document: Mapping[str, Any], parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The Workflow resource of a run: the manifest with our name, labels and parameters; ours win over its own."""
+    metadata = dict(document.get("metadata") or {})
+    metadata.pop("generateName", None)
+    labels = {name: str(value) for name, value in (metadata.get("labels") or {}).items()}
+    metadata["name"] = run.id
+    metadata["namespace"] = namespace_in(document)
+    metadata["labels"] = labels | {
+        "limn-uid": run.uid,
+        "limn-gid": run.gid,
+        "limn-project": str(run.project),
+        "limn-algorithm": str(run.algorithm),
+    }
+    spec = dict(document["spec"])
+    arguments = dict(spec.get("arguments") or {})
+    given = dict(parameters)
+    own = [dict(item) for item in arguments.get("parameters") or [] if item.get("name") not in given]
+    for item in own:
+        if "value" in item:
+            item["value"] = _text(item["value"])
+    arguments["parameters"] = [*own, *({"name": name, "value": value} for name, value in given.items())]
+    spec["arguments"] = arguments
+    return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": metadata, "spec": spec}
+
+
+def namespace_in(document: Mapping[str, Any]) -> str:
+    """The namespace that a manifest asks for. Raises Refused where it is none."""
+    name = str((document.get("metadata") or {}).get("namespace") or "default")
+    if not _NAMESPACE.fullmatch(name):
+        raise Refused(f"manifest: metadata.namespace {name[:100]!r} is none.")
+    return name
+
+
+def standing_of(item: Mapping[str, Any]) -> Standing:
+    """How a Workflow resource stands. Raises TypeError, ValueError or AttributeError where it is none."""
+    status = item.get("status") or {}
+    nodes = status.get("nodes") or _unpacked(status.get("compressedNodes"))
+    phase = str(status.get("phase") or "Running")
+    kept = [_node(number, node) for number, node in list(nodes.items())[:MOST_NODES]]
+    message = status.get("message")
+    return Standing(
+        phase=phase if phase in ("Pending", "Running", "Succeeded", "Failed", "Error") else "Running",
+        message=str(message)[:500] if message else None,
+        start_time=_moment(status.get("startedAt")),
+        stop_time=_moment(status.get("finishedAt")),
+        nodes=sorted(kept, key=lambda node: (node.start_time or "9", node.id)),
+    )
+
+
+def _node(number: str, node: Mapping[str, Any]) -> RunNode:
+    return RunNode(
+        id=number[:300],
+        task=str(node.get("displayName") or node.get("name") or number)[:200],
+        status=str(node.get("phase") or "Pending")[:20],
+        children=[str(child)[:300] for child in (node.get("children") or [])[:MOST_NODES]],
+        start_time=_moment(node.get("startedAt")),
+        stop_time=_moment(node.get("finishedAt")),
+    )
+
+
+def _unpacked(text: object) -> dict[str, Any]:
+    """The nodes of a large workflow, which Argo keeps packed."""
+    if not text:
+        return {}
+    try:
+        unpack = zlib.decompressobj(wbits=31)
+        data = unpack.decompress(base64.b64decode(str(text)), LARGEST_ANSWER)
+        nodes = json.loads(data)
+    except (ValueError, zlib.error, binascii.Error, RecursionError) as error:
+        raise ValueError("compressed nodes") from error
+    if not isinstance(nodes, dict):
+        raise TypeError("compressed nodes")
+    return nodes
+
+
+def _moment(text: object) -> Timestamp | None:
+    try:
+        return timestamp(datetime.fromisoformat(str(text))) if text else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _bounded(response: urllib3.BaseHTTPResponse, end: float) -> bytes | None:
+    """The body; None where it comes too slowly or is too large."""
+    body = bytearray()
+    while block := response.read1(65536) if isinstance(response, urllib3.HTTPResponse) else response.read(65536):
+        body += block
+        if time.monotonic() > end or len(body) > LARGEST_ANSWER:
+            return None
+    return bytes(body)
+
+
+def _reason(answer: Any, status: int) -> str:
+    message = answer.get("message") if isinstance(answer, dict) else None
+    return str(message)[:300] if message else f"status {status}."
+
+
+def _path(namespace: str) -> str:
+    return f"{_GROUP}/{quote(namespace, safe='')}/workflows"
+
+
+def _text(value: object) -> object:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def _context(cert: str) -> ssl.SSLContext:
+    """TLS that trusts the cluster's certificate alone, given as PEM or as base64 of it."""
+    text = cert.strip()
+    try:
+        if "-----BEGIN" not in text:
+            text = base64.b64decode(text, validate=True).decode("ascii")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_verify_locations(cadata=text)
+    except (ValueError, binascii.Error, ssl.SSLError) as failure:
+        raise Refused("The certificate of the job cluster cannot be read.") from failure
+    return context

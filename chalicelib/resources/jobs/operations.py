@@ -1,0 +1,204 @@
+"""Jobs: launching algorithms, and what becomes of the jobs (`spec/3` §§12.4, 12.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from chalicelib.access import authentication
+from chalicelib.access.authentication import Caller
+from chalicelib.core.accounts import Project
+from chalicelib.core.jobs import JOB, Job, StoredJob
+from chalicelib.core.permissions import Level, Permission
+from chalicelib.core.resource import Resource, answer
+from chalicelib.core.responses import CreateListResponse, MessageResponse
+from chalicelib.errors import NotFound
+from chalicelib.http.addresses import PROJECT
+from chalicelib.http.operation import Call, Found, NoQuery, Operation
+from chalicelib.resources.jobs import cleanup, status_sync
+from chalicelib.resources.jobs import service as jobs_service
+from chalicelib.resources.jobs.runs import JobSpec, Run, shown
+from chalicelib.resources.transcodes import service as transcodes_service
+from chalicelib.storage.dynamodb import records
+
+TAG = "Jobs"
+
+
+class AlgorithmLaunchSpec(JobSpec, kw_only=True):
+    """What is launched; with neither ids nor query, over all media of the project."""
+
+
+class AlgorithmLaunch(Resource, kw_only=True):
+    """What a launch started: the jobs, and the group they are in."""
+
+    message: str
+    uid: list[str]
+    gid: str
+
+
+class JobsStarted(CreateListResponse, kw_only=True):
+    """What a launch started, for clients of every version."""
+
+    uid: list[str]
+    gid: str
+
+
+class JobQuery(Resource, kw_only=True):
+    """Which jobs of a project."""
+
+    gid: Annotated[str | None, Meta(description="Those started together.")] = None
+    media_id: Annotated[list[int] | None, Meta(description="Those over any of these media.")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ByUid:
+    """`/rest/Job/{uid}`: a job of an algorithm, or a transcode."""
+
+    what: str = "job"
+    variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Run | StoredJob]:  # noqa: ARG002
+        """The job, or NotFound."""
+        found: Run | StoredJob
+        try:
+            found = jobs_service.find(path["uid"])
+        except NotFound:
+            found = records.get(JOB, path["uid"])
+        return Found(thing=found, project=found.project)
+
+    def level(self, caller: Caller, found: Found[Run | StoredJob]) -> Level:
+        """The caller's level in the project."""
+        return authentication.project_level(caller, found.project or 0)
+
+
+ONE = _ByUid()
+
+
+def launch_all(call: Call[Project, NoQuery, AlgorithmLaunchSpec]) -> JobsStarted:
+    """Start an algorithm over media named, asked for, or all of the project."""
+    return _launched(call, all_media=True)
+
+
+def launch(call: Call[Project, NoQuery, JobSpec]) -> JobsStarted:
+    """Start an algorithm over media."""
+    return _launched(call, all_media=False)
+
+
+def list_jobs(call: Call[Project, JobQuery, None]) -> list[Job]:
+    """Jobs of the project as they stand."""
+    return jobs_service.listed(call.project, call.query.gid, call.query.media_id)
+
+
+def delete_jobs(call: Call[Project, JobQuery, None]) -> MessageResponse:
+    """Cancel and remove jobs of the project."""
+    count = jobs_service.remove_many(call.project, call.query.gid, call.query.media_id)
+    return MessageResponse(message=f"Deleted {count} jobs for project {call.project}!")
+
+
+def get_job(call: Call[Run | StoredJob, NoQuery, None]) -> Job:
+    """One job as it stands."""
+    if isinstance(call.target, StoredJob):
+        return transcodes_service.shown(call.target).job
+    return shown(status_sync.current([call.target])[0])
+
+
+def delete_job(call: Call[Run | StoredJob, NoQuery, None]) -> MessageResponse:
+    """Cancel and remove one job."""
+    if isinstance(call.target, StoredJob):
+        transcodes_service.cancel([call.target])
+    else:
+        cleanup.remove([call.target])
+    return MessageResponse(message=f"Job with UID {call.target.uid} deleted!")
+
+
+def _launched(call: Call[Project, NoQuery, Any], *, all_media: bool) -> JobsStarted:
+    token = call.headers.get("authorization", "").strip().partition(" ")[2].strip()
+    started = jobs_service.launch(call.target, call.caller, token, call.body, all_media=all_media)
+    uids = [run.uid for run in started.runs]
+    return JobsStarted(
+        message=f"Algorithm {started.algorithm.name} started successfully!",
+        id=list(uids),
+        uid=uids,
+        gid=started.gid,
+        object=[msgspec.to_builtins(answer(shown(run))) for run in started.runs],
+    )
+
+
+OPERATIONS = (
+    Operation(
+        id="CreateJobList",
+        method="POST",
+        path="/rest/Jobs/{project}",
+        summary="Start an algorithm over media, in batches of `files_per_job`: a job each.",
+        details="`media_query`, parameters of GetMediaList, wins over `media_ids`. Where its engine is away the jobs "
+        "wait as Pending and are handed over later.",
+        needs=Permission.EXECUTE,
+        addresses=PROJECT,
+        body=JobSpec,
+        returns=CreateListResponse,
+        handler=launch,
+        tag=TAG,
+    ),
+    Operation(
+        id="AlgorithmLaunch",
+        method="POST",
+        path="/rest/AlgorithmLaunch/{project}",
+        summary="Start an algorithm as older clients do: over all media where none are named.",
+        needs=Permission.EXECUTE,
+        addresses=PROJECT,
+        body=AlgorithmLaunchSpec,
+        returns=AlgorithmLaunch,
+        handler=launch_all,
+        tag=TAG,
+        legacy=True,
+    ),
+    Operation(
+        id="GetJobList",
+        method="GET",
+        path="/rest/Jobs/{project}",
+        summary="The jobs of a project as they stand, oldest first; with `gid` also the transcodes of that group.",
+        needs=Permission.VIEW,
+        addresses=PROJECT,
+        query=JobQuery,
+        returns=list[Job],
+        handler=list_jobs,
+        tag=TAG,
+    ),
+    Operation(
+        id="DeleteJobList",
+        method="DELETE",
+        path="/rest/Jobs/{project}",
+        summary="Cancel and remove jobs of a project.",
+        needs=Permission.EXECUTE,
+        addresses=PROJECT,
+        query=JobQuery,
+        returns=MessageResponse,
+        handler=delete_jobs,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetJob",
+        method="GET",
+        path="/rest/Job/{uid}",
+        summary="One job with its nodes, as it stands; also a transcode.",
+        needs=Permission.VIEW,
+        addresses=ONE,
+        returns=Job,
+        handler=get_job,
+        tag=TAG,
+    ),
+    Operation(
+        id="DeleteJob",
+        method="DELETE",
+        path="/rest/Job/{uid}",
+        summary="Cancel one job and remove it.",
+        needs=Permission.EXECUTE,
+        addresses=ONE,
+        returns=MessageResponse,
+        handler=delete_job,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,142 @@
+"""Runs: jobs that an algorithm's launch started, one workflow each (`spec/3` §§12.4, 12.5).
+
+    Pending → Running → Succeeded | Failed | Error        a cancelled one is removed
+
+A run is `active` until its phase is final: those are asked about, by whoever looks at them and by the sweep. One that
+was deleted is active again, `is_stopping` and seen by nobody, until its engine has heard of that.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from chalicelib.core.algorithms import AlgorithmParameter
+from chalicelib.core.jobs import EmailSpec, Job, JobNode
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import Resource, Timestamp
+
+FINAL = ("Succeeded", "Failed", "Error")
+ACTIVE: Literal["yes"] = "yes"
+MOST_JOBS = 500
+"""Jobs that one launch starts."""
+MOST_MEDIA = 10_000
+"""Media of one job: their ids travel as one parameter."""
+
+
+class JobSpec(Resource, kw_only=True):
+    """What is launched over which media, as clients of every version ask for it."""
+
+    accepts = {"parameters": "extra_params"}
+
+    algorithm_name: Annotated[str, Meta(min_length=1, max_length=128)]
+    media_ids: list[int] | None = None
+    media_query: Annotated[str, Meta(max_length=8192)] | None = None
+    """Parameters of GetMediaList, such as `?name=x`; it wins over `media_ids`."""
+    extra_params: Annotated[list[AlgorithmParameter], Meta(max_length=200)] | None = None
+    success_email_spec: EmailSpec | None = None
+    failure_email_spec: EmailSpec | None = None
+
+
+class RunNode(Struct, kw_only=True, omit_defaults=True):
+    """A node of a run as it is kept; `job` is what AWS Batch calls it."""
+
+    id: str
+    task: str
+    status: str
+    children: list[str] = []
+    start_time: Timestamp | None = None
+    stop_time: Timestamp | None = None
+    job: str | None = None
+    outputs: dict[str, str] = {}
+    text: str | None = None
+
+
+class Run(Struct, kw_only=True, omit_defaults=True):
+    """A run as it is kept."""
+
+    id: str
+    """The name of its workflow."""
+    uid: str
+    gid: str
+    project: int
+    organization: int
+    user: int
+    algorithm: int
+    algorithm_name: str
+    cluster: int | None = None
+    namespace: str = "default"
+    """Where its workflow lies in its cluster."""
+    media_ids: list[int] = []
+    parameters: list[AlgorithmParameter] = []
+    phase: str = "Pending"
+    message: str | None = None
+    created: Timestamp
+    start_time: Timestamp | None = None
+    stop_time: Timestamp | None = None
+    nodes: list[RunNode] = []
+    sealed: str = ""
+    """The launcher's token, sealed."""
+    success_email: EmailSpec | None = None
+    failure_email: EmailSpec | None = None
+    is_submitted: bool = False
+    active: str | None = ACTIVE
+    missing_since: float | None = None
+    """Since when the engine does not know it."""
+    lease: float = 0.0
+    """Until when one process hands it to an engine; 0 when nobody does. One that is over: it never said what it did."""
+    finished_on: str | None = None
+    """The day on which its end was heard of, `2026-11-21`; its engine's clock may be wrong."""
+    is_stopping: bool = False
+    """It was deleted, and its engine has not heard of that yet."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.phase in FINAL
+
+    @property
+    def folder(self) -> str:
+        """Where its files lie, a slash at the end."""
+        return f"{self.organization}/{self.project}/jobs/{self.uid}/"
+
+
+def shown(run: Run) -> Job:
+    """A run as it is answered: before its engine has told a phase it counts as running (`spec/3` §12.5)."""
+    nodes = [
+        JobNode(
+            id=node.id,
+            task=node.task,
+            status=node.status,
+            children=node.children,
+            start_time=node.start_time,
+            stop_time=node.stop_time,
+        )
+        for node in run.nodes
+    ]
+    return Job(
+        id=run.id,
+        uid=run.uid,
+        gid=run.gid,
+        project=run.project,
+        user=run.user,
+        alg_id=run.algorithm,
+        media_ids=run.media_ids,
+        status=run.phase,
+        start_time=run.start_time or run.created,
+        stop_time=run.stop_time,
+        nodes=nodes,
+        message=run.message,
+    )
+
+
+RUN = RecordKind(
+    name="run",
+    struct=Run,
+    title="Job",
+    parent=("project", "project"),
+    key=lambda run: f"{run.created}|{run.uid}",
+    links={"gid": "gid", "active": "active", "finished_on": "day"},
+    identity="uid",
+)

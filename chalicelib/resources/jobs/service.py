@@ -1,0 +1,253 @@
+"""Jobs: launching algorithms over media, and what becomes of the jobs (`spec/3` §§12.4, 12.5).
+
+A launch stores its runs first, all of them, and hands them to their engine then: what was answered is not forgotten
+when a process dies or an engine is away, for whoever looks at a run that its engine has not got hands it over.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import string
+import time
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from chalicelib.access import view_queries
+from chalicelib.access.authentication import Caller
+from chalicelib.core.accounts import Project
+from chalicelib.core.algorithms import Algorithm
+from chalicelib.core.jobs import JOB, Job
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import now, options
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.resources.algorithms import service as algorithms_service
+from chalicelib.resources.email import project_emails
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.jobs import cleanup, status_sync
+from chalicelib.resources.jobs.engines import kubernetes
+from chalicelib.resources.jobs.engines.base import Away, Refused
+from chalicelib.resources.jobs.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, shown
+from chalicelib.resources.transcodes import service as transcodes_service
+from chalicelib.storage import sealing
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.objects import objects, owners
+from chalicelib.workflows.checks import Engine, check
+
+SUBMIT_SECONDS = 12.0
+"""How long a launch hands over runs before it answers; the rest is handed over later."""
+_TOGETHER = 20
+"""Runs stored in one transaction; each is four rows."""
+_THREADS = 8
+_NAME = re.compile(r"[^a-z0-9]+")
+_SALT = string.ascii_lowercase + string.digits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launched:
+    """What a launch started."""
+
+    algorithm: Algorithm
+    gid: str
+    runs: list[Run]
+
+
+def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_media: bool) -> Launched:
+    """Start an algorithm over media, in batches of as many as it takes.
+
+    Args:
+        project: where.
+        caller: who.
+        token: the caller's API token, for the workflow to work with.
+        spec: what; `media_query` wins over `media_ids`.
+        all_media: whether neither of these means all media of the project.
+
+    Raises:
+        NotFound: the project has no algorithm of the name.
+        BadInput: nothing says which media, there are too many, the manifest or a mail cannot be used, or the engine
+            refuses. Nothing was started.
+    """
+    algorithm = algorithms_service.named(project.id, spec.algorithm_name)
+    media = _media(project.id, spec, all_media=all_media)
+    gid = str(uuid.uuid1())
+    for mail in (spec.success_email_spec, spec.failure_email_spec):
+        if mail is not None:
+            project_emails.prepare(project.id, mail, gid, caller.id)
+    batches = _batches(media, algorithm.files_per_job)
+    if not batches:
+        return Launched(algorithm=algorithm, gid=gid, runs=[])
+    document = check(algorithms_service.source(project, algorithm), algorithms_service.engine_of(algorithm))
+    try:
+        status_sync.engine_of(algorithm.cluster)
+        namespace = (
+            "default" if algorithms_service.engine_of(algorithm) is Engine.BATCH else kubernetes.namespace_in(document)
+        )
+    except Refused as refusal:
+        raise BadInput(str(refusal)) from None
+    runs = [_run(project, caller, algorithm, gid, batch, spec, namespace) for batch in batches]
+    sealed = sealing.seal(token.encode(), status_sync.PURPOSE)
+    for run in runs:
+        run.sealed = sealed
+    manifest = status_sync.manifest_key(runs[0])
+    note = object_cleanup.release(project.id, [manifest], within=object_cleanup.GRACE)
+    objects.write(manifest, msgspec.json.encode(document), "application/json")
+    _store(runs, note)
+    return Launched(algorithm=algorithm, gid=gid, runs=_submit(runs))
+
+
+def listed(project: int, gid: str | None, media: Sequence[int] | None) -> list[Job]:
+    """The jobs of a project, brought up to date, oldest first; with a gid also the transcodes of that group."""
+    found = [shown(run) for run in status_sync.current(_runs(project, gid, media))]
+    if gid is not None:
+        found += [
+            transcodes_service.shown(job).job
+            for job in records.linked(JOB, "gid", gid)
+            if job.project == project and (media is None or job.media in media)
+        ]
+    return found
+
+
+def remove_many(project: int, gid: str | None, media: Sequence[int] | None) -> int:
+    """Cancel and remove jobs of a project; how many there were."""
+    runs = _runs(project, gid, media)
+    cleanup.remove(runs)
+    count = len(runs)
+    if gid is not None:
+        jobs = [job for job in records.linked(JOB, "gid", gid) if job.project == project]
+        count += transcodes_service.cancel(job for job in jobs if media is None or job.media in media)
+    return count
+
+
+def find(uid: str) -> Run:
+    """One run. Raises NotFound."""
+    run = records.get(RUN, uid)
+    if run.is_stopping:
+        raise NotFound.of("Job", uid)
+    return run
+
+
+def _runs(project: int, gid: str | None, media: Sequence[int] | None) -> list[Run]:
+    runs = records.listed(RUN, project) if gid is None else records.linked(RUN, "gid", gid)
+    wanted = set(media) if media is not None else None
+    found = [
+        run
+        for run in runs
+        if run.project == project and not run.is_stopping and (wanted is None or wanted & set(run.media_ids))
+    ]
+    return sorted(found, key=lambda run: (run.created, run.uid))
+
+
+def _media(project: int, spec: JobSpec, *, all_media: bool) -> list[int]:
+    if spec.media_query is not None:
+        return view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, _parameters(spec.media_query)))
+    if spec.media_ids is not None:
+        return spec.media_ids
+    if not all_media:
+        raise BadInput("Request body validation error", "'media_ids' is a required property.")
+    return view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, MediaQuery()))
+
+
+def _parameters(text: str) -> MediaQuery:
+    """The parameters of a media list as they stand in an address: `?name=x&type=3`. Raises BadInput."""
+    given: dict[str, Any] = {}
+    fields = {field.name: field for field in msgspec.inspect.type_info(MediaQuery).fields}  # type: ignore[attr-defined]
+    for name, value in parse_qsl(text.lstrip("?"), keep_blank_values=True):
+        field = fields.get(MediaQuery.accepts.get(name, name))
+        if field is not None:
+            is_list = any(isinstance(option, msgspec.inspect.ListType) for option in options(field.type))
+            given[field.name] = [*given.get(field.name, []), *value.split(",")] if is_list else value
+    try:
+        return msgspec.convert(given, MediaQuery, strict=False)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"media_query: {error}") from None
+
+
+def _batches(media: list[int], size: int) -> list[list[int]]:
+    size = min(size, MOST_MEDIA) if len(media) <= MOST_MEDIA else size
+    if size > MOST_MEDIA:
+        raise BadInput(f"files_per_job: a job takes {MOST_MEDIA} media at most; {len(media)} are asked for at once.")
+    batches = [media[start : start + size] for start in range(0, len(media), size)]
+    if len(batches) > MOST_JOBS:
+        message = (
+            f"{len(media)} media in batches of {size} are {len(batches)} jobs; {MOST_JOBS} may be started at once."
+        )
+        raise BadInput(message)
+    return batches
+
+
+def _run(
+    project: Project, caller: Caller, algorithm: Algorithm, gid: str, media: list[int], spec: JobSpec, namespace: str
+) -> Run:
+    slug = _NAME.sub("-", algorithm.name.lower()).strip("-")
+    start = f"alg-{algorithm.id}-proj-{project.id}-usr-{caller.id}"
+    salt = "".join(secrets.choice(_SALT) for _ in range(5))
+    name = f"{start}-name-{slug}"[:56].strip("-")
+    return Run(
+        id=f"{name}-{salt}",
+        uid=str(uuid.uuid1()),
+        gid=gid,
+        project=project.id,
+        organization=project.organization,
+        user=caller.id,
+        algorithm=algorithm.id,
+        algorithm_name=algorithm.name,
+        cluster=algorithm.cluster,
+        namespace=namespace,
+        media_ids=media,
+        parameters=[*algorithm.parameters, *(spec.extra_params or [])],
+        created=now(),
+        success_email=spec.success_email_spec,
+        failure_email=spec.failure_email_spec,
+    )
+
+
+def _store(runs: list[Run], note: str) -> None:
+    """Store runs, all or none; from the first on their manifest is named, and `note` of it is over."""
+    done: list[Run] = []
+    try:
+        for start in range(0, len(runs), _TOGETHER):
+            change = Transaction()
+            part = runs[start : start + _TOGETHER]
+            for run in part:
+                records.add(change, RUN, run)
+            if not done:
+                owners.forget(part[0].project, note, change)
+            change.run()
+            done += part
+    except Exception:
+        cleanup.forget(done)
+        raise
+
+
+def _submit(runs: list[Run]) -> list[Run]:
+    """Hand runs over while there is time; the first alone, for what one engine refuses it refuses of all."""
+    end = time.monotonic() + SUBMIT_SECONDS
+    try:
+        first = status_sync.submit(runs[0])
+    except Refused as refusal:
+        cleanup.forget(runs)
+        raise BadInput(str(refusal)) from None
+    except Away as away:
+        return [msgspec.structs.replace(run, message=str(away)) for run in runs]
+
+    def hand_over(run: Run) -> Run:
+        if time.monotonic() > end:
+            return run
+        try:
+            return status_sync.submit(run)
+        except Away as away:
+            return msgspec.structs.replace(run, message=str(away))
+        except Refused as refusal:
+            return status_sync.refuse(run, str(refusal))
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return [first, *pool.map(hand_over, runs[1:])]

@@ -1,0 +1,218 @@
+"""Leaves: label hierarchies, whose paths follow from the names of all above (`spec/4` §12).
+
+Who makes a leaf below another, moves, renames or removes one, reads leaves that others may be changing: a guard
+(`storage/dynamodb/steps.py`) lets only those succeed since whose reading nobody else did any of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from chalicelib.access import view_queries
+from chalicelib.core.attribute_values import fill
+from chalicelib.core.edits import changed, differences
+from chalicelib.core.entities import Leaf
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput
+from chalicelib.query.operators import Op
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.annotation_bodies import LeafBulkUpdate
+from chalicelib.query.parsers.bodies import LeafIdQuery
+from chalicelib.query.parsers.parameters import LeafQuery
+from chalicelib.query.tree import Test, Tree, both
+from chalicelib.query.values import fold
+from chalicelib.resources.annotations.schemas import LeafSpec, LeafSuggestion, LeafUpdate
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.bulk.changes import BulkChange, changing
+from chalicelib.resources.entities.bulk_edits import first_of_one_type, matched
+from chalicelib.resources.entities.service import Writer, type_of, types_of
+from chalicelib.resources.leaves import hierarchy
+from chalicelib.resources.leaves import trees as leaves_trees
+from chalicelib.resources.leaves.trees import LEAF, found, parent_of, places
+from chalicelib.storage.dynamodb import entities, ids, steps
+from chalicelib.storage.dynamodb.transactions import TooLarge
+
+MOST_SUGGESTED = 1_000
+
+
+def create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[int]:
+    """Make leaves, up to 500: all or none. Their parents must exist already.
+
+    Raises:
+        BadInput: one of them breaks a rule.
+        NotFound: a parent does not exist.
+    """
+    return steps.again(lambda: _create(writer, specs, listed=listed))
+
+
+def _create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[int]:
+    guard = steps.guard(writer.project)
+    moment = now()
+    types = types_of(LEAF, writer.project, (spec.type for spec in specs))
+    above_of = places(writer.project, {spec.parent for spec in specs})
+    made = []
+    for index, (spec, number) in enumerate(zip(specs, ids.reserve(LEAF, len(specs)), strict=True)):
+        place = f"[{index}]." if listed else ""
+        if spec.type not in types:
+            raise BadInput(f"{place}type: the project has no leaf type {spec.type}.")
+        above = above_of[parent_of(spec.parent)]
+        try:
+            leaf = Leaf(
+                id=number,
+                project=writer.project,
+                type=spec.type,
+                name=spec.name,
+                parent=parent_of(spec.parent),
+                path=hierarchy.path(above.path, spec.name),
+                depth=above.depth,
+                attributes=fill(types[spec.type].attribute_types, spec.attributes or {}, moment),
+                revision=len(types[spec.type].revisions),
+                created_by=writer.user,
+                created_datetime=moment,
+                modified_by=writer.user,
+                modified_datetime=moment,
+            )
+        except BadInput as refusal:
+            raise BadInput(f"{place}{refusal.message}") from None
+        made.append(leaf)
+    hang = any(leaf.parent is not None for leaf in made)
+    steps.create(LEAF, made, user=writer.user, rewritten=(), edits=[], guarded=guard if hang else None)
+    return [leaf.id for leaf in made]
+
+
+def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
+    """Change one leaf; its new name or place is in the paths of all below it as well.
+
+    A leaf that is moved below one of its own descendants changes places with it: the descendant comes to where the
+    leaf was. With more leaves below than one commit holds, their paths follow in several.
+    """
+    fixed = writer.signed()
+    if body.name is not None:
+        fixed["name"] = body.name
+    if body.parent is not None:
+        fixed["parent"] = parent_of(body.parent)
+    hung = BulkChange(
+        kind=LEAF,
+        project=writer.project,
+        user=writer.user,
+        verb="hang",
+        numbers=[number],
+        attributes=body.attributes,
+        reset=body.reset_attributes,
+        nulls=body.null_attributes,
+        fixed=fixed,
+    )
+
+    def attempt() -> Leaf | int:
+        """The leaf as it has become, or how many rows would have to change."""
+        guard = steps.guard(writer.project)
+        before = entities.stored(LEAF, number)
+        hung.type = before.entity.type
+        after: Leaf = changing(hung, type_of(LEAF, writer.project, hung.type))(before.entity)
+        moves = body.name is not None or body.parent is not None
+        planned = leaves_trees.planned(writer.project, before.entity, after) if moves else [after]
+        if len(planned) > steps.LARGEST:
+            return len(planned)
+        done = leaves_trees.rewriting(planned, before)
+        edits = [changed(LEAF, step.before.entity, step.after) for step in done if step.before]
+        try:
+            steps.apply(writer.project, done, user=writer.user, edits=edits, guarded=guard if moves else None)
+        except TooLarge:
+            if len(planned) == 1:
+                raise
+            return len(planned)
+        return after
+
+    done = steps.again(attempt)
+    if isinstance(done, Leaf):
+        return done
+    top = fixed.get("parent") or number
+    settled = BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="settle", numbers=[top])
+    bulk_service.run(hung, settled, rows=max(done, bulk_service.SOON_DONE + 1))
+    leaf: Leaf = entities.get(LEAF, number)
+    return leaf
+
+
+def delete(writer: Writer, number: int) -> int:
+    """Delete a leaf with all below it, the lowest first; how many there were."""
+    count = 1 + len(leaves_trees.below(writer.project, [number]))
+    bulk_service.run(
+        BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="fell", numbers=[number]), rows=count
+    )
+    return count
+
+
+def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, count: int | None) -> int:
+    """Change the attributes of all leaves that parameters and body choose; how many there were.
+
+    Raises:
+        BadInput: before anything was changed.
+    """
+    query = filters.parse(LEAF, parameters, body)
+    view = view_queries.current(writer.project)
+    numbers = matched(view, query, count)
+    first = first_of_one_type(LEAF, view, query, numbers)
+    if first is None:
+        return 0
+    edited = BulkChange(
+        kind=LEAF,
+        project=writer.project,
+        user=writer.user,
+        verb="edit",
+        numbers=numbers,
+        type=first.type,
+        attributes=body.attributes,
+        reset=body.reset_attributes,
+        nulls=body.null_attributes,
+        fixed=writer.signed(),
+    )
+    changed_leaf = changing(edited, type_of(LEAF, writer.project, edited.type))(first)
+    edited.told = differences(first, changed_leaf)
+    bulk_service.run(edited)
+    return len(numbers)
+
+
+def delete_many(writer: Writer, parameters: LeafQuery, body: LeafIdQuery | None, count: int | None) -> int:
+    """Delete the leaves that parameters and body choose, and none below them; how many there were."""
+    numbers = matched(view_queries.current(writer.project), filters.parse(LEAF, parameters, body), count)
+    bulk_service.run(BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete", numbers=numbers))
+    return len(numbers)
+
+
+def suggest(project: int, ancestor: str, wanted: str, min_level: int) -> list[LeafSuggestion]:
+    """The leaves below an ancestor whose names fit, by group and name.
+
+    Args:
+        project: where.
+        ancestor: the path of a leaf, the project's label included; an unknown one suggests nothing.
+        wanted: the beginning of names; with `*` in it what is before the first is the beginning, what is behind the
+            last the end, and the rest lies between.
+        min_level: levels below the ancestor at least; 1 is everything, the ancestor itself included.
+    """
+    top = next(iter(found(project, Test("path", Op.EQ, ancestor))), None)
+    if top is None:
+        return []
+    beneath = both(Test("path", Op.UNDER, ancestor), Test("type", Op.EQ, top.type), *_fitting(wanted))
+    deep = [leaf for leaf in found(project, beneath) if min_level <= 1 or leaf.depth - top.depth >= min_level]
+    numbers = tuple({leaf.parent for leaf in deep if leaf.parent is not None})
+    parents = {leaf.id: leaf for leaf in found(project, Test("id", Op.IN, numbers))} if numbers else {}
+    suggested = []
+    for leaf in deep:
+        parent = parents.get(leaf.parent or 0)
+        group = ancestor if parent is None else parent.name
+        if parent is not None and (alias := parent.attributes.get("alias")):
+            group = f"{group} ({alias})"
+        data = {"alias": leaf.attributes["alias"]} if "alias" in leaf.attributes else {}
+        suggested.append(LeafSuggestion(value=leaf.name, group=group, data=data))
+    return sorted(suggested, key=lambda each: (each.group, each.value))[:MOST_SUGGESTED]
+
+
+def _fitting(wanted: str) -> Iterable[Tree]:
+    first, *others = fold(wanted).split("*")
+    if first:
+        yield Test("name", Op.STARTS, first)
+    if others and others[-1]:
+        yield Test("name", Op.ENDS, others[-1])
+    for piece in others[:-1]:
+        if piece:
+            yield Test("name", Op.CONTAINS, piece)

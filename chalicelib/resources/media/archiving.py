@@ -1,0 +1,115 @@
+"""Media on their way to the archive and back (`spec/4` §3.4).
+
+A wish to archive waits for a week, in which it may be taken back. Then the media's large files are moved: those that
+every media that names them wants archived, so that clones and their original wait for each other. Thumbnails and
+segment files stay, for a list or a timeline is still shown. A wish to have a media back is fulfilled as soon as all its
+files are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from chalicelib.core import object_keys
+from chalicelib.core.edits import changed
+from chalicelib.core.entities import ArchiveState, Media
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import now, timestamp
+from chalicelib.storage.dynamodb import entities
+from chalicelib.storage.objects import owners, storage_class
+
+PATIENCE = timedelta(days=7)
+"""How long a wish to archive may be taken back."""
+_LARGE = ("streaming", "archival", "audio", "image", "attachment")
+
+
+def settle(numbers: Iterable[int]) -> list[int]:
+    """Move media as far as they can be moved now; the ids of those that are still waiting for something."""
+    waiting = []
+    for number, (found, is_deleted) in owners.kept(Kind.MEDIA, numbers).items():
+        if isinstance(found, Media) and not is_deleted and not _settled(found):
+            waiting.append(number)
+    return waiting
+
+
+def large(media: Media) -> list[str]:
+    """The keys of the objects that are archived with a media."""
+    entries = [entry for role in _LARGE for entry in getattr(media.media_files, role, None) or []]
+    return list(dict.fromkeys(entry.path for entry in entries if not object_keys.is_url(entry.path)))
+
+
+def _settled(media: Media) -> bool:
+    """Move one as far as it can be; whether there is nothing more to be done for it."""
+    match media.archive_state:
+        case "to_archive":
+            if not _is_ripe(media):
+                return True  # asked for again meanwhile, which will be a task of its own
+            return _archive(media)
+        case "to_live":
+            return _restore(media)
+        case "live":
+            # Taken back while it was being moved, by somebody who died.
+            return _thaw(media)
+        case _:
+            return True
+
+
+def _archive(media: Media) -> bool:
+    wanted = large(media)
+    if any(_is_needed(key, media) for key in wanted):
+        return False
+    for key in wanted:
+        storage_class.freeze(key)
+    after = _become(media, "to_archive", "archived")
+    if after.archive_state != "archived":
+        return _settled(after)
+    return True
+
+
+def _restore(media: Media) -> bool:
+    if not _thaw(media):
+        return False
+    _become(media, "to_live", "live")
+    return True
+
+
+def _thaw(media: Media) -> bool:
+    """Ask for every object of a media; whether all are there."""
+    found = [storage_class.thaw(key) for key in large(media)]
+    return all(found)
+
+
+def _become(media: Media, before: ArchiveState, state: ArchiveState) -> Media:
+    def how(current: Media) -> Media | None:
+        if current.archive_state != before:
+            return None
+        return msgspec.structs.replace(current, archive_state=state, archive_status_date=now())
+
+    after: Media = entities.edit(
+        Kind.MEDIA, media.id, how, user=None, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
+    )
+    return after
+
+
+def _is_needed(key: str, media: Media) -> bool:
+    """Whether a media other than one wants an object at hand."""
+    owner = object_keys.owner_of(key)
+    if owner is None:
+        return False
+    project, _, number = owner
+    rows = owners.kept(Kind.MEDIA, [number, *owners.clones(project, number)])
+    others = [found for found, is_deleted in rows.values() if isinstance(found, Media) and not is_deleted]
+    return any(
+        other.id != media.id and key in large(other) and other.archive_state != "archived" and not _is_ripe(other)
+        for other in others
+    )
+
+
+def _is_ripe(media: Media) -> bool:
+    """Whether a wish to archive was not taken back for long enough."""
+    if media.archive_state != "to_archive":
+        return False
+    return (media.archive_status_date or "") <= timestamp(datetime.now(UTC) - PATIENCE)

@@ -1,0 +1,210 @@
+"""Changing media: one with all that may be said of it, or many by a query (`spec/4` §§3.4, 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import scope, view_queries
+from chalicelib.core.accounts import Project
+from chalicelib.core.edits import changed, differences
+from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import now, timestamp
+from chalicelib.errors import BadInput
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.media_bodies import MediaBulkUpdate
+from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.bulk.changes import BulkChange, How, changing_media
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.entities.bulk_edits import first_of_one_type
+from chalicelib.resources.entities.service import Writer, author, existing, hyphenated
+from chalicelib.resources.media import service as media_service
+from chalicelib.resources.media.schemas import MediaUpdate, next_state, with_concat, with_live, with_multi
+from chalicelib.storage.dynamodb import entities, records
+
+_PLAIN = ("name", "num_frames", "fps", "codec", "width", "height", "summary_level")
+
+
+def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> Media:
+    """Change one media, all of it or nothing.
+
+    Raises:
+        BadInput: a member breaks a rule.
+        Forbidden: files are not the media's own, or an author was named without full control.
+        NotFound: the media or the author does not exist.
+    """
+    user = author(writer, body.user_elemental_id)
+    definitions = records.definitions(project.id)
+    named = [*((body.multi and body.multi.ids) or ()), *(part.id for part in body.concat or ())]
+    _check_members(project.id, named, "multi" if body.multi else "concat")
+    if body.media_files:
+        media_service.check_keys(project, number, body.media_files)
+    moments = {name: _moment(name, getattr(body, name)) for name in ("last_edit_start", "last_edit_end")}
+
+    def how(current: Media) -> Media | None:
+        change: dict[str, Any] = {name: getattr(body, name) for name in _PLAIN} | moments
+        change["created_by"] = user
+        change["elemental_id"] = hyphenated(body.elemental_id) if body.elemental_id else None
+        change = {name: value for name, value in change.items() if value is not None}
+        change |= media_service.values_after(
+            definitions,
+            current,
+            body.attributes,
+            body.reset_attributes,
+            body.null_attributes,
+            body.primary_section,
+        )
+        change |= _files(current, body)
+        if body.archive_state and (state := next_state(current.archive_state, body.archive_state)):
+            change |= {"archive_state": state, "archive_status_date": now()}
+        changed_media = _marked(current, change, writer.user)
+        scope.check(Kind.MEDIA, [changed_media] if changed_media else [])
+        return changed_media
+
+    after: Media = object_cleanup.edit(
+        Kind.MEDIA, number, how, user=writer.user, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
+    )
+    if body.archive_state:
+        bulk_service.run(_archiving(writer, _members([after]), body.archive_state))
+    return after
+
+
+def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, count: int | None) -> int:
+    """Change all media that parameters and body choose, in commits of up to 99; how many were found.
+
+    Raises:
+        BadInput: nothing is to be changed, the matches are of several types or not as many as `count`, or a value
+            breaks a rule; nothing was changed.
+    """
+    wishes = ("attributes", "reset_attributes", "null_attributes", "user_elemental_id", "primary_section")
+    if body.archive_state is None and all(getattr(body, name) is None for name in wishes):
+        raise BadInput(f"Nothing to change: give one of {', '.join(wishes)}, archive_state.")
+    user = author(writer, body.user_elemental_id)
+    view = view_queries.current(writer.project)
+    query = filters.parse(Kind.MEDIA, parameters, body)
+    numbers = view_queries.ids(view, query)
+    check_count(numbers, count)
+    first = first_of_one_type(Kind.MEDIA, view, query, numbers)
+    if first is None:
+        return 0
+    signed = writer.signed()
+    edited = BulkChange(
+        kind=Kind.MEDIA,
+        project=writer.project,
+        user=writer.user,
+        verb="edit",
+        numbers=numbers if any(getattr(body, name) is not None for name in wishes) else [],
+        attributes=body.attributes,
+        reset=body.reset_attributes,
+        nulls=body.null_attributes,
+        section=body.primary_section,
+        fixed=signed if user is None else {**signed, "created_by": user},
+    )
+    how = changing_media(edited, view.definitions)
+    members = _looked_through(edited, how, numbers)
+    changes = [edited]
+    if body.archive_state:
+        changes.append(_archiving(writer, [*numbers, *members], body.archive_state))
+    bulk_service.run(*changes)
+    return len(numbers)
+
+
+def _looked_through(edited: BulkChange, how: How, numbers: list[int]) -> list[int]:
+    """Look at all media that are to be changed, a few at a time, before any is.
+
+    What the change log is to say is noted, of the first of them that changes.
+
+    Returns:
+        the ids of media that some of them show.
+
+    Raises:
+        BadInput, Forbidden: one of them cannot be changed so.
+    """
+    members: list[int] = []
+    for start in range(0, len(numbers), entities.ROWS_A_READ):
+        rows = entities.many(Kind.MEDIA, numbers[start : start + entities.ROWS_A_READ]).values()
+        found: list[Media] = [row.entity for row in rows]
+        members += _members(found)
+        after = [how(one) for one in found] if edited.numbers else [None] * len(found)
+        changed_pairs = ((old, new) for old, new in zip(found, after, strict=True) if new is not None)
+        if edited.told == ({}, {}):
+            edited.told = next((differences(old, new) for old, new in changed_pairs), edited.told)
+        if scope.current():
+            scope.check(Kind.MEDIA, [new or old for old, new in zip(found, after, strict=True)])
+    return members
+
+
+def check_count(numbers: list[int], count: int | None) -> None:
+    """Raise BadInput where there are not as many as the caller says there are."""
+    if count is not None and len(numbers) != count:
+        message = f"count: expected {count} media, {len(numbers)} match; nothing was changed."
+        raise BadInput(message)
+
+
+def _files(current: Media, body: MediaUpdate) -> dict[str, Any]:
+    """The files after the change: roles given replace those there were."""
+    files = current.media_files
+    if body.media_files:
+        given = {name: value for name, value in msgspec.structs.asdict(body.media_files).items() if value is not None}
+        _check_streaming(body.media_files)
+        files = msgspec.structs.replace(files or MediaFiles(), **given)
+    for wish, apply in _wishes(body):
+        if wish is not None:
+            files = apply(msgspec.structs.replace(current, media_files=files), wish)
+    return {} if files is current.media_files else {"media_files": files}
+
+
+def _wishes(body: MediaUpdate) -> Iterable[tuple[Any, Callable[[Media, Any], MediaFiles]]]:
+    return ((body.multi, with_multi), (body.concat, with_concat), (body.live, with_live))
+
+
+def _check_streaming(files: MediaFiles) -> None:
+    for entry in files.streaming or []:
+        if not entry.segment_info and not entry.reference_only:
+            raise BadInput("media_files: a streaming file needs segment_info.")
+
+
+def _marked(current: Media, change: dict[str, Any], user: int) -> Media | None:
+    """The media with its changes and who made them; None where nothing differs."""
+    after = msgspec.structs.replace(current, **change)
+    if not entities.differs(current, after):
+        return None
+    return msgspec.structs.replace(after, modified_by=user, modified_datetime=now())
+
+
+def _archiving(writer: Writer, numbers: Iterable[int], wish: str) -> BulkChange:
+    signed = writer.signed()
+    return BulkChange(
+        kind=Kind.MEDIA,
+        project=writer.project,
+        user=writer.user,
+        verb="archive",
+        numbers=list(dict.fromkeys(numbers)),
+        wish=wish,
+        fixed={**signed, "archive_status_date": signed["modified_datetime"]},
+    )
+
+
+def _members(found: Iterable[Media]) -> list[int]:
+    return [number for one in found if one.media_files for number in one.media_files.ids or ()]
+
+
+def _check_members(project: int, numbers: list[int], name: str) -> None:
+    if numbers and len(existing(Kind.MEDIA, project, numbers)) != len(numbers):
+        message = f"{name}: every id must be one media of project {project}, and none twice."
+        raise BadInput(message)
+
+
+def _moment(name: str, text: str | None) -> str | None:
+    if text is None:
+        return None
+    try:
+        return timestamp(datetime.fromisoformat(text))
+    except ValueError:
+        message = f"{name}: {text!r} is not a date and time of ISO 8601."
+        raise BadInput(message) from None

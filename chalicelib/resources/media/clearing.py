@@ -1,0 +1,70 @@
+"""Deleting what lies on media that go: their localizations, and the states of which no media is left (`spec/4` §3.6).
+
+Any of it may be done again: what is gone is not found again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from chalicelib.access import view_queries
+from chalicelib.core.entities import State
+from chalicelib.core.kinds import Kind
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Query, Test
+from chalicelib.resources.entities.service import all_rows, has_earlier, letting_go
+from chalicelib.storage.dynamodb import entities, steps
+
+A_ROUND = 10 * steps.LARGEST
+"""Rows that one call deletes, about: it takes a second, and whoever calls looks at the clock."""
+
+
+def on(kind: Kind, media: Sequence[int]) -> Query:
+    """A query for every localization, or state, that lies on one of some media."""
+    operator = Op.IN if kind is Kind.LOCALIZATION else Op.OVERLAPS
+    return all_rows(kind, Test("media", operator, tuple(media)))
+
+
+def clear(project: int, user: int, media: Sequence[int]) -> bool:
+    """Delete what lies on media of a project, up to about `A_ROUND` rows of it.
+
+    Returns:
+        whether that was all; if not, it is to be called again.
+    """
+    view = view_queries.current(project)
+    localizations = view_queries.ids(view, replace(on(Kind.LOCALIZATION, media), stop=A_ROUND))
+    delete_rows(Kind.LOCALIZATION, project, user, localizations)
+    done = len(localizations)
+    states = view_queries.ids(view, on(Kind.STATE, media)) if done < A_ROUND else []
+    for start in range(0, len(states), entities.ROWS_A_READ):
+        if done >= A_ROUND:
+            break
+        going = _with_nothing_else(view, states[start : start + entities.ROWS_A_READ], media)
+        delete_rows(Kind.STATE, project, user, going)
+        done += len(going)
+    return done < A_ROUND
+
+
+def _with_nothing_else(view: view_queries.View, states: Sequence[int], media: Sequence[int]) -> list[int]:
+    """Those of the states that have no other media left."""
+    rows: list[State] = [row.entity for row in entities.many(Kind.STATE, states).values()]
+    others = {number for row in rows for number in row.media} - set(media)
+    left = view.exists(Kind.MEDIA, others)
+    return [row.id for row in rows if not left & set(row.media)]
+
+
+def delete_rows(kind: Kind, project: int, user: int, numbers: Sequence[int]) -> None:
+    """Delete entities of a project, each commit with its entries of the change log; the marks before them count.
+
+    Those that are gone are no error.
+    """
+
+    def delete(part: Sequence[int]) -> None:
+        rows = list(entities.many(kind, part).values())
+        half = len(rows) // 2 if has_earlier(rows) else 0
+        for some in (rows[:half], rows[half:]):
+            done, edits = letting_go(kind, project, some)
+            steps.apply(project, done, user=user, edits=edits)
+
+    steps.in_parts(numbers, delete)

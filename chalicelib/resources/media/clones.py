@@ -1,0 +1,179 @@
+"""Clones of media: records of their own, in the same project or another, over the same objects (`spec/4` §3.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import authentication, scope, view_queries
+from chalicelib.access.authentication import Caller
+from chalicelib.core import object_keys
+from chalicelib.core.accounts import Project
+from chalicelib.core.definitions import MEDIA_TYPE, Definitions, MediaType, Section
+from chalicelib.core.edits import unseen
+from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Level
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.resources.media import service as media_service
+from chalicelib.resources.media.schemas import TAG_ATTRIBUTE, keys_of
+from chalicelib.resources.media.statistics_schemas import MOST_CLONED, CloneMediaSpec
+from chalicelib.resources.sections import service as sections_service
+from chalicelib.storage.dynamodb import entities, ids, records
+from chalicelib.storage.objects import owners
+
+FIRST = -1
+_SHARED = ("archival", "streaming", "audio", "image", "attachment")
+"""The roles by which clones know each other."""
+_OTHERS = ("multi", "live")
+"""The dtypes of media that have no files of their own."""
+
+
+def clone(caller: Caller, source: Project, parameters: MediaQuery, spec: CloneMediaSpec) -> list[int]:
+    """Clone the media that parameters choose; the clones' ids, in the order of the list.
+
+    Annotations are not cloned. Elemental ids, attributes and files are those of the originals. In another project a
+    clone lies in the folder it is given, or in one of the same tag as the original's, or in none.
+
+    Raises:
+        NotFound: there is no such project for the caller, or no such type.
+        Forbidden: the caller may not transfer media there.
+        BadInput: they are too many, or the type or the section is not the destination's.
+    """
+    project = _destination(caller, spec.dest_project)
+    definitions = records.definitions(project.id)
+    type_ = _type(definitions, spec.dest_type)
+    chosen = view_queries.ids(view_queries.current(source.id), filters.parse(Kind.MEDIA, parameters))
+    if len(chosen) > MOST_CLONED:
+        message = f"{len(chosen)} media match; at most {MOST_CLONED} are cloned at once. Use start and stop."
+        raise BadInput(message)
+    if not chosen:
+        return []
+    section = _section(project.id, definitions, spec, caller.id)
+    # Those who let go of files must know of the clones before the clones know of the files
+    # (resources/entities/object_cleanup).
+    numbers = ids.reserve(Kind.MEDIA, len(chosen))
+    _note(chosen, numbers)
+    found = entities.many(Kind.MEDIA, chosen)
+    made = [
+        _copy(found[original].entity, number, caller.id, definitions, type_, section)
+        for original, number in zip(chosen, numbers, strict=True)
+        if original in found
+    ]
+    created = [one.id for one in made]
+    entities.create(Kind.MEDIA, made, user=caller.id, edits=[unseen(Kind.MEDIA, created)])
+    return created
+
+
+def of(caller: Caller, found: Media) -> list[int]:
+    """The ids of all media that share files with one and that the caller may see, those of the originals first.
+
+    Raises:
+        BadInput: the media shows others, and has no files of its own.
+    """
+    type_ = records.definitions(found.project).types(Kind.MEDIA).get(found.type)
+    if isinstance(type_, MediaType) and type_.dtype in _OTHERS:
+        message = f"Media {found.id} is {type_.dtype}: it shows others, and has no files to share."
+        raise BadInput(message)
+    shared = _shared(found.media_files)
+    folders = {(owner[0], owner[2]) for key in shared if (owner := object_keys.owner_of(key))}
+    others = {found.id}.union(*(owners.clones(*folder) for folder in folders))
+    rows = entities.many(Kind.MEDIA, [*sorted(number for _, number in folders), *sorted(others)])
+    family = [
+        row.entity for row in rows.values() if row.entity.id == found.id or shared & _shared(row.entity.media_files)
+    ]
+    return [one.id for one in _seen(caller, family)]
+
+
+def _seen(caller: Caller, family: Iterable[Media]) -> Iterator[Media]:
+    """Those of some media that the caller may see."""
+    levels: dict[int, Level] = {}
+    for one in family:
+        if one.project not in levels:
+            levels[one.project] = authentication.project_level(caller, one.project)
+        level = levels[one.project]
+        if level > Level.NONE and scope.scope(one.project):
+            level = scope.project_level(caller, one.project, Kind.MEDIA.value, lambda one=one: one)  # type: ignore[misc]
+        if level > Level.NONE:
+            yield one
+
+
+def _destination(caller: Caller, number: int) -> Project:
+    project = authentication.project_of(number)
+    level = scope.project_level(caller, number, "project", lambda: project)
+    if level is Level.NONE:
+        raise NotFound.of("Project", number)
+    if level < Level.TRANSFER:
+        raise Forbidden("dest_project: you may not transfer media to this project.")
+    return project
+
+
+def _type(definitions: Definitions, number: int) -> MediaType:
+    types = definitions.types(Kind.MEDIA)
+    if number == FIRST:
+        if not types:
+            raise BadInput("dest_type: the destination has no media types.")
+        number = min(types)
+    elif number not in types:
+        records.get(MEDIA_TYPE, max(number, 1))
+        message = f"dest_type: project {definitions.project} has no media type {number}."
+        raise BadInput(message)
+    return media_service.type_of(definitions, number)
+
+
+def _section(project: int, definitions: Definitions, spec: CloneMediaSpec, user: int) -> Section | None:
+    if spec.dest_section_id is not None:
+        return media_service.folder(definitions, spec.dest_section_id, "dest_section_id")
+    name = (spec.dest_section or "").strip()
+    return sections_service.folder_for(project, name, user) if name else None
+
+
+def _note(originals: Iterable[int], numbers: Iterable[int]) -> None:
+    """Let it be known of the folders that the originals' files lie in, their own before all, that clones use them."""
+    rows = entities.many(Kind.MEDIA, originals)
+    pairs = []
+    for original, number in zip(originals, numbers, strict=True):
+        if original in rows:
+            found: Media = rows[original].entity
+            folders = {owner for key in keys_of(found.media_files) if (owner := object_keys.owner_of(key))}
+            pairs += [(project, folder, number) for project, _, folder in folders]
+            pairs.append((found.project, original, number))
+    owners.share(pairs)
+
+
+def _copy(
+    original: Media, number: int, user: int, definitions: Definitions, type_: MediaType, section: Section | None
+) -> Media:
+    moment = now()
+    change: dict[str, Any] = {}
+    if section is not None:
+        change = _in_section(original, section.id, section.tator_user_sections or "")
+    elif original.project != definitions.project:
+        tag = original.attributes.get(TAG_ATTRIBUTE) or ""
+        there = media_service.section_of_tag(definitions, tag)
+        change = _in_section(original, there, tag if there else "")
+    return msgspec.structs.replace(
+        original,
+        **change,
+        id=number,
+        project=definitions.project,
+        type=type_.id,
+        revision=len(type_.revisions),
+        created_by=user,
+        created_datetime=moment,
+        modified_by=user,
+        modified_datetime=moment,
+    )
+
+
+def _in_section(original: Media, section: int | None, tag: str) -> dict[str, Any]:
+    return {"primary_section": section, "attributes": {**original.attributes, TAG_ATTRIBUTE: tag}}
+
+
+def _shared(files: MediaFiles | None) -> set[str]:
+    return keys_of(msgspec.structs.replace(files, thumbnail=None, thumbnail_gif=None)) if files else set()

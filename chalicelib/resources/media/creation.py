@@ -1,0 +1,196 @@
+"""Making media: a record at once; what belongs to it of an image comes later, by a queue function (`spec/4` §3.2).
+
+All media of one request become visible together or none does: one bad item creates nothing (design §3).
+"""
+
+from __future__ import annotations
+
+import io
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chalicelib.access import scope
+from chalicelib.core import object_keys
+from chalicelib.core.accounts import Project
+from chalicelib.core.attribute_values import fill
+from chalicelib.core.commits import Change
+from chalicelib.core.definitions import MEDIA_TYPE, Definitions, MediaType, Section
+from chalicelib.core.entities import ImageDefinition, Media, MediaFiles
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput, LimnError
+from chalicelib.queues import ImportImage, send_many
+from chalicelib.resources.buckets import service as buckets_service
+from chalicelib.resources.entities.service import Writer, author, hyphenated
+from chalicelib.resources.media import service as media_service
+from chalicelib.resources.media.schemas import TAG_ATTRIBUTE, MediaSpec, guess_type, tag_text, tagged, with_job
+from chalicelib.resources.sections import service as sections_service
+from chalicelib.resources.uploads import fetching
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import entities, ids, records
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.objects import objects
+
+LARGEST_THUMBNAIL = 32 * 1024 * 1024
+_MIMES = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp", "AVIF": "image/avif"}
+_DIMENSIONS = ("num_frames", "fps", "codec", "width", "height", "summary_level")
+
+
+def create(
+    writer: Writer,
+    project: Project,
+    specs: Sequence[MediaSpec],
+    *,
+    job: str = "",
+    also: Callable[[Transaction, Media], None] | None = None,
+) -> list[Media]:
+    """Make media, and have the images among them imported.
+
+    Args:
+        writer: who makes them.
+        project: where.
+        specs: what is said of each.
+        job: the uid of the job that will make their files.
+        also: adds to the transaction what must be stored with the first of them, or not at all.
+
+    Raises:
+        Forbidden: a URL is not from an allowed origin, or an author was named without full control.
+        BadInput: a spec breaks a rule, or several are given and not all are images; nothing was created.
+        NotFound: a type or an author does not exist.
+    """
+    for spec in specs:
+        for url in (spec.url, spec.thumbnail_url, spec.thumbnail_gif_url):
+            fetching.check_origin(url)
+    definitions = records.definitions(project.id)
+    types = [_checked_type(definitions, spec) for spec in specs]
+    if len(specs) > 1 and any(type_.dtype != "image" for type_ in types):
+        raise BadInput("type: several media may be created at once only where all are images.")
+    numbers = ids.reserve(Kind.MEDIA, len(specs))
+    folders: dict[str, Section] = {}
+    created = [
+        with_job(_media(writer, project, definitions, number, spec, type_, folders), job)
+        for number, spec, type_ in zip(numbers, specs, types, strict=True)
+    ]
+    scope.check(Kind.MEDIA, created)
+
+    def with_them(change: Transaction) -> list[Change]:
+        if also:
+            also(change, created[0])
+        return []
+
+    # The message goes first: a media whose request died here would stay without its picture for ever. The queue
+    # function waits for one that is not there yet.
+    send_many(
+        settings().transcode_queue_url,
+        [
+            ImportImage(media=made.id, url=spec.url, thumbnail_url=spec.thumbnail_url)
+            for made, spec, type_ in zip(created, specs, types, strict=True)
+            if type_.dtype == "image" and spec.url and not job
+        ],
+    )
+    entities.create(Kind.MEDIA, created, user=writer.user, also=with_them)
+    return created
+
+
+def _checked_type(definitions: Definitions, spec: MediaSpec) -> MediaType:
+    for name in sorted(spec.required_later):
+        if getattr(spec, name) is None:
+            message = f"'{name}' is a required property."
+            raise BadInput("Request body validation error", message)
+    if spec.type == -1:
+        known = {number: media_service.type_of(definitions, number) for number in definitions.types(Kind.MEDIA)}
+        return guess_type(known, spec.name or "")
+    if spec.type < 1 or spec.type not in definitions.types(Kind.MEDIA):
+        if spec.type >= 1:
+            records.get(MEDIA_TYPE, spec.type)
+        message = f"type: project {definitions.project} has no media type {spec.type}."
+        raise BadInput(message)
+    return media_service.type_of(definitions, spec.type)
+
+
+def _media(
+    writer: Writer,
+    project: Project,
+    definitions: Definitions,
+    number: int,
+    spec: MediaSpec,
+    type_: MediaType,
+    folders: dict[str, Section],
+) -> Media:
+    moment = now()
+    given = tagged(spec.attributes) or {}
+    given_tag = tag_text(given.pop(TAG_ATTRIBUTE, None))
+    attributes: dict[str, Any] = fill(type_.attribute_types, given, moment)
+    user = author(writer, spec.user_elemental_id) or writer.user
+    section = _section(writer, definitions, spec, folders)
+    tag = (section.tator_user_sections or "") if section else given_tag
+    is_image = type_.dtype == "image"
+    files = MediaFiles() if is_image else None
+    if not is_image:
+        files = _with_thumbnails(project, number, spec)
+    elif spec.url and spec.reference_only:
+        # Its size is found by the import; the path is right from the beginning.
+        resolution = [max(spec.height or 1, 1), max(spec.width or 1, 1)]
+        files = MediaFiles(image=[ImageDefinition(path=spec.url, resolution=resolution)])
+    return Media(
+        id=number,
+        project=project.id,
+        type=type_.id,
+        name=spec.name or "",
+        md5=spec.md5 or "",
+        gid=spec.gid,
+        uid=spec.uid,
+        created_datetime=moment,
+        created_by=user,
+        modified_datetime=moment,
+        modified_by=user,
+        attributes={**attributes, TAG_ATTRIBUTE: tag},
+        revision=len(type_.revisions),
+        primary_section=section.id if section else media_service.section_of_tag(definitions, tag),
+        elemental_id=hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
+        archive_status_date=moment,
+        media_files=files,
+        source_url=spec.url,
+        **({} if is_image else {name: getattr(spec, name) for name in _DIMENSIONS}),
+    )
+
+
+def _section(writer: Writer, definitions: Definitions, spec: MediaSpec, folders: dict[str, Section]) -> Section | None:
+    if spec.section_id is not None:
+        return media_service.folder(definitions, spec.section_id, "section_id")
+    name = (spec.section or "").strip()
+    if not name:
+        return None
+    if name.casefold() not in folders:
+        folders[name.casefold()] = sections_service.folder_for(writer.project, name, writer.user)
+    return folders[name.casefold()]
+
+
+def _with_thumbnails(project: Project, number: int, spec: MediaSpec) -> MediaFiles | None:
+    """The files of a new video: the thumbnails that were named by URL."""
+    if spec.thumbnail_url is None and spec.thumbnail_gif_url is None:
+        return None
+    still, moving = (
+        [stored_picture(project, number, url)] if url else None for url in (spec.thumbnail_url, spec.thumbnail_gif_url)
+    )
+    return MediaFiles(thumbnail=still, thumbnail_gif=moving)
+
+
+def stored_picture(project: Project, number: int, url: str) -> ImageDefinition:
+    """A picture fetched by URL, checked and stored as a file of a media. Raises BadInput where it is none."""
+    from PIL import Image  # noqa: PLC0415 kept off the API's cold start
+
+    data = fetching.fetch(url, project.id, LARGEST_THUMBNAIL)
+    try:
+        with Image.open(io.BytesIO(data), formats=list(_MIMES)) as picture:
+            width, height = picture.size
+            mime = _MIMES[picture.format or ""]
+            picture.verify()
+    except LimnError:
+        raise
+    except Exception as failure:
+        raise BadInput("thumbnail_url: the file is not a picture that can be read.", str(failure)) from failure
+    key = buckets_service.media_key(project, number, object_keys.name_for(url))
+    objects.write(key, data, mime)
+    return ImageDefinition(path=key, resolution=[height, width], size=len(data), mime=mime)

@@ -1,0 +1,39 @@
+"""Deleting media, with the localizations on them and the states of which no media is left (`spec/4` §3.6).
+
+What lies on a media goes before it, and what came onto it meanwhile after it (`resources/media/clearing.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chalicelib.access import view_queries
+from chalicelib.core.kinds import Kind
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.bodies import MediaIdQuery
+from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.bulk.changes import BulkChange, Verb
+from chalicelib.resources.media.changes import check_count
+from chalicelib.resources.media.clearing import on
+
+
+def delete(project: int, user: int, numbers: Sequence[int]) -> int:
+    """Delete media of a project and what lies on them; how many. Their objects are kept until a purge."""
+    if not numbers:
+        return 0
+    view = view_queries.current(project)
+    rows = sum(view_queries.count(view, on(kind, numbers)) for kind in (Kind.LOCALIZATION, Kind.STATE))
+    verbs: tuple[Verb, ...] = ("delete", "clear")
+    changes = [
+        BulkChange(kind=Kind.MEDIA, project=project, user=user, verb=verb, numbers=list(numbers)) for verb in verbs
+    ]
+    bulk_service.run(*changes, rows=len(numbers) + rows)
+    return len(numbers)
+
+
+def delete_many(project: int, user: int, parameters: MediaQuery, body: MediaIdQuery | None, count: int | None) -> int:
+    """Delete all media that parameters and body choose; how many were found. Raises BadInput as `check_count`."""
+    numbers = view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, parameters, body))
+    check_count(numbers, count)
+    return delete(project, user, numbers)

@@ -1,0 +1,265 @@
+"""The records of a media's files: videos, images, audio and attachments, by role and index (`spec/4` §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from chalicelib.core.entities import AudioDefinition, AuxiliaryFileDefinition, ImageDefinition, Media, VideoDefinition
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Id, Resource
+from chalicelib.core.responses import MessageResponse
+from chalicelib.http.addresses import entity
+from chalicelib.http.operation import Call, Operation
+from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.media import files as media_files
+
+TAG = "Media files"
+ONE = entity(Kind.MEDIA)
+
+VideoRole = Annotated[Literal["streaming", "archival"], Meta(description="Which videos.")]
+ImageRole = Annotated[Literal["image", "thumbnail", "thumbnail_gif"], Meta(description="Which images.")]
+AudioRole = Annotated[Literal["audio"], Meta(description="Which audio files.")]
+AuxiliaryRole = Annotated[Literal["attachment"], Meta(description="Which files.")]
+Index = Annotated[int, Meta(ge=0, description="Place among the files of the role, from 0.")]
+Place = Annotated[int, Meta(ge=0, description="Insert before the file at this place; at the end if not given.")]
+Bucket = Annotated[Id, Meta(description="The bucket the file lies in.")]
+
+
+class VideoRoleQuery(Resource, kw_only=True):
+    """Which videos of a media."""
+
+    role: VideoRole
+
+
+class ImageRoleQuery(Resource, kw_only=True):
+    """Which images of a media."""
+
+    role: ImageRole
+
+
+class AudioRoleQuery(Resource, kw_only=True):
+    """Which audio files of a media."""
+
+    role: AudioRole = "audio"
+
+
+class AuxiliaryRoleQuery(Resource, kw_only=True):
+    """Which attachments of a media."""
+
+    role: AuxiliaryRole = "attachment"
+
+
+class NewVideoQuery(VideoRoleQuery, kw_only=True):
+    """Where a new video goes."""
+
+    index: Place | None = None
+    bucket_id: Bucket | None = None
+
+
+class NewImageQuery(ImageRoleQuery, kw_only=True):
+    """Where a new image goes."""
+
+    index: Place | None = None
+    bucket_id: Bucket | None = None
+
+
+class NewAudioQuery(AudioRoleQuery, kw_only=True):
+    """Where a new audio file goes."""
+
+    index: Place | None = None
+    bucket_id: Bucket | None = None
+
+
+class NewAuxiliaryQuery(AuxiliaryRoleQuery, kw_only=True):
+    """Where a new attachment goes."""
+
+    index: Place | None = None
+    bucket_id: Bucket | None = None
+
+
+class OneVideoQuery(VideoRoleQuery, kw_only=True):
+    """Which video of a media."""
+
+    index: Index
+
+
+class OneImageQuery(ImageRoleQuery, kw_only=True):
+    """Which image of a media."""
+
+    index: Index
+
+
+class OneAudioQuery(AudioRoleQuery, kw_only=True):
+    """Which audio file of a media."""
+
+    index: Index
+
+
+class OneAuxiliaryQuery(AuxiliaryRoleQuery, kw_only=True):
+    """Which attachment of a media."""
+
+    index: Index
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileResource:
+    """One kind of file as the interface shows it.
+
+    Attributes:
+        word: as in `/rest/VideoFile/{id}`.
+        noun: as in sentences.
+        struct: the record of one.
+        many, new, one: the query parameters of the list, of a creation, and of one.
+    """
+
+    word: str
+    noun: str
+    struct: type[Resource]
+    many: type[Resource]
+    new: type[Resource]
+    one: type[Resource]
+
+    def list(self, call: Call[Media, Any, None]) -> list[Any]:
+        """The files of a role."""
+        return media_files.listed(call.target, call.query.role)
+
+    def create(self, call: Call[Media, Any, Any]) -> MessageResponse:
+        """One more file of a role."""
+        entry = call.body
+        if call.query.bucket_id is not None:
+            entry = msgspec.structs.replace(entry, bucket_id=call.query.bucket_id)
+        media_files.add(_writer(call), call.target, call.query.role, entry, call.query.index)
+        return MessageResponse(message=f"Media file added to media {call.target.id}!")
+
+    def get(self, call: Call[Media, Any, None]) -> Any:
+        """One file of a role."""
+        return media_files.one(call.target, call.query.role, call.query.index)
+
+    def update(self, call: Call[Media, Any, Any]) -> MessageResponse:
+        """Another file in the place of one."""
+        media_files.replace(_writer(call), call.target, call.query.role, call.query.index, call.body)
+        return MessageResponse(message=f"Media file of media {call.target.id} updated!")
+
+    def delete(self, call: Call[Media, Any, None]) -> MessageResponse:
+        """One file less."""
+        media_files.remove(_writer(call), call.target, call.query.role, call.query.index)
+        return MessageResponse(message=f"Media file of media {call.target.id} deleted!")
+
+
+def _writer(call: Call[Any, Any, Any]) -> Writer:
+    return Writer(project=call.project, user=call.caller.id, level=call.level)
+
+
+def file_operations(resource: FileResource) -> Iterable[Operation]:
+    """The operations of one kind of file."""
+    word, noun = resource.word, resource.noun
+    many, one = f"/rest/{word}Files/{{id}}", f"/rest/{word}File/{{id}}"
+    yield Operation(
+        id=f"Get{word}FileList",
+        method="GET",
+        path=many,
+        summary=f"The {noun} files of a media in one role.",
+        needs=Permission.VIEW,
+        addresses=ONE,
+        query=resource.many,
+        returns=list[resource.struct],  # type: ignore[name-defined]
+        handler=resource.list,
+        tag=TAG,
+    )
+    yield Operation(
+        id=f"Create{word}File",
+        method="POST",
+        path=many,
+        summary=f"Add the record of an uploaded {noun} file to a media.",
+        details="Its key must be one that GetUploadInfo gave for this media.",
+        needs=Permission.TRANSFER,
+        addresses=ONE,
+        query=resource.new,
+        body=resource.struct,
+        returns=MessageResponse,
+        handler=resource.create,
+        tag=TAG,
+    )
+    yield Operation(
+        id=f"Get{word}File",
+        method="GET",
+        path=one,
+        summary=f"One {noun} file of a media.",
+        needs=Permission.VIEW,
+        addresses=ONE,
+        query=resource.one,
+        returns=resource.struct,
+        handler=resource.get,
+        tag=TAG,
+    )
+    yield Operation(
+        id=f"Update{word}File",
+        method="PATCH",
+        path=one,
+        summary=f"Replace the record of one {noun} file of a media, wholly.",
+        needs=Permission.TRANSFER,
+        addresses=ONE,
+        query=resource.one,
+        body=resource.struct,
+        returns=MessageResponse,
+        handler=resource.update,
+        tag=TAG,
+    )
+    yield Operation(
+        id=f"Delete{word}File",
+        method="DELETE",
+        path=one,
+        summary=f"Remove the record of one {noun} file of a media.",
+        needs=Permission.TRANSFER,
+        addresses=ONE,
+        query=resource.one,
+        returns=MessageResponse,
+        handler=resource.delete,
+        tag=TAG,
+    )
+
+
+OPERATIONS = tuple(
+    operation
+    for resource in (
+        FileResource(
+            word="Video",
+            noun="video",
+            struct=VideoDefinition,
+            many=VideoRoleQuery,
+            new=NewVideoQuery,
+            one=OneVideoQuery,
+        ),
+        FileResource(
+            word="Image",
+            noun="image",
+            struct=ImageDefinition,
+            many=ImageRoleQuery,
+            new=NewImageQuery,
+            one=OneImageQuery,
+        ),
+        FileResource(
+            word="Audio",
+            noun="audio",
+            struct=AudioDefinition,
+            many=AudioRoleQuery,
+            new=NewAudioQuery,
+            one=OneAudioQuery,
+        ),
+        FileResource(
+            word="Auxiliary",
+            noun="attached",
+            struct=AuxiliaryFileDefinition,
+            many=AuxiliaryRoleQuery,
+            new=NewAuxiliaryQuery,
+            one=OneAuxiliaryQuery,
+        ),
+    )
+    for operation in file_operations(resource)
+)

@@ -1,0 +1,113 @@
+"""The import of an image: fetched, checked, turned upright, stored with a thumbnail (`spec/4` §3.2).
+
+Safe to run again at any point: what it stores lies under keys that follow from the media alone, and a media that has
+its image is left as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+
+import msgspec
+
+from chalicelib.core.entities import ImageDefinition, Media, MediaFiles
+from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import now
+from chalicelib.errors import NotFound
+from chalicelib.queues import ImportImage
+from chalicelib.resources.buckets import service as buckets_service
+from chalicelib.resources.media import service as media_service
+from chalicelib.resources.media.creation import stored_picture
+from chalicelib.resources.media.schemas import JOBS_ATTRIBUTE, with_job
+from chalicelib.resources.transcodes import service as transcodes_service
+from chalicelib.resources.uploads import fetching
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.objects import objects
+from chalicelib.video import images
+
+
+def import_image(message: ImportImage) -> None:
+    """Give a media its image and thumbnail.
+
+    Raises:
+        BadInput, Forbidden, TooLarge: the file is no image that can be taken; the media stays without files.
+        NotFound: the media was deleted.
+    """
+    found: Media = entities.get(Kind.MEDIA, message.media)
+    if _is_imported(found, message.url):
+        return
+    is_reference = bool(found.media_files and found.media_files.image)
+    project = media_service.project_with(found.project)
+    made = images.import_image(fetching.fetch(message.url, found.project, images.MAX_BYTES))
+
+    def key(name: str) -> str:
+        return buckets_service.media_key(project, found.id, name)
+
+    path = message.url if is_reference else key(f"image.{made.extension}")
+    if not is_reference:
+        objects.write(path, made.data, made.mime)
+    image = ImageDefinition(path=path, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
+    if message.thumbnail_url:
+        thumbnail = stored_picture(project, found.id, message.thumbnail_url)
+    else:
+        objects.write(key("thumb.jpg"), made.thumbnail, "image/jpeg")
+        thumbnail = ImageDefinition(
+            path=key("thumb.jpg"),
+            resolution=[made.thumbnail_height, made.thumbnail_width],
+            size=len(made.thumbnail),
+            mime="image/jpeg",
+        )
+
+    def with_image(current: Media) -> Media | None:
+        if _is_imported(current, message.url):
+            return None
+        files = current.media_files or MediaFiles()
+        files = msgspec.structs.replace(files, image=[image], thumbnail=files.thumbnail or [thumbnail])
+        return msgspec.structs.replace(
+            current, media_files=files, width=made.width, height=made.height, modified_datetime=now()
+        )
+
+    entities.edit(Kind.MEDIA, found.id, with_image, user=found.created_by)
+
+
+def fail(message: ImportImage, reason: Exception) -> None:
+    """Leave a failed job that says why a media has no image; what was uploaded stays. Running it again adds nothing.
+
+    The job is listed among the project's transcodes, and its media names it, as with videos that failed.
+    """
+    uid = str(uuid.uuid5(uuid.NAMESPACE_URL, f"image import of media {message.media}"))
+
+    def failed(change: Transaction, found: Media) -> None:
+        spec = TranscodeSpec(type=found.type, url=message.url, name=found.name, uid=uid, media_id=found.id)
+        moment = now()
+        job = StoredJob(
+            uid=uid,
+            gid=(found.gid or "").lower(),
+            project=found.project,
+            user=found.created_by or 0,
+            media=found.id,
+            status="failed",
+            start_time=found.created_datetime,
+            stop_time=moment,
+            message=transcodes_service.readable(reason),
+            spec=spec,
+        )
+        records.add(change, JOB, job)
+
+    def naming_it(current: Media) -> Media | None:
+        if uid in current.attributes.get(JOBS_ATTRIBUTE, []) or _is_imported(current, message.url):
+            return None
+        return with_job(current, uid)
+
+    # It may have been deleted meanwhile.
+    with contextlib.suppress(NotFound):
+        entities.edit(Kind.MEDIA, message.media, naming_it, user=None, also=failed)
+
+
+def _is_imported(found: Media, url: str) -> bool:
+    """Whether a media has its image: one that only refers to a URL has it from the beginning, but without a size."""
+    image = found.media_files.image if found.media_files else None
+    return image is not None and bool(image) and not (image[0].path == url and image[0].size is None)

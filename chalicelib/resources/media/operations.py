@@ -1,0 +1,271 @@
+"""Media: images and videos (`spec/4` §3)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from chalicelib.access import effective_permission
+from chalicelib.core.accounts import Project
+from chalicelib.core.entities import Media
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Resource, answer
+from chalicelib.core.responses import CreateListResponse, CreateResponse, MessageResponse
+from chalicelib.http.addresses import WITHIN_PROJECT, entity
+from chalicelib.http.operation import Call, Documents, NoQuery, OneOf, Operation
+from chalicelib.query.parsers.bodies import MediaIdQuery
+from chalicelib.query.parsers.media_bodies import MediaBulkUpdate
+from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.resources.entities.operations import count_matches, list_matches
+from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.media import changes as media_changes
+from chalicelib.resources.media import creation as media_creation
+from chalicelib.resources.media import deletion as media_deletion
+from chalicelib.resources.media import service as media_service
+from chalicelib.resources.media.schemas import ROLES, MediaSpec, MediaUpdate
+from chalicelib.resources.media.service import project_with
+
+TAG = "Media"
+ONE = entity(Kind.MEDIA)
+_DAYS = 604_800
+
+Presigned = (
+    Annotated[int, Meta(ge=1, le=_DAYS, description="Seconds: paths of files become URLs that are good for so long.")]
+    | None
+)
+NoCache = Annotated[
+    bool | None, Meta(description="With `presigned`: new URLs, even where earlier ones are still good.")
+]
+Role = Literal["thumbnail", "thumbnail_gif", "streaming", "archival", "audio", "image", "attachment"]
+
+
+class MediaListQuery(MediaQuery, kw_only=True):
+    """The parameters of media lists, and how their files are shown."""
+
+    presigned: Presigned = None
+    no_cache: NoCache = None
+    presign_only: Annotated[
+        list[Role] | None, Meta(description="With `presigned`: only the paths of these roles become URLs.")
+    ] = None
+
+
+class MediaBulkQuery(MediaQuery, kw_only=True):
+    """The parameters of bulk changes of media."""
+
+    count: Annotated[int, Meta(ge=0, description="How many must match; otherwise nothing is changed.")] | None = None
+
+
+class OneMediaQuery(Resource, kw_only=True):
+    """How the files of one media are shown."""
+
+    presigned: Presigned = None
+    no_cache: NoCache = None
+
+
+def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
+    """All media that match, with presigned URLs where asked for."""
+    found = list_matches(Kind.MEDIA, call)
+    seconds = call.query.presigned
+    if seconds is None or isinstance(found, int):
+        return found
+    documents = [msgspec.json.decode(document) for document in found.documents]
+    signed = media_service.presigned_documents(
+        call.caller.id,
+        documents,
+        seconds,
+        roles=call.query.presign_only or ROLES,
+        fresh=bool(call.query.no_cache),
+    )
+    return Documents(documents=map(msgspec.json.encode, signed), columns=found.columns, present=found.present)
+
+
+def count_media(call: Call[Project, MediaQuery, Any]) -> int:
+    """How many media match."""
+    return count_matches(Kind.MEDIA, call)
+
+
+def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> CreateListResponse | CreateResponse:
+    """Make one media or several images."""
+    specs = call.body if isinstance(call.body, list) else [call.body]
+    made = effective_permission.marked(media_creation.create(_writer(call), call.target, specs))
+    if isinstance(call.body, list):
+        message = f"Successfully created {len(made)} media!"
+        return CreateListResponse(message=message, id=[one.id for one in made], object=[answer(one) for one in made])
+    return CreateResponse(message=f"Media {made[0].name} created!", id=made[0].id, object=answer(made[0]))
+
+
+def update_media_list(call: Call[Project, MediaBulkQuery, MediaBulkUpdate]) -> MessageResponse:
+    """Change all media that match."""
+    count = media_changes.update_many(_writer(call), call.query, call.body, call.query.count)
+    return MessageResponse(message=f"Successfully patched {count} medias!")
+
+
+def delete_media_list(call: Call[Project, MediaBulkQuery, MediaIdQuery | None]) -> MessageResponse:
+    """Delete all media that match."""
+    count = media_deletion.delete_many(call.project, call.caller.id, call.query, call.body, call.query.count)
+    return MessageResponse(message=f"Successfully deleted {count} medias!")
+
+
+def get_media(call: Call[Media, OneMediaQuery, None]) -> Media:
+    """One media."""
+    if call.query.presigned is None:
+        return call.target
+    return media_service.one_presigned(
+        call.caller.id, call.target, call.query.presigned, fresh=bool(call.query.no_cache)
+    )
+
+
+def update_media(call: Call[Media, NoQuery, MediaUpdate]) -> MessageResponse:
+    """Change one media."""
+    project = project_with(call.project)
+    media_changes.update(_writer(call), project, call.target.id, call.body)
+    return MessageResponse(message=f"Media {call.target.id} successfully updated!")
+
+
+def delete_media(call: Call[Media, NoQuery, None]) -> MessageResponse:
+    """Delete one media."""
+    media_deletion.delete(call.project, call.caller.id, [call.target.id])
+    return MessageResponse(message=f"Media {call.target.id} successfully deleted!")
+
+
+def _writer(call: Call[Any, Any, Any]) -> Writer:
+    return Writer(project=call.project, user=call.caller.id, level=call.level)
+
+
+OPERATIONS = (
+    Operation(
+        id="GetMediaList",
+        method="GET",
+        path="/rest/Medias/{project}",
+        summary="The media that match.",
+        details="Ordered by name and id unless sorted. Archived media are left out unless `archive_lifecycle` asks for "
+        "them or media are named by id.",
+        needs=Permission.VIEW,
+        addresses=WITHIN_PROJECT,
+        query=MediaListQuery,
+        returns=list[Media],
+        handler=list_media,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetMediaListById",
+        method="PUT",
+        path="/rest/Medias/{project}",
+        summary="The media that match, chosen by ids or an object search in the body.",
+        needs=Permission.VIEW,
+        addresses=WITHIN_PROJECT,
+        query=MediaListQuery,
+        body=MediaIdQuery,
+        returns=list[Media],
+        handler=list_media,
+        tag=TAG,
+    ),
+    Operation(
+        id="CreateMediaList",
+        method="POST",
+        path="/rest/Medias/{project}",
+        summary="Make one media, or up to 500 images: all or none.",
+        details="Images are fetched from `url` by a queue function; `media_files` shows when they are there. Of a "
+        "video only the record is made: to have one processed, use Transcode.",
+        needs=Permission.TRANSFER,
+        addresses=WITHIN_PROJECT,
+        body=OneOf(options=(list[MediaSpec], MediaSpec)),
+        returns=OneOf(options=(CreateListResponse, CreateResponse)),
+        handler=create_media,
+        tag=TAG,
+    ),
+    Operation(
+        id="UpdateMediaList",
+        method="PATCH",
+        path="/rest/Medias/{project}",
+        summary="Change all media that match; they must be of one type.",
+        details="With `count`, nothing is changed unless that many match.",
+        needs=Permission.EDIT,
+        addresses=WITHIN_PROJECT,
+        query=MediaBulkQuery,
+        body=MediaBulkUpdate,
+        returns=MessageResponse,
+        handler=update_media_list,
+        tag=TAG,
+    ),
+    Operation(
+        id="DeleteMediaList",
+        method="DELETE",
+        path="/rest/Medias/{project}",
+        summary="Delete all media that match, with their localizations and the states that lose all media.",
+        details="Without any filter, all of the project. With `count`, nothing is deleted unless that many match.",
+        needs=Permission.EDIT,
+        addresses=WITHIN_PROJECT,
+        query=MediaBulkQuery,
+        body=MediaIdQuery,
+        body_required=False,
+        returns=MessageResponse,
+        handler=delete_media_list,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetMediaCount",
+        method="GET",
+        path="/rest/MediaCount/{project}",
+        summary="How many media match.",
+        needs=Permission.VIEW,
+        addresses=WITHIN_PROJECT,
+        query=MediaQuery,
+        returns=int,
+        handler=count_media,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetMediaCountById",
+        method="PUT",
+        path="/rest/MediaCount/{project}",
+        summary="How many media match, chosen by ids or an object search in the body.",
+        needs=Permission.VIEW,
+        addresses=WITHIN_PROJECT,
+        query=MediaQuery,
+        body=MediaIdQuery,
+        returns=int,
+        handler=count_media,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetMedia",
+        method="GET",
+        path="/rest/Media/{id}",
+        summary="One media.",
+        needs=Permission.VIEW,
+        addresses=ONE,
+        query=OneMediaQuery,
+        returns=Media,
+        handler=get_media,
+        tag=TAG,
+    ),
+    Operation(
+        id="UpdateMedia",
+        method="PATCH",
+        path="/rest/Media/{id}",
+        summary="Change one media: the members given, and no others.",
+        details="`primary_section` and the attribute `tator_user_sections` follow each other. Of `media_files`, the "
+        "roles given replace those there were. `archive_state` changes only where that leads somewhere.",
+        needs=Permission.EDIT,
+        addresses=ONE,
+        body=MediaUpdate,
+        returns=MessageResponse,
+        handler=update_media,
+        tag=TAG,
+    ),
+    Operation(
+        id="DeleteMedia",
+        method="DELETE",
+        path="/rest/Media/{id}",
+        summary="Delete one media, with its localizations and the states that lose their last media.",
+        needs=Permission.EDIT,
+        addresses=ONE,
+        returns=MessageResponse,
+        handler=delete_media,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,200 @@
+"""What may be said of media at creation and in changes, and the pure rules of it (`spec/4` §§3, 14)."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from chalicelib.core.definitions import MediaType
+from chalicelib.core.entities import (
+    ArchiveState,
+    Attributes,
+    ConcatDefinition,
+    Dimensions,
+    LiveDefinition,
+    Media,
+    MediaFiles,
+)
+from chalicelib.core.resource import Flag, Id, Resource, Uuid
+from chalicelib.errors import BadInput
+
+TAG_ATTRIBUTE = "tator_user_sections"
+"""The attribute of a media that carries the tag of its folder, empty where it lies in none."""
+TAG_NAMES = {"svc_user_sections": TAG_ATTRIBUTE}
+"""Its other name, by which it may be given as well."""
+JOBS_ATTRIBUTE = "_tator_import_workflow"
+"""The attribute of a media that names the jobs that made its files."""
+ROLES = ("streaming", "archival", "audio", "image", "thumbnail", "thumbnail_gif", "attachment")
+"""The roles whose entries name objects."""
+
+Url = Annotated[str, Meta(max_length=2048)]
+GroupId = Annotated[str, Meta(max_length=36)]
+MediaName = Annotated[str, Meta(min_length=1, max_length=256)]
+
+# Types that Python's table of extensions lacks or knows otherwise, as upload tools name them.
+_MIME = {
+    ".ts": "video/MP2T",
+    ".mts": "video/MP2T",
+    ".m2ts": "video/MP2T",
+    ".avif": "image/avif",
+    ".dng": "image/dng",
+    ".heic": "image/heic",
+    ".heif": "image/heif",
+    ".webp": "image/webp",
+    ".mkv": "video/x-matroska",
+}
+
+
+class MediaSpec(Dimensions, kw_only=True):
+    """What creates a media.
+
+    `name` and `md5` are required; the origin of the URLs is checked first, so their absence is found by the handler.
+    """
+
+    required_later: ClassVar = frozenset({"name", "md5"})
+
+    type: Annotated[int, Meta(ge=-1)]
+    name: MediaName | None = None
+    md5: Annotated[str, Meta(max_length=32)] | None = None
+    section: str | None = None
+    section_id: Id | None = None
+    url: Url | None = None
+    thumbnail_url: Url | None = None
+    thumbnail_gif_url: Url | None = None
+    gid: GroupId | None = None
+    uid: GroupId | None = None
+    attributes: Attributes | None = None
+    elemental_id: Uuid | None = None
+    user_elemental_id: Uuid | None = None
+    reference_only: Flag | None = None
+
+
+class MultiDefinition(Resource, kw_only=True):
+    """Several media shown side by side."""
+
+    ids: list[Id] | None = None
+    layout: list[int] | None = None
+    quality: int | None = None
+    frameOffset: list[int] | None = None  # noqa: N815 the wire's spelling
+
+
+class LiveUpdateDefinition(Resource, kw_only=True):
+    """Live streams shown side by side."""
+
+    layout: list[int]
+    streams: list[LiveDefinition]
+
+
+class MediaUpdate(Dimensions, kw_only=True):
+    """What a PATCH of one media may carry."""
+
+    name: MediaName | None = None
+    media_files: MediaFiles | None = None
+    last_edit_start: str | None = None
+    last_edit_end: str | None = None
+    attributes: Attributes | None = None
+    null_attributes: list[str] | None = None
+    reset_attributes: list[str] | None = None
+    elemental_id: Uuid | None = None
+    user_elemental_id: Uuid | None = None
+    primary_section: Annotated[int, Meta(ge=-1)] | None = None
+    """The folder it lies in; −1 for none."""
+    multi: MultiDefinition | None = None
+    concat: list[ConcatDefinition] | None = None
+    live: LiveUpdateDefinition | None = None
+    archive_state: Literal["to_archive", "to_live"] | None = None
+
+
+def guess_type(types: Mapping[int, MediaType], name: str) -> MediaType:
+    """The type that −1 stands for: the first for images or for videos by the name's extension (`spec/4` §3.2).
+
+    Raises:
+        BadInput: the project has no types, or the name does not tell what the file is.
+    """
+    if not types:
+        raise BadInput("type: the project has no media types.")
+    extension = "." + name.rpartition(".")[2].lower()
+    mime = _MIME.get(extension) or mimetypes.guess_type(name)[0]
+    if mime is None:
+        message = f"type: -1 needs a name that tells what the file is; {name!r} does not."
+        raise BadInput(message)
+    wanted = "image" if mime.startswith("image") else "video"
+    ordered = [types[number] for number in sorted(types)]
+    return next((found for found in ordered if found.dtype == wanted), ordered[-1])
+
+
+def next_state(state: ArchiveState, asked: str) -> ArchiveState | None:
+    """The archive state that a wish leads to; None where it changes nothing (`spec/4` §3.4)."""
+    table: dict[tuple[str, str], ArchiveState] = {
+        ("live", "to_archive"): "to_archive",
+        ("archived", "to_live"): "to_live",
+        ("to_archive", "to_live"): "live",
+    }
+    return table.get((state, asked))
+
+
+def with_multi(media: Media, multi: MultiDefinition) -> MediaFiles:
+    """The files of a media that shows several others; what is empty keeps what was. Raises BadInput."""
+    files = media.media_files or MediaFiles()
+    _refuse(media, files, "multi", ("streaming", "archival", "image", "live", "concat"))
+    given = {name: value for name, value in msgspec.structs.asdict(multi).items() if value}
+    return msgspec.structs.replace(files, **given)
+
+
+def with_concat(media: Media, concat: list[ConcatDefinition]) -> MediaFiles:
+    """The files of a media that strings others together. Raises BadInput."""
+    files = media.media_files or MediaFiles()
+    _refuse(media, files, "concat", ("streaming", "archival", "image", "live", "ids"))
+    return msgspec.structs.replace(files, concat=concat)
+
+
+def with_live(media: Media, live: LiveUpdateDefinition) -> MediaFiles:
+    """The files of a media that shows live streams. Raises BadInput."""
+    files = media.media_files or MediaFiles()
+    _refuse(media, files, "live", ("streaming", "archival", "image", "ids"))
+    return msgspec.structs.replace(files, live=live.streams, layout=live.layout)
+
+
+def keys_of(files: MediaFiles | None) -> set[str]:
+    """The keys of all objects that a media's files name."""
+    found = set()
+    for role in ROLES:
+        for entry in getattr(files, role, None) or []:
+            found |= {entry.path, getattr(entry, "segment_info", None)}
+    return {key for key in found if key and "://" not in key}
+
+
+def with_job(media: Media, uid: str) -> Media:
+    """The media, its attributes naming one more job; itself where there is none."""
+    if not uid:
+        return media
+    jobs = [*media.attributes.get(JOBS_ATTRIBUTE, []), uid]
+    return msgspec.structs.replace(media, attributes={**media.attributes, JOBS_ATTRIBUTE: jobs})
+
+
+def _refuse(media: Media, files: MediaFiles, what: str, others: tuple[str, ...]) -> None:
+    present = [name for name in others if getattr(files, name)]
+    if present:
+        message = f"{what}: media {media.id} has {' and '.join(present)} already; it cannot be {what} as well."
+        raise BadInput(message)
+
+
+def tagged(attributes: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Attributes as they were given, the tag by the name it is kept under."""
+    return None if attributes is None else {TAG_NAMES.get(name, name): value for name, value in attributes.items()}
+
+
+def tagged_names(names: Iterable[str] | None) -> list[str] | None:
+    """Names of attributes as they were given, that of the tag as it is kept."""
+    return None if names is None else [TAG_NAMES.get(name, name) for name in names]
+
+
+def tag_text(value: object) -> str:
+    """The tag that a caller gives; null is none. Raises BadInput."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise BadInput(f"attributes: {TAG_ATTRIBUTE} is to be a string.")

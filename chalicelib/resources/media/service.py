@@ -1,0 +1,157 @@
+"""What everything done to media needs: sections in both directions, the keys of roles, presigned answers.
+
+`media_creation` makes media, whose images `images` imports later by a queue function; `media_changes` changes one or
+many; `media_deletion` deletes, with what lies on them (`media_clearing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from chalicelib.core import object_keys
+from chalicelib.core.accounts import PROJECT, Project
+from chalicelib.core.attribute_values import merge
+from chalicelib.core.definitions import Definitions, MediaType, Section
+from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.kinds import Kind
+from chalicelib.core.revisions import up_to_date
+from chalicelib.errors import BadInput
+from chalicelib.resources.buckets import service as buckets_service
+from chalicelib.resources.media.schemas import ROLES, TAG_ATTRIBUTE, tag_text, tagged, tagged_names
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.objects import presigned
+
+NO_SECTION = -1
+_ALLOWED = (TAG_ATTRIBUTE,)
+
+
+def type_of(definitions: Definitions, number: int) -> MediaType:
+    """The media type with an id.
+
+    Raises:
+        BadInput: the project has no such type.
+    """
+    found = definitions.types(Kind.MEDIA).get(number)
+    if not isinstance(found, MediaType):
+        message = f"type: project {definitions.project} has no media type {number}."
+        raise BadInput(message)
+    return found
+
+
+def folder(definitions: Definitions, number: int, name: str) -> Section:
+    """The folder with an id. Raises BadInput, naming the member it was given by, where there is none."""
+    found = definitions.sections.get(number)
+    if found is None or found.dtype != "folder":
+        message = f"{name}: project {definitions.project} has no folder {number}."
+        raise BadInput(message)
+    return found
+
+
+def in_folder(definitions: Definitions, attributes: dict[str, Any], number: int) -> tuple[dict[str, Any], int | None]:
+    """Attributes and primary section of a media that goes to a folder, or to none with −1. Raises BadInput."""
+    if number == NO_SECTION:
+        return {**attributes, TAG_ATTRIBUTE: ""}, None
+    section = folder(definitions, number, "primary_section")
+    return {**attributes, TAG_ATTRIBUTE: section.tator_user_sections or ""}, section.id
+
+
+def values_after(
+    definitions: Definitions,
+    current: Media,
+    attributes: Mapping[str, Any] | None,
+    reset: Collection[str] | None,
+    nulls: Collection[str] | None,
+    section: int | None,
+) -> dict[str, Any]:
+    """The members of a media that a change of its attributes or its folder touches, each following the other.
+
+    Args:
+        definitions: of its project.
+        current: the media.
+        attributes: values by name.
+        reset: names of attributes that go back to their default.
+        nulls: names of attributes that become null.
+        section: the folder it goes to.
+
+    Raises:
+        BadInput: an attribute breaks its definition, or there is no such folder.
+    """
+    asked = (tagged(attributes), tagged_names(reset), tagged_names(nulls))
+    if section is None and all(part is None for part in asked):
+        return {}
+    of = type_of(definitions, current.type)
+    before = up_to_date(current, of.revisions).attributes
+    after = merge(of.attribute_types, before, *asked, always_allowed=_ALLOWED)
+    change: dict[str, Any] = {"attributes": after, "revision": len(of.revisions)}
+    if section is not None:
+        after, folder_after = in_folder(definitions, after, section)
+        return change | {"attributes": after, "primary_section": folder_after}
+    if any(TAG_ATTRIBUTE in (part or ()) for part in asked):
+        after[TAG_ATTRIBUTE] = tag = tag_text(after[TAG_ATTRIBUTE])
+        return change | {"primary_section": section_of_tag(definitions, tag)}
+    return change
+
+
+def section_of_tag(definitions: Definitions, tag: object) -> int | None:
+    """The id of the section that has a tag; None for an empty one or one nobody has."""
+    if not tag:
+        return None
+    found = (section.id for section in definitions.sections.values() if section.tator_user_sections == tag)
+    return next(found, None)
+
+
+def project_with(number: int) -> Project:
+    """The project of a media, for its organization."""
+    return records.get(PROJECT, number)
+
+
+def check_keys(project: Project, media: int, files: MediaFiles) -> None:
+    """Raise Forbidden where files name objects that are not the media's own, BadInput for a URL that may not stand."""
+    for role in ROLES:
+        for entry in getattr(files, role, None) or []:
+            if object_keys.is_url(entry.path):
+                if not (role in ("streaming", "archival") and entry.reference_only):
+                    message = f"media_files: {role} may name a URL only with reference_only."
+                    raise BadInput(message)
+                continue
+            for key in (entry.path, getattr(entry, "segment_info", None)):
+                if key:
+                    object_keys.check_media(key, project.organization, project.id, media)
+                    buckets_service.check_key(project, key, None)
+
+
+def one_presigned(user: int, media: Media, seconds: int, *, fresh: bool) -> Media:
+    """A media whose files' paths are URLs."""
+    seen = presigned_documents(user, [msgspec.to_builtins(media)], seconds, fresh=fresh)
+    return msgspec.convert(next(iter(seen)), Media)
+
+
+def presigned_documents(
+    user: int, documents: Iterable[dict[str, Any]], seconds: int, *, roles: Collection[str] = ROLES, fresh: bool = False
+) -> list[dict[str, Any]]:
+    """Media whose files' paths, and segment files, are URLs; paths that are URLs already stay (`spec/4` §3.3).
+
+    Args:
+        user: who asks: the same caller gets the same URL while it is good.
+        documents: media as they are answered; they are changed.
+        seconds: how long a new URL is good for.
+        roles: whose entries.
+        fresh: sign anew.
+    """
+    seen = list(documents)
+    places = [place for document in seen for place in _places(document.get("media_files") or {}, roles)]
+    urls = presigned.urls(user, (entry[name] for entry, name in places), seconds, fresh=fresh)
+    for entry, name in places:
+        entry[name] = urls[entry[name]]
+    return seen
+
+
+def _places(files: Mapping[str, Any], roles: Collection[str]) -> Iterable[tuple[dict[str, Any], str]]:
+    for role in roles:
+        for entry in files.get(role) or []:
+            for name in ("path", "segment_info"):
+                if entry.get(name) and not object_keys.is_url(entry[name]):
+                    yield entry, name

@@ -1,0 +1,83 @@
+"""Walks over lists of media: what comes next, what came before, what they add up to (`spec/4` §3.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import msgspec
+
+from chalicelib.access import view_queries
+from chalicelib.core.entities import Media
+from chalicelib.core.kinds import Kind
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.query.tree import AfterMedia, both
+from chalicelib.resources.media.statistics_schemas import MediaStats
+
+NONE = -1
+COUNTED = ("archival", "streaming", "image", "thumbnail", "thumbnail_gif", "attachment")
+DOWNLOADED = ("archival", "streaming", "image")
+
+
+class _Sized(msgspec.Struct):
+    size: int | None = None
+
+
+class _Files(msgspec.Struct):
+    archival: list[_Sized] | None = None
+    streaming: list[_Sized] | None = None
+    image: list[_Sized] | None = None
+    thumbnail: list[_Sized] | None = None
+    thumbnail_gif: list[_Sized] | None = None
+    attachment: list[_Sized] | None = None
+
+
+class _Shape(msgspec.Struct):
+    num_frames: int | None = None
+    fps: float | None = None
+    media_files: _Files | None = None
+
+
+_decode = msgspec.json.Decoder(_Shape).decode
+
+
+def neighbours(media: Media, parameters: MediaQuery) -> tuple[int, int]:
+    """The ids of the media before and behind one in the list that parameters describe, −1 where there is none.
+
+    A media that is not in the list has neighbours as well while that is in its usual order, by name and id.
+    """
+    view = view_queries.current(media.project)
+    query = filters.parse(Kind.MEDIA, parameters)
+    numbers = view_queries.ids(view, query)
+    if media.id in numbers:
+        place = numbers.index(media.id)
+        before, behind = numbers[:place], numbers[place + 1 :]
+    elif query.sort or query.start or query.stop is not None:
+        before, behind = [], []
+    else:
+        behind = view_queries.ids(view, replace(query, where=both(query.where, AfterMedia(media.id))))
+        before = numbers[: len(numbers) - len(behind)]
+    return (before[-1] if before else NONE), (behind[0] if behind else NONE)
+
+
+def stats(project: int, parameters: MediaQuery) -> MediaStats:
+    """The sums over the media that parameters choose."""
+    documents = view_queries.documents(view_queries.current(project), filters.parse(Kind.MEDIA, parameters))
+    return _sums(map(_decode, documents))
+
+
+def _sums(found: Iterable[_Shape]) -> MediaStats:
+    sums = MediaStats(count=0, duration=0.0, total_size=0, download_size=0)
+    for media in found:
+        sums.count += 1
+        if media.num_frames and media.fps and media.fps > 0:
+            sums.duration += media.num_frames / media.fps
+        sums.total_size += sum(_sizes(media.media_files, COUNTED))
+        sums.download_size += next(iter(_sizes(media.media_files, DOWNLOADED)), 0)
+    return sums
+
+
+def _sizes(files: _Files | None, roles: Iterable[str]) -> list[int]:
+    entries = [entry for role in roles for entry in getattr(files, role, None) or []]
+    return [entry.size for entry in entries if entry.size and entry.size > 0]

@@ -1,0 +1,52 @@
+"""Affiliations: who belongs to an organization (`spec/3` §3.2)."""
+
+from __future__ import annotations
+
+from chalicelib.access import users
+from chalicelib.core.accounts import AFFILIATION, USER, Affiliation, AffiliationSpec, AffiliationUpdate, Organization
+from chalicelib.core.permissions import Permission
+from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
+from chalicelib.http.crud import RecordResource, record_operations
+from chalicelib.http.operation import Call, NoQuery
+from chalicelib.resources.email import notifications
+from chalicelib.storage.dynamodb import ids, records
+
+
+def list_affiliations(call: Call[Organization, NoQuery, None]) -> list[Affiliation]:
+    """Everybody in the organization, by last name, or user name where that is empty."""
+    named = users.named(records.listed(AFFILIATION, call.organization))
+    return sorted(named, key=lambda item: (item.last_name or item.username or "").casefold())
+
+
+def make_affiliation(call: Call[Organization, NoQuery, AffiliationSpec]) -> Affiliation:
+    """Take a user into the organization; one who is in it already may be taken in again (`spec/3` §16.3)."""
+    user = records.get(USER, call.body.user)
+    affiliation = Affiliation(
+        id=ids.reserve(AFFILIATION.name)[0],
+        organization=call.organization,
+        user=user.id,
+        permission=call.body.permission,
+    )
+    records.create(AFFILIATION, affiliation)
+    notifications.affiliated(affiliation, by=call.caller.id)
+    return affiliation
+
+
+OPERATIONS = record_operations(
+    RecordResource(
+        word="Affiliation",
+        plural="Affiliations",
+        kind=AFFILIATION,
+        tag="Organizations",
+        parent=ORGANIZATION_ADDRESS,
+        variable="organization",
+        one=record_of_organization(AFFILIATION),
+        read=Permission.MEMBER,
+        write=Permission.ADMIN,
+        spec=AffiliationSpec,
+        update=AffiliationUpdate,
+        listed=list_affiliations,
+        made=make_affiliation,
+        shown=lambda affiliation: users.named([affiliation])[0] if affiliation.username is None else affiliation,
+    )
+)

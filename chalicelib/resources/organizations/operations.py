@@ -1,0 +1,208 @@
+"""Organizations (`spec/3` §3.1)."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from chalicelib.access import authentication
+from chalicelib.access.authentication import Caller
+from chalicelib.core.accounts import (
+    AFFILIATION,
+    ORGANIZATION,
+    Affiliation,
+    Organization,
+    OrganizationSpec,
+    OrganizationUpdate,
+)
+from chalicelib.core.permissions import Level, Permission
+from chalicelib.core.resource import Resource, given
+from chalicelib.core.responses import CreateResponse, MessageResponse
+from chalicelib.errors import BadInput, Forbidden
+from chalicelib.http.addresses import ORGANIZATION_ADDRESS, ORGANIZATION_BY_ID
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.resources.organizations import service as organizations_service
+from chalicelib.resources.uploads import service as uploads_service
+from chalicelib.resources.uploads import thumbs
+from chalicelib.resources.uploads.operations import DAY, MOST_PARTS, WEEK, UploadInfo
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb.transactions import Transaction
+
+TAG = "Organizations"
+
+
+class OrganizationUploadQuery(Resource, kw_only=True):
+    """What is to be uploaded for an organization."""
+
+    expiration: Annotated[int, Meta(ge=1, le=WEEK, description="Seconds that the URLs are good for.")] = DAY
+    num_parts: Annotated[int, Meta(ge=1, le=MOST_PARTS, description="Parts of the upload.")] = 1
+
+
+def list_organizations(call: Call[None, NoQuery, None]) -> list[Organization]:
+    """The caller's organizations, by name."""
+    found = sorted(_organizations_of(call.caller), key=lambda organization: organization.name.casefold())
+    pictures = thumbs.urls(call.caller.id, [organization.thumb for organization in found])
+    return [_pictured(organization, pictures) for organization in found]
+
+
+def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateResponse:
+    """Make an organization with the caller as its administrator."""
+    if not call.caller.is_staff and not settings().anyone_may_create_organizations:
+        raise Forbidden
+    if call.body.thumb is not None:
+        raise BadInput("thumb: a new organization has no uploads yet; set its picture by a PATCH.")
+    _refuse_same_name(call.caller, call.body.name)
+    organization = Organization(
+        id=ids.reserve(ORGANIZATION.name)[0],
+        name=call.body.name,
+        default_membership_permission=call.body.default_membership_permission or "No Access",
+        created_by=call.caller.id,
+    )
+    admin = Affiliation(
+        id=ids.reserve(AFFILIATION.name)[0], organization=organization.id, user=call.caller.id, permission="Admin"
+    )
+    change = Transaction()
+    records.add(change, ORGANIZATION, organization, taken=_taken())
+    records.add(change, AFFILIATION, admin)
+    change.run()
+    return CreateResponse(message=f"Organization {organization.name} created!", id=organization.id)
+
+
+def get_organization(call: Call[Organization, NoQuery, None]) -> Organization:
+    """One organization, with the caller's place in it."""
+    return _pictured(_seen(call.target, call.level), thumbs.urls(call.caller.id, [call.target.thumb]))
+
+
+def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -> MessageResponse:
+    """Change the members given."""
+    change = given(call.body)
+    if not change:
+        raise BadInput("Nothing to change: give name, default_membership_permission or thumb.")
+    if call.body.name and call.body.name.casefold() != call.target.name.casefold():
+        _refuse_same_name(call.caller, call.body.name)
+    if "thumb" in change:
+        thumbs.check_organization(call.target, change["thumb"])
+    records.edit(
+        ORGANIZATION, call.target.id, lambda current: msgspec.structs.replace(current, **change), taken=_taken()
+    )
+    if "thumb" in change:
+        thumbs.drop_replaced(call.target.thumb, change["thumb"])
+    return MessageResponse(message=f"Organization {call.target.id} updated successfully!")
+
+
+def delete_organization(call: Call[Organization, NoQuery, None]) -> MessageResponse:
+    """Remove an organization that owns no projects any more, with all that is its own."""
+    organizations_service.delete_organization(call.target, call.caller.id)
+    return MessageResponse(message=f"Organization {call.target.id} deleted successfully!")
+
+
+def get_upload_info(call: Call[Organization, OrganizationUploadQuery, None]) -> UploadInfo:
+    """A fresh key of the organization's, and URLs to put its parts to."""
+    key = f"{call.organization}/{uuid.uuid1()}"
+    upload, urls = uploads_service.begin(key, call.query.num_parts, call.query.expiration)
+    return UploadInfo(urls=urls, key=key, upload_id=upload)
+
+
+def _organizations_of(caller: Caller) -> list[Organization]:
+    found = authentication.organizations_of(caller)
+    return [_seen(records.get(ORGANIZATION, number), level) for number, level in found.items()]
+
+
+def _seen(organization: Organization, level: Level) -> Organization:
+    return msgspec.structs.replace(
+        organization,
+        permission="Admin" if level >= Level.FULL else "Member",
+    )
+
+
+def _pictured(organization: Organization, urls: dict[str, str]) -> Organization:
+    """The organization with the URL of its picture instead of the key."""
+    if organization.thumb is None:
+        return organization
+    return msgspec.structs.replace(organization, thumb=urls.get(organization.thumb))
+
+
+def _refuse_same_name(caller: Caller, name: str) -> None:
+    if any(organization.name.casefold() == name.casefold() for organization in _organizations_of(caller)):
+        raise _taken()
+
+
+def _taken() -> BadInput:
+    return BadInput("name: you already belong to an organization of this name.")
+
+
+OPERATIONS = (
+    Operation(
+        id="GetOrganizationList",
+        method="GET",
+        path="/rest/Organizations",
+        summary="The organizations the caller belongs to.",
+        needs=Permission.SIGNED_IN,
+        returns=list[Organization],
+        handler=list_organizations,
+        tag=TAG,
+    ),
+    Operation(
+        id="CreateOrganization",
+        method="POST",
+        path="/rest/Organizations",
+        summary="Make an organization, with the caller as its administrator.",
+        details="For staff, or for anyone where the deployment allows it.",
+        needs=Permission.SIGNED_IN,
+        body=OrganizationSpec,
+        returns=CreateResponse,
+        handler=create_organization,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetOrganization",
+        method="GET",
+        path="/rest/Organization/{id}",
+        summary="One organization.",
+        needs=Permission.MEMBER,
+        addresses=ORGANIZATION_BY_ID,
+        returns=Organization,
+        handler=get_organization,
+        tag=TAG,
+    ),
+    Operation(
+        id="UpdateOrganization",
+        method="PATCH",
+        path="/rest/Organization/{id}",
+        summary="Change an organization.",
+        needs=Permission.ADMIN,
+        addresses=ORGANIZATION_BY_ID,
+        body=OrganizationUpdate,
+        returns=MessageResponse,
+        handler=update_organization,
+        tag=TAG,
+    ),
+    Operation(
+        id="DeleteOrganization",
+        method="DELETE",
+        path="/rest/Organization/{id}",
+        summary="Delete an organization that owns no projects.",
+        needs=Permission.ADMIN,
+        addresses=ORGANIZATION_BY_ID,
+        returns=MessageResponse,
+        handler=delete_organization,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetOrganizationUploadInfo",
+        method="GET",
+        path="/rest/OrganizationUploadInfo/{organization}",
+        summary="Where to upload a file of an organization, such as its picture: a key and a URL for each part.",
+        details="With several parts, finish with CompleteUpload in any project of the organization.",
+        needs=Permission.MEMBER,
+        addresses=ORGANIZATION_ADDRESS,
+        query=OrganizationUploadQuery,
+        returns=UploadInfo,
+        handler=get_upload_info,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,91 @@
+"""Permalinks: addresses of media's files that do not expire, though where they lead does (`spec/3` §13)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from chalicelib.access import authentication
+from chalicelib.core import object_keys
+from chalicelib.core.definitions import MEDIA_TYPE
+from chalicelib.core.entities import ImageDefinition, Media, VideoDefinition
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Level, Permission
+from chalicelib.core.resource import Resource
+from chalicelib.errors import NotFound, NotSignedIn
+from chalicelib.http.addresses import plain
+from chalicelib.http.operation import Answer, Call, Operation
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.objects import objects
+
+SECONDS = 86_400
+_OF_DTYPE = {"video": "streaming", "image": "image"}
+
+
+class PermalinkQuery(Resource, kw_only=True):
+    """Which file of the media."""
+
+    element: Annotated[
+        Literal["auto", "streaming", "archival", "audio", "image", "thumbnail", "thumbnail_gif"],
+        Meta(description="The role of the file; auto: the streaming file of a video, the picture of an image."),
+    ] = "auto"
+    quality: Annotated[int, Meta(ge=0, description="Wanted height in pixels: the nearest there is.")] = 720
+
+
+def get_permalink(call: Call[Media | None, PermalinkQuery, None]) -> Answer:
+    """Lead to the file, for members, and for everybody where the project is open to all."""
+    media = call.target
+    if media is None or not _may_see(call.caller, media):
+        if not call.caller.signed_in:
+            raise NotSignedIn
+        raise NotFound.of("Media", call.path["id"])
+    path = _chosen(media, call.query)
+    if path is None:
+        message = f"Media {media.id} has no file of the element {call.query.element}."
+        raise NotFound(message)
+    location = path if object_keys.is_url(path) else objects.presign_get(path, SECONDS)
+    # the address is for ever, where it leads to is not
+    return Answer(status=301, headers={"Location": location, "Cache-Control": "no-store"})
+
+
+def _may_see(caller: authentication.Caller, media: Media) -> bool:
+    return authentication.project_level(caller, media.project) > Level.NONE or authentication.is_public(media.project)
+
+
+def _chosen(media: Media, query: PermalinkQuery) -> str | None:
+    element: str | None = query.element
+    if element == "auto":
+        element = _OF_DTYPE.get(records.get(MEDIA_TYPE, media.type).dtype)
+    entries = getattr(media.media_files, element, None) if media.media_files and element else None
+    if not entries:
+        return None
+    if isinstance(entries[0], VideoDefinition | ImageDefinition):
+        entries = sorted(entries, key=lambda entry: abs(entry.resolution[0] - query.quality))
+    return str(entries[0].path)
+
+
+def _maybe(path: dict[str, Any]) -> Media | None:
+    try:
+        media: Media = entities.get(Kind.MEDIA, path["id"])
+    except NotFound:
+        return None
+    return media
+
+
+OPERATIONS = (
+    Operation(
+        id="GetPermalink",
+        method="GET",
+        path="/rest/Permalink/{id}",
+        summary="Lead to a file of a media.",
+        details="For members of its project, and for everybody where the user called anonymous is one. The answer is a "
+        "redirect to a URL that is good for 24 hours.",
+        needs=Permission.ANYONE,
+        addresses=plain(_maybe, id=int),
+        query=PermalinkQuery,
+        status=301,
+        handler=get_permalink,
+        tag="Media",
+    ),
+)

@@ -1,0 +1,72 @@
+"""Groups of users within an organization (`spec/3` §3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from chalicelib.access.groups import GROUP, Group, GroupSpec, GroupUpdateSpec
+from chalicelib.core.accounts import USER, Organization
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Id, Resource
+from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
+from chalicelib.http.crud import RecordResource, record_operations
+from chalicelib.http.operation import Call, NoQuery
+from chalicelib.storage.dynamodb import ids, records
+
+
+class GroupQuery(Resource, kw_only=True):
+    """By what groups are narrowed: a member."""
+
+    user: Id | None = None
+
+
+def list_groups(call: Call[Organization, GroupQuery, None]) -> list[Group]:
+    """The groups of the organization, by id."""
+    wanted = call.query.user
+    return [group for group in records.listed(GROUP, call.organization) if wanted is None or wanted in group.members]
+
+
+def make_group(call: Call[Organization, GroupQuery, GroupSpec]) -> Group:
+    """Make a group; every member must be a user."""
+    members = list(dict.fromkeys(call.body.initial_members or []))
+    _check_users(members)
+    group = Group(id=ids.reserve(GROUP.name)[0], organization=call.organization, name=call.body.name, members=members)
+    return records.create(GROUP, group)
+
+
+def change_group(call: Call[Group, NoQuery, GroupUpdateSpec], change: dict[str, Any]) -> dict[str, Any]:
+    """Rename, add and remove."""
+    added = change.pop("add_members", [])
+    removed = change.pop("remove_members", [])
+    _check_users(added)
+    if added or removed:
+        members = dict.fromkeys([*call.target.members, *added])
+        change["members"] = [member for member in members if member not in removed]
+    return change
+
+
+def _check_users(members: Iterable[int]) -> None:
+    for member in members:
+        records.get(USER, member)
+
+
+OPERATIONS = record_operations(
+    RecordResource(
+        word="Group",
+        plural="Groups",
+        kind=GROUP,
+        tag="Organizations",
+        parent=ORGANIZATION_ADDRESS,
+        variable="organization",
+        one=record_of_organization(GROUP),
+        read=Permission.MEMBER,
+        write=Permission.ADMIN,
+        query=GroupQuery,
+        spec=GroupSpec,
+        update=GroupUpdateSpec,
+        listed=list_groups,
+        made=make_group,
+        changed=change_group,
+    )
+)

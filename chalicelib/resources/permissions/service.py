@@ -1,0 +1,193 @@
+"""Row protections: whose they are, who may see and set them (`spec/3` §15).
+
+Whoever has the ACL bit on a thing decides who else may do what with it; where fine-grained permissions are off, that is
+full control of the project, or an administrator of the organization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from chalicelib.access import authentication, grants
+from chalicelib.access import scope as access_scope
+from chalicelib.access.authentication import Caller
+from chalicelib.access.groups import GROUP
+from chalicelib.access.masks import ACL, mask_of
+from chalicelib.access.row_protections import (
+    IN_PROJECT,
+    ROW_PROTECTION,
+    SUBJECTS,
+    TARGETS,
+    RowProtection,
+    RowProtectionQuery,
+    RowProtectionSpec,
+    organization_scope,
+    project_scope,
+)
+from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, USER
+from chalicelib.core.algorithms import ALGORITHM
+from chalicelib.core.definitions import SECTION, VERSION
+from chalicelib.core.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Level
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import given, now
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import entities, ids, records
+
+
+class Place(NamedTuple):
+    """A protected thing and where it belongs; the thing is None once it is gone."""
+
+    name: str
+    number: int
+    scope: str
+    owner: int
+    """The project or organization."""
+    thing: Any
+
+
+_TARGET_RECORD: dict[str, RecordKind[Any]] = {
+    "section": SECTION,
+    "version": VERSION,
+    "algorithm": ALGORITHM,
+    "target_group": GROUP,
+    "bucket": BUCKET,
+    "job_cluster": JOB_CLUSTER,
+    "hosted_template": HOSTED_TEMPLATE,
+}
+_SUBJECT_RECORD: dict[str, RecordKind[Any]] = {"user": USER, "organization": ORGANIZATION, "group": GROUP}
+
+
+def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
+    """A new row protection.
+
+    Raises:
+        BadInput: not exactly one thing and one subject are named.
+        NotFound: one of them does not exist, or the caller may not know of the thing.
+        Forbidden: the caller may not decide about the thing.
+    """
+    members = given(spec)
+    name = _only(members, TARGETS, "protected thing")
+    subject = _only(members, SUBJECTS, "subject")
+    place = find(name, members[name])
+    _check_acl(caller, place)
+    records.get(_SUBJECT_RECORD[subject], members[subject])
+    row = RowProtection(
+        id=ids.reserve(ROW_PROTECTION.name)[0],
+        permission=spec.permission,
+        created_datetime=now(),
+        created_by=caller.id,
+        scope=place.scope,
+        **{name: members[name], subject: members[subject]},
+    )
+    return records.create(ROW_PROTECTION, row)
+
+
+def listed(query: RowProtectionQuery, caller: Caller) -> list[RowProtection]:
+    """The rows that fit all that is given, on things the caller decides about, by id."""
+    wanted = given(query)
+    found: dict[int, RowProtection] = {}
+    decides: dict[tuple[str, int], bool] = {}
+    for scope in _scopes(wanted, caller):
+        for row in records.listed(ROW_PROTECTION, scope):
+            if all(getattr(row, name) == value for name, value in wanted.items()):
+                if row.target not in decides:
+                    decides[row.target] = has_acl(caller, _place_of(row))
+                if decides[row.target]:
+                    found[row.id] = row
+    return [found[number] for number in sorted(found)]
+
+
+def check_acl(caller: Caller, row: RowProtection) -> None:
+    """Raise NotFound where the caller may not know of the protected thing, Forbidden where not decide about it."""
+    place = _place_of(row)
+    if not has_acl(caller, place):
+        raise (Forbidden() if _level(caller, place) else NotFound.of("RowProtection", row.id))
+
+
+def has_acl(caller: Caller, place: Place) -> bool:
+    """Whether a caller decides who may do what with a thing."""
+    return bool(_mask(caller, place) & ACL)
+
+
+def find(name: str, number: int) -> Place:
+    """The thing that a member of a row protection names. Raises NotFound."""
+    if name == "project":
+        return Place(name, number, project_scope(number), number, authentication.project_of(number))
+    if name == "target_organization":
+        return Place(name, number, organization_scope(number), number, records.get(ORGANIZATION, number))
+    thing: Any = (
+        records.get(_TARGET_RECORD[name], number) if name in _TARGET_RECORD else entities.get(Kind(name), number)
+    )
+    owner = thing.project if name in IN_PROJECT else thing.organization
+    return Place(name, number, (project_scope if name in IN_PROJECT else organization_scope)(owner), owner, thing)
+
+
+def _only(members: dict[str, Any], names: Iterable[str], what: str) -> str:
+    found = [name for name in names if name in members]
+    if len(found) != 1:
+        raise BadInput(
+            f"A row protection names exactly one {what}, one of {', '.join(names)}; this one names "
+            f"{' and '.join(found) or 'none'}."
+        )
+    return found[0]
+
+
+def _check_acl(caller: Caller, place: Place) -> None:
+    if not has_acl(caller, place):
+        raise (Forbidden() if _level(caller, place) else NotFound.of(place.name.capitalize(), place.number))
+
+
+def _place_of(row: RowProtection) -> Place:
+    """Where a row's thing is; one that is gone counts as its project or organization."""
+    name, number = row.target
+    try:
+        return find(name, number)
+    except NotFound:
+        owner = int(row.scope.partition("|")[2])
+        return Place("project" if name in IN_PROJECT else "target_organization", owner, row.scope, owner, None)
+
+
+def _level(caller: Caller, place: Place) -> Level:
+    level: Callable[[Caller, int], Level] = (
+        authentication.project_level if place.name in IN_PROJECT else authentication.organization_level
+    )
+    return level(caller, place.owner)
+
+
+def _mask(caller: Caller, place: Place) -> int:
+    if not settings().fine_grained_permissions:
+        return mask_of(_level(caller, place))
+    if place.name in IN_PROJECT:
+        return access_scope.mask_on(grants.in_project(caller.id, place.owner), place.name, place.thing)
+    known = grants.in_organization(caller.id, place.owner)
+    return known.whole if place.name == "target_organization" else known.on(place.name, place.number)
+
+
+def _scopes(wanted: dict[str, int], caller: Caller) -> list[str]:
+    """Where rows can lie that fit: at the thing that is asked for, else wherever the caller decides about anything."""
+    for name in TARGETS:
+        if name in wanted:
+            try:
+                return [find(name, wanted[name]).scope]
+            except NotFound:
+                return []
+    projects = {item.project for item in records.linked(MEMBERSHIP, "user", caller.id)}
+    organizations = {item.organization for item in records.linked(AFFILIATION, "user", caller.id)}
+    if settings().fine_grained_permissions:
+        projects |= grants.reached(caller.id, "project")
+        organizations |= grants.reached(caller.id, "target_organization")
+    return [
+        *(project_scope(number) for number in sorted(projects)),
+        *(organization_scope(number) for number in sorted(organizations)),
+    ]
+
+
+def change(row: RowProtection, permission: int) -> RowProtection:
+    """Replace what a row allows."""
+    return records.edit(ROW_PROTECTION, row.id, lambda current: msgspec.structs.replace(current, permission=permission))

@@ -1,0 +1,99 @@
+"""What a project shows of its media: files, bytes, seconds of video, a picture (`spec/3` §5)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from chalicelib.access import view_queries
+from chalicelib.core import object_keys
+from chalicelib.core.accounts import PROJECT, Project
+from chalicelib.core.kinds import Kind
+from chalicelib.errors import Conflict, NotFound
+from chalicelib.query.tree import Query
+from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
+from chalicelib.storage.dynamodb import records
+
+
+class Counts(NamedTuple):
+    """What a project's answer shows of its contents."""
+
+    num_files: int
+    size: int
+    duration: int
+    first_thumb: str | None
+
+
+class _Sized(msgspec.Struct):
+    size: int | None = None
+    path: str = ""
+
+
+class _Files(msgspec.Struct):
+    archival: list[_Sized] | None = None
+    streaming: list[_Sized] | None = None
+    audio: list[_Sized] | None = None
+    image: list[_Sized] | None = None
+    thumbnail: list[_Sized] | None = None
+    thumbnail_gif: list[_Sized] | None = None
+    attachment: list[_Sized] | None = None
+
+
+class _Media(msgspec.Struct):
+    id: int
+    num_frames: int | None = None
+    fps: float | None = None
+    media_files: _Files | None = None
+
+
+_KNOWN_PROJECTS = 200
+_decode = msgspec.json.Decoder(_Media).decode
+_known: dict[int, tuple[int, Counts]] = {}
+"""By project: the number of the last commit, and what was counted then."""
+
+
+def refreshed(project: Project) -> Project:
+    """The project with its counts as they are now; they are kept with it, for lists show them as they were last."""
+    counts = _count(project.id)
+    now = msgspec.structs.replace(project, **counts._asdict())
+    if now != project:
+        try:
+            records.edit(PROJECT, project.id, lambda current: msgspec.structs.replace(current, **counts._asdict()))
+        except (Conflict, NotFound):
+            return now
+    return now
+
+
+def _count(project: int) -> Counts:
+    view = view_queries.current(project)
+    known = _known.get(project)
+    if known is None or known[0] != view.seq:
+        seq, found, size, seconds = view.seq, 0, 0, 0.0
+        first: tuple[int, str] | None = None
+        for document in view_queries.documents(view, Query(kind=Kind.MEDIA)):
+            media = _decode(document)
+            found += 1
+            size += sum(entry.size or 0 for entry in _entries(media.media_files))
+            picture = _picture(media)
+            if picture and (first is None or media.id < first[0]):
+                first = media.id, picture
+            if media.num_frames and media.fps and media.fps > 0:
+                seconds += media.num_frames / media.fps
+        if len(_known) >= _KNOWN_PROJECTS:
+            _known.clear()
+        known = _known[project] = (seq, Counts(found, size, int(seconds), first[1] if first else None))
+    temporary = len(records.listed(TEMPORARY_FILE, project))
+    return known[1]._replace(num_files=known[1].num_files + temporary)
+
+
+def _picture(media: _Media) -> str | None:
+    """The key of a media's thumbnail, if that is an object of ours."""
+    pictures = (media.media_files.thumbnail if media.media_files else None) or []
+    return next((entry.path for entry in pictures if entry.path and not object_keys.is_url(entry.path)), None)
+
+
+def _entries(files: _Files | None) -> list[_Sized]:
+    if files is None:
+        return []
+    return [entry for name in files.__struct_fields__ for entry in getattr(files, name) or []]

@@ -1,0 +1,70 @@
+"""Memberships: who may do what in a project (`spec/3` §4.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.access import users
+from chalicelib.core.accounts import MEMBERSHIP, USER, Membership, MembershipSpec, MembershipUpdate, Project
+from chalicelib.core.definitions import VERSION
+from chalicelib.core.permissions import Permission
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.http.addresses import PROJECT, record_of_project
+from chalicelib.http.crud import RecordResource, record_operations
+from chalicelib.http.operation import Call, NoQuery
+from chalicelib.resources.email import notifications
+from chalicelib.storage.dynamodb import ids, records
+
+
+def list_memberships(call: Call[Project, NoQuery, None]) -> list[Membership]:
+    """Everybody in the project, by last name."""
+    named = users.named(records.listed(MEMBERSHIP, call.project))
+    return sorted(named, key=lambda item: ((item.last_name or "").casefold(), (item.username or "").casefold()))
+
+
+def make_membership(call: Call[Project, NoQuery, MembershipSpec]) -> Membership:
+    """Let a user into the project."""
+    user = records.get(USER, call.body.user)
+    _check_version(call.project, call.body.default_version)
+    membership = Membership(
+        id=ids.reserve(MEMBERSHIP.name)[0],
+        project=call.project,
+        user=user.id,
+        permission=call.body.permission,
+        default_version=call.body.default_version,
+    )
+    taken = BadInput(f"Membership already exists for project {call.project}, user {user.id}!")
+    records.create(MEMBERSHIP, membership, taken=taken)
+    notifications.joined(membership, call.target)
+    return membership
+
+
+def check_change(call: Call[Membership, NoQuery, MembershipUpdate], change: dict[str, Any]) -> dict[str, Any]:
+    """A default version must be one of the project's."""
+    _check_version(call.project, call.body.default_version)
+    return change
+
+
+def _check_version(project: int, version: int | None) -> None:
+    if version is not None and records.get(VERSION, version).project != project:
+        raise NotFound.of("Version", version)
+
+
+OPERATIONS = record_operations(
+    RecordResource(
+        word="Membership",
+        plural="Memberships",
+        kind=MEMBERSHIP,
+        tag="Memberships",
+        parent=PROJECT,
+        one=record_of_project(MEMBERSHIP),
+        read=Permission.VIEW,
+        write=Permission.FULL,
+        spec=MembershipSpec,
+        update=MembershipUpdate,
+        listed=list_memberships,
+        made=make_membership,
+        changed=check_change,
+        shown=lambda membership: users.named([membership])[0] if membership.username is None else membership,
+    )
+)

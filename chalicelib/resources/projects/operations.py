@@ -1,0 +1,215 @@
+"""Projects (`spec/3` §5)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from chalicelib.access import authentication, scope, users
+from chalicelib.access.authentication import Caller
+from chalicelib.core.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate
+from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
+from chalicelib.core.integrations import BUCKET
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import LEVEL_OF, Level, Permission
+from chalicelib.core.resource import Id, Resource, Uuid, answer, given
+from chalicelib.core.responses import CreateResponse, MessageResponse
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.http.addresses import PROJECT_BY_ID
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.resources.buckets import service as buckets_service
+from chalicelib.resources.projects import counts as projects_counts
+from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.uploads import thumbs
+from chalicelib.storage.dynamodb import records
+
+TAG = "Projects"
+
+
+class ProjectQuery(Resource, kw_only=True):
+    """By what the caller's projects are narrowed."""
+
+    organization: Id | None = None
+    elemental_id: Uuid | None = None
+
+
+class ProjectChanged(Resource, kw_only=True):
+    """What a PATCH of a project says."""
+
+    message: str
+    object: Project
+
+
+def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
+    """The projects the caller is a member of, by id."""
+    wanted = call.query
+    found = []
+    for number, level in authentication.projects_of(call.caller).items():
+        try:
+            project = authentication.project_of(number)
+        except NotFound:
+            continue
+        if wanted.organization not in (None, project.organization):
+            continue
+        if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
+            continue
+        found.append(_seen(project, call.caller, level))
+    pictures = thumbs.urls(call.caller.id, [_picture(project) for project in found])
+    return [_pictured(project, pictures) for project in sorted(found, key=lambda project: project.id)]
+
+
+def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
+    """Make a project in an organization that the caller administers."""
+    level = authentication.organization_level(call.caller, call.body.organization)
+    if level < Level.FULL:
+        raise Forbidden
+    _check_buckets(call.body, call.caller, call.body.organization)
+    if call.body.thumb is not None:
+        raise BadInput("thumb: a new project has no uploads yet; set its picture by a PATCH.")
+    organization = records.get(ORGANIZATION, call.body.organization)
+    project = projects_service.create_project(call.body, call.caller.id, organization.default_membership_permission)
+    return CreateResponse(
+        message=f"Project {project.name} created!",
+        id=project.id,
+        object=answer(_seen(project, call.caller, Level.FULL)),
+    )
+
+
+def get_project(call: Call[Project, NoQuery, None]) -> Project:
+    """One project."""
+    project = _seen(projects_counts.refreshed(call.target), call.caller, call.level)
+    return _pictured(project, thumbs.urls(call.caller.id, [_picture(project)]))
+
+
+def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
+    """Change the members given."""
+    change = given(call.body)
+    if not change:
+        raise BadInput("No recognized keys in request!")
+    _check_buckets(call.body, call.caller, call.target.organization)
+    if elemental := change.get("elemental_id"):
+        change["elemental_id"] = elemental.lower()
+    if upload := change.get("thumb"):
+        change["thumb"] = thumbs.take_project(call.target, call.caller.id, upload)
+    elif "thumb" in change:
+        raise BadInput("thumb: the key of an upload is needed.")
+    changed = records.edit(
+        PROJECT_RECORD,
+        call.target.id,
+        lambda current: msgspec.structs.replace(current, **change),
+        taken=projects_service.name_taken(),
+    )
+    if "thumb" in change:
+        thumbs.drop_replaced(call.target.thumb, changed.thumb)
+    seen = _pictured(_seen(changed, call.caller, call.level), thumbs.urls(call.caller.id, [_picture(changed)]))
+    return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
+
+
+def delete_project(call: Call[Project, NoQuery, None]) -> MessageResponse:
+    """Delete a project with everything in it: for its creator only (`spec/1` Authentication 5)."""
+    if call.target.created_by != call.caller.id:
+        raise Forbidden("Only the owner of a project may delete it.")
+    projects_service.delete_project(call.target)
+    return MessageResponse(message=f"Project {call.target.id} deleted successfully!")
+
+
+def _check_buckets(body: ProjectUpdate, caller: Caller, organization: int) -> None:
+    """Buckets are set by administrators of the organization, and only its own."""
+    wanted = [number for number in (body.bucket, body.upload_bucket, body.backup_bucket) if number is not None]
+    if wanted and authentication.organization_level(caller, organization) < Level.FULL:
+        raise Forbidden("Setting a bucket on a project needs administrative access in the organization.")
+    for number in wanted:
+        bucket = records.get(BUCKET, number)
+        if bucket.organization != organization:
+            raise Forbidden(f"Bucket {number} belongs to another organization.")
+        buckets_service.check_kind(bucket)
+
+
+def _level_name(level: Level) -> str:
+    return next(name for name, value in LEVEL_OF.items() if value == level and value > Level.NONE)
+
+
+def _seen(project: Project, caller: Caller, level: Level) -> Project:
+    """The project with what is computed: the caller's place in it and the names of its members, creator first."""
+    members = users.by_id(membership.user for membership in records.listed(MEMBERSHIP, project.id))
+    names = sorted(members.values(), key=lambda user: (user.id != project.created_by, user.last_name, user.username))
+    return msgspec.structs.replace(
+        project,
+        permission="Creator" if project.created_by == caller.id else _level_name(level),
+        usernames=[user.display_name for user in names],
+    )
+
+
+def _pictured(project: Project, urls: dict[str, str]) -> Project:
+    """The project with the URL of its picture instead of the key."""
+    key = _picture(project)
+    return msgspec.structs.replace(project, thumb=urls.get(key)) if key else project
+
+
+def _picture(project: Project) -> str | None:
+    """The key of a project's picture: the one it was given, else that of its first media for who may see them all."""
+    if project.thumb or Kind.MEDIA in scope.scope(project.id, Level.VIEW):
+        return project.thumb
+    return project.first_thumb
+
+
+OPERATIONS = (
+    Operation(
+        id="GetProjectList",
+        method="GET",
+        path="/rest/Projects",
+        summary="The projects the caller is a member of.",
+        needs=Permission.SIGNED_IN,
+        query=ProjectQuery,
+        returns=list[Project],
+        handler=list_projects,
+        tag=TAG,
+    ),
+    Operation(
+        id="CreateProject",
+        method="POST",
+        path="/rest/Projects",
+        summary="Make a project in an organization that the caller administers.",
+        details="It has a version called Baseline at once, and a membership for every user of the organization where "
+        "the organization gives one by default.",
+        needs=Permission.SIGNED_IN,
+        query=ProjectQuery,
+        body=ProjectSpec,
+        returns=CreateResponse,
+        handler=create_project,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetProject",
+        method="GET",
+        path="/rest/Project/{id}",
+        summary="One project.",
+        needs=Permission.VIEW,
+        addresses=PROJECT_BY_ID,
+        returns=Project,
+        handler=get_project,
+        tag=TAG,
+    ),
+    Operation(
+        id="UpdateProject",
+        method="PATCH",
+        path="/rest/Project/{id}",
+        summary="Change a project.",
+        needs=Permission.FULL,
+        addresses=PROJECT_BY_ID,
+        body=ProjectUpdate,
+        returns=ProjectChanged,
+        handler=update_project,
+        tag=TAG,
+    ),
+    Operation(
+        id="DeleteProject",
+        method="DELETE",
+        path="/rest/Project/{id}",
+        summary="Delete a project with all its media and annotations; for its creator.",
+        needs=Permission.FULL,
+        addresses=PROJECT_BY_ID,
+        returns=MessageResponse,
+        handler=delete_project,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,232 @@
+"""Removing what is left of a deleted project: its records, its entities, its log, its objects.
+
+Whoever deletes a project orders the purge first, to begin once the request must be over, and then marks the project:
+a request that dies in between has deleted nothing, and the purge finds nothing to do. From the mark on, nobody reaches
+the project, and the purge will come.
+
+A purge removes in small steps, each of which may be repeated; it keeps no account of them, for what is gone is not
+found again. When its time is over it orders its own continuation. Queue functions may still be writing into the project
+while it runs, so after a while a second round removes what came. The project's own record goes last: until then its
+mark keeps everybody out.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, TypeVar
+
+import msgspec
+
+from chalicelib.access.row_protections import ROW_PROTECTION, project_scope
+from chalicelib.core.accounts import MEMBERSHIP, PROJECT, Project
+from chalicelib.core.algorithms import ALGORITHM, ANALYSIS, APPLET
+from chalicelib.core.commits import Commit
+from chalicelib.core.definitions import (
+    FILE_TYPE,
+    LEAF_TYPE,
+    LOCALIZATION_TYPE,
+    MEDIA_TYPE,
+    SECTION,
+    STATE_TYPE,
+    VERSION,
+)
+from chalicelib.core.jobs import JOB
+from chalicelib.core.kinds import Kind
+from chalicelib.core.personal import BOOKMARK, FAVORITE
+from chalicelib.core.records import RecordKind
+from chalicelib.errors import LimnError, NotFound
+from chalicelib.queues import SETTLED, PurgeProject, send
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.jobs import cleanup
+from chalicelib.resources.jobs.runs import RUN
+from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import records, retired
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import archive, log, scheduled_tasks
+from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.view import snapshot_records
+
+logger = logging.getLogger("limn.purging")
+
+PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
+    MEMBERSHIP,
+    BOOKMARK,
+    FAVORITE,
+    TEMPORARY_FILE,
+    ALGORITHM,
+    APPLET,
+    ANALYSIS,
+    RUN,
+    JOB,
+    SECTION,
+    VERSION,
+    MEDIA_TYPE,
+    LOCALIZATION_TYPE,
+    STATE_TYPE,
+    LEAF_TYPE,
+    FILE_TYPE,
+)
+"""What lies under a project; a test holds that none is missing."""
+AT_ONCE: tuple[RecordKind[Any], ...] = (MEMBERSHIP, ALGORITHM)
+"""What goes with the request: who may come in, and names that are taken for the whole deployment."""
+NEXT_ROUND = 900
+"""Seconds between rounds, the longest that SQS delays."""
+ROUNDS = 2
+COMMITS_AT_ONCE = 20
+OBJECTS_AT_ONCE = 1000
+JOBS_AT_ONCE = 50
+T = TypeVar("T")
+
+
+def order(project: Project) -> None:
+    """Have a project purged that is about to be marked as deleted. Raises Unavailable where the queue is away."""
+    message = PurgeProject(id=str(uuid.uuid4()), project=project.id, organization=project.organization)
+    send(settings().purge_queue_url, message, delay=SETTLED)
+
+
+def let_go(project: int) -> None:
+    """Remove what a deleted project must not keep until its purge."""
+    for kind in AT_ONCE:
+        for record in records.listed(kind, project):
+            _drop(kind, record)
+
+
+def purge(message: PurgeProject, seconds: float) -> None:
+    """Remove what is left of a project that was marked as deleted, or as much of it as fits into so many seconds."""
+    project = records.maybe(PROJECT, message.project)
+    if project is not None and project.deleted is None:
+        return
+    end = time.monotonic() + seconds
+    for _ in _steps(message.project, message.organization):
+        if time.monotonic() > end:
+            _again(message, message.round, 0)
+            return
+    if message.round < ROUNDS:
+        _again(message, message.round + 1, NEXT_ROUND)
+    elif project is not None:
+        _drop(PROJECT, project)
+
+
+def _again(message: PurgeProject, number: int, delay: int) -> None:
+    following = msgspec.structs.replace(message, id=str(uuid.uuid4()), round=number)
+    send(settings().purge_queue_url, following, delay=delay)
+
+
+def _steps(project: int, organization: int) -> Iterator[None]:
+    """Remove everything, with a pause after each step that found something to remove."""
+    yield from _end_jobs(project)
+    yield from _purge_records(project)
+    yield from _purge_archive(project, f"{organization}/{project}/")
+    yield from _purge_log(project, f"{organization}/{project}/")
+    for bucket, prefix in _places(project, organization):
+        yield from _purge_objects(project, bucket, prefix)
+    for number in placement.noted(project):
+        yield from _purge_registered(project, number, f"{organization}/{project}/")
+    placement.forget(project)
+
+
+def _end_jobs(project: int) -> Iterator[None]:
+    """Stop the workflows that still run, and forget them. Where a cluster is away, its jobs' records outlive the rest.
+
+    The schedule ends those when the cluster is back, or was deleted.
+    """
+    for part in _parts(iter(records.listed(RUN, project)), JOBS_AT_ONCE):
+        cleanup.remove(part)
+        yield
+
+
+def _purge_records(project: int) -> Iterator[None]:
+    for kind in PROJECT_KINDS:
+        if kind is RUN:
+            continue
+        for record in records.listed(kind, project):
+            _drop(kind, record)
+            yield
+    for row in records.listed(ROW_PROTECTION, project_scope(project)):
+        _drop(ROW_PROTECTION, row)
+        yield
+
+
+def _purge_archive(project: int, own: str) -> Iterator[None]:
+    """The entities that commits told of which the log no longer has, and then all that is known of snapshots."""
+    for segment in archive.segments(project):
+        for commit in archive.read(project, segment):
+            _purge_entities(project, commit, own)
+        archive.forget(project, segment)
+        yield
+    snapshot_records.forget(project)
+    scheduled_tasks.forget(project)
+    retired.forget(project)
+
+
+def _purge_log(project: int, own: str) -> Iterator[None]:
+    """The log with the entities it tells of, and the objects that clones among them named beside the project's `own`.
+
+    An entity goes with the first commit that tells of it, and the commit after it: what is left says what to do.
+    """
+    while commits := log.oldest(project, COMMITS_AT_ONCE):
+        for commit in commits:
+            _purge_entities(project, commit, own)
+        log.forget(project, [commit.seq for commit in commits])
+        yield
+    object_cleanup.sweep(project)
+
+
+def _purge_entities(project: int, commit: Commit, own: str) -> None:
+    found: defaultdict[str, set[int]] = defaultdict(set)
+    for change in commit.changes:
+        if not change.is_definition:
+            found[change.kind].add(change.id)
+    for edit in commit.edits:
+        found[edit.kind].update(edit.ids)
+    for word, numbers in found.items():
+        object_cleanup.purge(project, Kind(word), sorted(numbers), but=own)
+
+
+def _purge_objects(project: int, bucket: str | int, prefix: str) -> Iterator[None]:
+    """The objects below a prefix, but for those that clones in other projects need."""
+    for part in _parts(objects.under(prefix, bucket=bucket), OBJECTS_AT_ONCE):
+        doomed = object_cleanup.unneeded(project, part)
+        if doomed:
+            objects.remove(doomed, bucket=bucket)
+            yield
+
+
+def _purge_registered(project: int, bucket: int, prefix: str) -> Iterator[None]:
+    """The same in a bucket of the organization's, whose owner may have closed it: then there is nothing of ours."""
+    try:
+        yield from _purge_objects(project, bucket, prefix)
+    except LimnError as failure:
+        logger.warning("objects of project %s in bucket %s are left: %s", project, bucket, failure.details)
+
+
+def _parts(things: Iterator[T], size: int) -> Iterator[list[T]]:
+    while part := list(islice(things, size)):
+        yield part
+
+
+def _places(project: int, organization: int) -> list[tuple[str, str]]:
+    """The buckets and prefixes of a project's objects. Uploads lie under their days, and expire by themselves."""
+    media, views = settings().media_bucket, settings().views_bucket
+    return [
+        (media, f"{organization}/{project}/"),
+        (media, f"_temporary/{project}/"),
+        (media, f"_pieces/{project}/"),
+        (views, f"projects/{project}/"),
+    ]
+
+
+def _drop(kind: RecordKind[Any], record: object) -> None:
+    """Remove a record without a word in the log; one that is gone already is no error."""
+    change = Transaction()
+    records.drop(change, kind, record, log=False)
+    try:
+        change.run()
+    except NotFound:
+        return

@@ -1,0 +1,128 @@
+"""Projects: making one with everything it needs to be usable at once, and taking one away."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+
+import msgspec
+
+from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Project, ProjectSpec
+from chalicelib.core.definitions import VERSION, Version
+from chalicelib.core.permissions import LEVEL_OF, Level
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
+from chalicelib.resources.projects import purging
+from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb.transactions import Transaction
+
+BASELINE = "Baseline"
+_ATTEMPTS = 5
+_MEMBERS_AT_ONCE = 20
+"""Memberships made with the project itself; each is three rows of a transaction's hundred."""
+
+
+def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Project:
+    """A project with its first version, its creator's membership, and those the organization gives by default.
+
+    The creator's own membership and the version are there from the first moment; so are the first twenty others.
+
+    Raises:
+        BadInput: the organization has a project of this name.
+        Forbidden: the organization is being deleted.
+    """
+    project = Project(
+        id=ids.reserve(PROJECT.name)[0],
+        name=spec.name,
+        summary=spec.summary or "",
+        organization=spec.organization,
+        enable_downloads=spec.enable_downloads is not False,
+        bucket=spec.bucket,
+        upload_bucket=spec.upload_bucket,
+        backup_bucket=spec.backup_bucket,
+        elemental_id=(spec.elemental_id or str(uuid.uuid4())).lower(),
+        created=now(),
+        created_by=creator,
+    )
+    others = _others(spec.organization, creator) if LEVEL_OF[default_level] > Level.NONE else []
+    members = [(creator, "Full Control"), *((user, default_level) for user in others)]
+    numbers = ids.reserve(MEMBERSHIP.name, len(members))
+    memberships = [
+        Membership(id=number, project=project.id, user=user, permission=level)  # type: ignore[arg-type]
+        for number, (user, level) in zip(numbers, members, strict=True)
+    ]
+    _store(project, baseline(project.id), memberships[:_MEMBERS_AT_ONCE])
+    for membership in memberships[_MEMBERS_AT_ONCE:]:
+        records.create(MEMBERSHIP, membership)
+    return project
+
+
+def _store(project: Project, first: Version, memberships: list[Membership]) -> None:
+    """All of it at once, unless the organization is just being deleted: then it gets no more projects."""
+    for _ in range(_ATTEMPTS):
+        change = Transaction()
+        if records.guard(change, ORGANIZATION, project.organization).closing:
+            raise Forbidden
+        records.add(change, PROJECT, project, taken=name_taken())
+        records.add(change, VERSION, first, user=project.created_by)
+        for membership in memberships:
+            records.add(change, MEMBERSHIP, membership)
+        try:
+            change.run()
+        except Conflict:
+            continue
+        return
+    raise Conflict("The organization is being changed by too many at once; nothing was made.")
+
+
+def delete_project(project: Project) -> None:
+    """Mark a project deleted, free its name, and let nobody into it any more; what it holds is purged later.
+
+    Stopped between the order and the mark, nothing is deleted. Stopped after the mark, the purge finishes.
+
+    Everything in a project is reached through a membership, so without them nothing of it can be read, even by id.
+    """
+    purging.order(project)
+
+    def mark(current: Project) -> Project | None:
+        return msgspec.structs.replace(current, deleted=now()) if current.deleted is None else None
+
+    def let_go(change: Transaction, _before: Project, _after: Project) -> None:
+        for membership in records.listed(MEMBERSHIP, project.id)[:_MEMBERS_AT_ONCE]:
+            records.drop(change, MEMBERSHIP, membership)
+
+    _undisturbed(lambda: records.edit(PROJECT, project.id, mark, also=let_go))
+    purging.let_go(project.id)
+
+
+def _undisturbed(do: Callable[[], object]) -> None:
+    """Do something that fails with NotFound where a membership is removed at the same time; again in that case."""
+    for _ in range(_ATTEMPTS):
+        try:
+            do()
+        except NotFound:
+            continue
+        return
+    raise Conflict("The members of the project are being changed by too many at once; nothing was changed.")
+
+
+def baseline(project: int) -> Version:
+    """The version every project begins with."""
+    return Version(
+        id=ids.reserve(VERSION.name)[0],
+        project=project,
+        name=BASELINE,
+        description="Initial version",
+        number=0,
+        elemental_id=str(uuid.uuid4()),
+    )
+
+
+def name_taken() -> BadInput:
+    """What a second project of a name meets."""
+    return BadInput("name: the organization already has a project of this name.")
+
+
+def _others(organization: int, creator: int) -> list[int]:
+    users = (affiliation.user for affiliation in records.listed(AFFILIATION, organization))
+    return [user for user in dict.fromkeys(users) if user != creator]

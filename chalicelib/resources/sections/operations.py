@@ -1,0 +1,171 @@
+"""Sections: folders, lists and saved searches of media (`spec/3` §8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import scope
+from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
+from chalicelib.core.accounts import Project
+from chalicelib.core.attribute_values import merge
+from chalicelib.core.definition_specs import SectionBulkUpdate, SectionSpec, SectionUpdate
+from chalicelib.core.definitions import SECTION, Section
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Resource, Uuid, given
+from chalicelib.core.responses import MessageResponse
+from chalicelib.errors import BadInput
+from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, record_of_project
+from chalicelib.http.crud import RecordResource, record_operations
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.resources.sections import changes as sections_changes
+from chalicelib.resources.sections import search as sections_search
+from chalicelib.resources.sections import service as sections_service
+from chalicelib.storage.dynamodb import records
+
+TAG = "Sections"
+
+
+class SectionQuery(Resource, kw_only=True):
+    """By what sections are narrowed."""
+
+    name: str | None = None
+    """The exact name, in any case."""
+    encoded_search: str | None = None
+    """An object search over the sections' attributes, as base64 of JSON."""
+    elemental_id: Uuid | None = None
+    match: str | None = None
+    """An lquery that the path matches, such as `Honda.*.EX_L`."""
+    ancestors: str | None = None
+    """A path; it and all above it."""
+    descendants: str | None = None
+    """A path; it and all below it."""
+
+
+def list_sections(call: Call[Project, SectionQuery, None]) -> list[Section]:
+    """The sections of the project that match, by name."""
+    return sorted(_matching(call), key=lambda section: (section.name, section.id))
+
+
+def make_section(call: Call[Project, SectionQuery, SectionSpec]) -> Section:
+    """A new section."""
+    return sections_service.create(call.project, call.body, call.caller.id)
+
+
+class SectionResource(RecordResource):
+    """Sections change by what they are at that moment: media are added and taken out, attributes merged."""
+
+    def change(self, call: Call[Section, NoQuery, SectionUpdate]) -> MessageResponse:
+        """Replace what is given."""
+        change = given(call.body)
+        if not change:
+            raise BadInput("Nothing to change: give name, path, media_add or another member of a section.")
+        if "path" in change:
+            sections_service.checked_path(change["path"])
+        if "elemental_id" in change:
+            change["elemental_id"] = change["elemental_id"].lower()
+        if "name" in change:
+            change["by_name"] = False
+        media: dict[str, Any] = {name: change.pop(name) for name in ("media_add", "media_del") if name in change}
+        attributes = change.pop("attributes", None)
+        sections_service.check_media(call.project, media.get("media_add") or ())
+        types = records.get(PROJECT_RECORD, call.project).attribute_types if attributes else ()
+
+        def how(current: Section) -> Section:
+            more: dict[str, Any] = {}
+            if media:
+                more["media"] = sections_service.merged_media(current.media, media)
+            if attributes:
+                more["attributes"] = merge(types, current.attributes, attributes, None, None)
+            return msgspec.structs.replace(current, **change, **more)
+
+        records.edit(SECTION, call.target.id, how, user=call.caller.id, taken=sections_changes.path_taken())
+        return MessageResponse(message=f"Section {call.target.id} updated successfully!")
+
+
+def remove_section(call: Call[Section, NoQuery, None]) -> None:
+    """Remove the grouping; the media stay."""
+    sections_service.delete(call.project, [call.target], call.caller.id)
+
+
+def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> MessageResponse:
+    """Replace the beginning of the paths of all sections that match."""
+    swap = call.body.path_substitution
+    if swap is None:
+        raise BadInput("Nothing to change: give path_substitution.")
+    done = sections_service.substitute(call.project, _matching(call), swap.old, swap.new, call.caller.id)
+    return MessageResponse(message=f"Successfully updated {done} sections!")
+
+
+def delete_sections(call: Call[Project, SectionQuery, None]) -> MessageResponse:
+    """Remove all sections that match."""
+    done = sections_service.delete(call.project, _matching(call), call.caller.id)
+    return MessageResponse(message=f"Successfully deleted {done} sections!")
+
+
+def _matching(call: Call[Project, SectionQuery, Any]) -> list[Section]:
+    wanted = call.query
+    found = list(records.definitions(call.project).sections.values())
+    if wanted.name is not None:
+        name = wanted.name.casefold()
+        found = [each for each in found if each.name.casefold() == name]
+    if wanted.elemental_id is not None:
+        elemental = wanted.elemental_id.lower()
+        found = [each for each in found if each.elemental_id == elemental]
+    if wanted.match is not None:
+        found = [each for each in found if sections_service.matches(each.path, wanted.match)]
+    if wanted.ancestors is not None:
+        found = [each for each in found if f"{wanted.ancestors}.".startswith(f"{each.path}.")]
+    if wanted.descendants is not None:
+        found = [each for each in found if f"{each.path}.".startswith(f"{wanted.descendants}.")]
+    if wanted.encoded_search is not None:
+        found = sections_search.matching(call.target.attribute_types, found, wanted.encoded_search)
+    return scope.only(SECTION.name, found)
+
+
+OPERATIONS = (
+    *record_operations(
+        SectionResource(
+            word="Section",
+            plural="Sections",
+            kind=SECTION,
+            tag=TAG,
+            parent=PROJECT,
+            one=record_of_project(SECTION),
+            read=Permission.VIEW,
+            write=Permission.EDIT,
+            query=SectionQuery,
+            spec=SectionSpec,
+            update=SectionUpdate,
+            listed=list_sections,
+            made=make_section,
+            removed=remove_section,
+        )
+    ),
+    Operation(
+        id="UpdateSectionList",
+        method="PATCH",
+        path="/rest/Sections/{project}",
+        summary="Replace the beginning of the paths of all sections that match.",
+        needs=Permission.EDIT,
+        addresses=WITHIN_PROJECT,
+        query=SectionQuery,
+        body=SectionBulkUpdate,
+        returns=MessageResponse,
+        handler=change_sections,
+        tag=TAG,
+    ),
+    Operation(
+        id="DestroySectionListApi",
+        method="DELETE",
+        path="/rest/Sections/{project}",
+        summary="Remove all sections that match; their media stay.",
+        needs=Permission.EDIT,
+        addresses=WITHIN_PROJECT,
+        query=SectionQuery,
+        returns=MessageResponse,
+        handler=delete_sections,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,209 @@
+"""Sections: their paths and tags, the folders that media go to, and the media they leave behind (`spec/3` §8)."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import scope, view_queries
+from chalicelib.core.accounts import PROJECT
+from chalicelib.core.attribute_values import fill
+from chalicelib.core.definition_specs import SectionSpec
+from chalicelib.core.definitions import SECTION, Section
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.bulk.changes import BulkChange
+from chalicelib.resources.media.schemas import TAG_ATTRIBUTE
+from chalicelib.resources.sections import changes as sections_changes
+from chalicelib.resources.sections.changes import path_taken
+from chalicelib.storage.dynamodb import entities, ids, records
+
+PATH = re.compile(r"[A-Za-z0-9_]{1,255}(\.[A-Za-z0-9_]{1,255})*")
+"""Labels separated by dots."""
+_NOT_IN_PATH = re.compile(r"[^A-Za-z0-9_.]")
+
+
+def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False) -> Section:
+    """Make a section.
+
+    Args:
+        project: where.
+        spec: what is said of it.
+        user: who makes it.
+        by_name: whether it is to be the one folder of its name that `folder_for` makes.
+
+    Raises:
+        BadInput: its path is taken or malformed, an attribute breaks its definition, or a media is not the project's.
+    """
+    media = list(dict.fromkeys(spec.media or []))
+    check_media(project, media)
+    tag = spec.tator_user_sections
+    searches = (spec.object_search, spec.related_search, spec.lucene_string)
+    section = Section(
+        id=ids.reserve(SECTION.name)[0],
+        project=project,
+        name=spec.name,
+        path=checked_path(spec.path) if spec.path else path_of(spec.name),
+        dtype=spec.dtype or ("saved_search" if any(searches) else "folder"),
+        tator_user_sections=str(uuid.uuid1()) if isinstance(tag, msgspec.UnsetType) else tag,
+        object_search=spec.object_search,
+        related_search=spec.related_search,
+        visible=spec.visible,
+        explicit_listing=spec.explicit_listing,
+        elemental_id=(spec.elemental_id or str(uuid.uuid4())).lower(),
+        attributes=fill(records.get(PROJECT, project).attribute_types, spec.attributes or {}, now()),
+        media=media,
+        created_datetime=now(),
+        created_by=user,
+        lucene_string=spec.lucene_string,
+        media_bools=spec.media_bools,
+        annotation_bools=spec.annotation_bools,
+        by_name=by_name,
+    )
+    records.create(SECTION, section, user=user, taken=path_taken())
+    return section
+
+
+def folder_for(project: int, name: str, user: int) -> Section:
+    """The folder with a name, in any case; made where there is none. Two who make it at once get the same."""
+    for _ in range(3):
+        found = _folder(project, name)
+        if found is not None:
+            return found
+        scope.check_project(project)
+        path = path_of(name)
+        taken = {section.path for section in records.definitions(project).sections.values()}
+        if path in taken:  # by a section of another name or sort
+            path = f"{path}_{uuid.uuid4().hex[:8]}"
+        try:
+            return create(project, SectionSpec(name=name, path=path), user, by_name=True)
+        except BadInput as refusal:
+            if refusal.message != path_taken().message:
+                raise
+    raise path_taken()
+
+
+def _folder(project: int, name: str) -> Section | None:
+    wanted = name.casefold()
+    folders = (section for section in records.definitions(project).sections.values() if section.dtype == "folder")
+    return min((each for each in folders if each.name.casefold() == wanted), key=lambda each: each.id, default=None)
+
+
+def path_of(name: str) -> str:
+    """The path a section gets by its name: what may not stand in one becomes `_`, dots separate levels."""
+    labels = [label or "_" for label in _NOT_IN_PATH.sub("_", name).split(".")]
+    return ".".join(labels)
+
+
+def checked_path(path: str) -> str:
+    """A path that was given. Raises BadInput where it is none."""
+    if not PATH.fullmatch(path):
+        raise BadInput("path: it is to be labels of letters, digits and _ with dots between them.")
+    return path
+
+
+def check_media(project: int, media: Iterable[int]) -> None:
+    """Raise BadInput unless every id is a media of the project."""
+    wanted = list(media)
+    known = {number for number, row in entities.many(Kind.MEDIA, wanted).items() if row.entity.project == project}
+    missing = [number for number in wanted if number not in known]
+    if missing:
+        raise BadInput(f"media: the project has no media {missing}.")
+
+
+def delete(project: int, found: Iterable[Section], user: int) -> int:
+    """Remove sections; their media stay, and belong to none. How many there were."""
+    changes = [
+        BulkChange(
+            kind=Kind.MEDIA,
+            project=project,
+            user=user,
+            verb="dissolve",
+            numbers=[section.id],
+            told=(
+                {"_primary_section": section.id, TAG_ATTRIBUTE: section.tator_user_sections},
+                {"_primary_section": None, TAG_ATTRIBUTE: ""},
+            ),
+        )
+        for section in found
+    ]
+    if changes:
+        view = view_queries.current(project)
+        rows = sum(view_queries.count(view, sections_changes.inside(change.numbers[0])) for change in changes)
+        bulk_service.run(*changes, rows=len(changes) + rows)
+    return len(changes)
+
+
+def matches(path: str, lquery: str) -> bool:
+    """Whether a path matches an lquery.
+
+    That is labels, `*` for any number of them, `*{n}`, `*{n,m}`, `!`, `|`, and `@` and `*` at a label's end.
+
+    Raises:
+        BadInput: the pattern is none.
+    """
+    return re.fullmatch(_expression(lquery), path + ".") is not None
+
+
+def _expression(lquery: str) -> str:
+    parts = []
+    for level in lquery.split("."):
+        if counted := re.fullmatch(r"\*(?:\{(\d{0,3})(,?)(\d{0,3})\})?", level):
+            low, comma, high = counted.groups()
+            if low is None:
+                parts.append(r"(?:\w+\.)*")
+            else:
+                parts.append(rf"(?:\w+\.){{{low or 0},{high if comma else low}}}")
+            continue
+        words = level.removeprefix("!").split("|")
+        if not all(re.fullmatch(r"\w+[@%*]*", word) for word in words):
+            raise BadInput(f"match: {level!r} is no part of an lquery.")
+        choice = "|".join(_word(word) for word in words)
+        parts.append(rf"(?!(?:{choice})\.)\w+\." if level.startswith("!") else rf"(?:{choice})\.")
+    return "".join(parts)
+
+
+def _word(word: str) -> str:
+    flags = word.lstrip("".join(set(word) - set("@%*")))
+    bare = word.rstrip("@%*")
+    text = re.escape(bare)
+    text = rf"(?i:{text})" if "@" in flags else text
+    return text + (r"\w*" if "*" in flags else "")
+
+
+def substitute(project: int, found: Iterable[Section], old: str, new: str, user: int) -> int:
+    """Replace the beginning of the paths of those sections that begin so; how many do.
+
+    Raises:
+        BadInput: that makes no path of one, or the path of another section; nothing was changed.
+    """
+    moved = [section for section in found if section.path.startswith(old)]
+    paths = {section.id: checked_path(new + section.path[len(old) :]) for section in moved}
+    others = records.definitions(project).sections.values()
+    if not {section.path for section in others if section.id not in paths}.isdisjoint(paths.values()):
+        raise path_taken()
+    # A path may become one that another leaves: the one that leaves goes first.
+    moved.sort(key=lambda section: len(section.path), reverse=len(new) > len(old))
+    bulk_service.run(
+        BulkChange(
+            kind=Kind.MEDIA,
+            project=project,
+            user=user,
+            verb="repath",
+            numbers=[section.id for section in moved],
+            paths={section.id: (section.path, paths[section.id]) for section in moved},
+        )
+    )
+    return len(moved)
+
+
+def merged_media(current: list[int], change: Mapping[str, Any]) -> list[int]:
+    """The listed media after `media_add` and `media_del`."""
+    removed = set(change.get("media_del") or ())
+    return [each for each in dict.fromkeys([*current, *(change.get("media_add") or ())]) if each not in removed]

@@ -1,0 +1,81 @@
+"""Temporary files: for a day at most, visible to all members of a project (`spec/4` §8.1). Clips are such files."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta, Struct
+
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import Resource, Timestamp
+
+LONGEST_HOURS = 24
+
+
+class TemporaryFileSpec(Resource, kw_only=True):
+    """What creates a temporary file: a URL that is fetched at once.
+
+    `name` and `lookup` are required; the origin of the URL is checked first.
+    """
+
+    required_later: ClassVar = frozenset({"name", "lookup"})
+
+    url: Annotated[str, Meta(min_length=1, max_length=2048)]
+    name: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+    lookup: Annotated[str, Meta(max_length=256)] | None = None
+    """A word of the caller's to find it by."""
+    hours: Annotated[int, Meta(ge=1, le=LONGEST_HOURS)] = LONGEST_HOURS
+
+
+class ClipOrder(Struct, kw_only=True, omit_defaults=True):
+    """What a clip is cut from: a media's streaming file, inclusive ranges of frames."""
+
+    media: int
+    path: str
+    segment_info: str
+    ranges: list[tuple[int, int]]
+    fps: float = 25.0
+    reencode: bool = False
+
+
+class TemporaryFile(Resource, kw_only=True):
+    """A file that is gone after a day; `path` is a URL that the API token opens."""
+
+    hidden: ClassVar = frozenset({"status", "message", "clip", "start_frames", "end_frames"})
+
+    id: int
+    project: int
+    user: int
+    name: str
+    path: str
+    lookup: str
+    created_datetime: Timestamp
+    eol_datetime: Timestamp
+    status: Literal["waiting", "ready", "failed"] = "ready"
+    message: str = ""
+    """Why there is nothing in it."""
+    clip: ClipOrder | None = None
+    start_frames: list[int] = []
+    end_frames: list[int] = []
+
+    @property
+    def object_name(self) -> str:
+        """The last part of its path, and of its object's key."""
+        return self.path.rpartition("/")[2]
+
+
+class VideoClip(Resource, kw_only=True):
+    """A clip: its file, and the frames at which each of its segments starts and ends, inclusive."""
+
+    file: TemporaryFile
+    segment_start_frames: list[int]
+    segment_end_frames: list[int]
+
+
+TEMPORARY_FILE = RecordKind(
+    name="temporary_file",
+    struct=TemporaryFile,
+    title="TemporaryFile",
+    parent=("project", "project"),
+    claims=lambda file: {"path": f"{file.project}|{file.object_name}"},
+)

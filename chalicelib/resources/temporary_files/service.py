@@ -1,0 +1,127 @@
+"""Temporary files: a record, and an object under a prefix of their own that the bucket empties after two days."""
+
+from __future__ import annotations
+
+import mimetypes
+import posixpath
+import re
+import uuid
+from datetime import UTC, datetime, timedelta
+
+from chalicelib.core import object_keys
+from chalicelib.core.resource import now, timestamp
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, TemporaryFileSpec
+from chalicelib.resources.uploads import fetching
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.objects import objects
+
+LARGEST_FETCHED = 100 * 1024 * 1024
+"""Bytes of what is fetched from elsewhere; objects of the project's own are copied, whatever their size."""
+_LONGEST_EXTENSION = 10
+
+
+def create(project: int, user: int, spec: TemporaryFileSpec) -> TemporaryFile:
+    """Fetch a URL and keep it for a while.
+
+    Raises:
+        Forbidden: it is not from an allowed origin.
+        BadInput, TooLarge: it cannot be fetched.
+    """
+    fetching.check_origin(spec.url)
+    if spec.name is None or spec.lookup is None:
+        message = f"'{'name' if spec.name is None else 'lookup'}' is a required property."
+        raise BadInput("Request body validation error", message)
+    file = new(project, user, spec.name, spec.lookup, spec.hours)
+    key, mime = key_of(file), mimetypes.guess_type(spec.name)[0] or "application/octet-stream"
+    source = fetching.object_key(spec.url, project)
+    if source is None:
+        objects.write(key, fetching.fetch(spec.url, project, LARGEST_FETCHED), mime)
+    else:
+        try:
+            objects.copy(source, key, mime)
+        except NotFound:
+            message = f"url: there is no object {source}."
+            raise BadInput(message) from None
+    return records.create(TEMPORARY_FILE, file)
+
+
+def order_clip(project: int, user: int, order: ClipOrder, lookup: str) -> TemporaryFile:
+    """A file that a clip is to be cut into."""
+    file = new(project, user, "clip.mp4", lookup, 24)
+    file.status, file.clip = "waiting", order
+    return records.create(TEMPORARY_FILE, file)
+
+
+def new(project: int, user: int, name: str, lookup: str, hours: int) -> TemporaryFile:
+    """A temporary file that is not stored yet."""
+    moment = datetime.now(UTC)
+    extension = posixpath.splitext(name)[1]
+    safe = extension if extension[1:].isalnum() and len(extension) <= _LONGEST_EXTENSION else ""
+    return TemporaryFile(
+        id=ids.reserve(TEMPORARY_FILE.name)[0],
+        project=project,
+        user=user,
+        name=name,
+        path=f"{settings().public_url}/media/{project}/{uuid.uuid4()}{safe}",
+        lookup=lookup,
+        created_datetime=timestamp(moment),
+        eol_datetime=timestamp(moment + timedelta(hours=hours)),
+    )
+
+
+def listed(project: int, *, expired: bool) -> list[TemporaryFile]:
+    """Those of a project whose time is over, or those whose time is not."""
+    moment = now()
+    files = records.listed(TEMPORARY_FILE, project)
+    return [file for file in files if (file.eol_datetime <= moment) == expired and file.status == "ready"]
+
+
+def get(number: int) -> TemporaryFile:
+    """One whose time is not over. Raises NotFound."""
+    return _alive(records.get(TEMPORARY_FILE, number))
+
+
+def named(project: int, name: str) -> TemporaryFile:
+    """The one of a project by the last part of its path. Raises NotFound."""
+    file = records.claimed(TEMPORARY_FILE, "path", f"{project}|{name}")
+    if file is None:
+        raise NotFound.of(TEMPORARY_FILE.title, name)
+    return _alive(file)
+
+
+def remove(file: TemporaryFile) -> None:
+    """Remove a file with its object."""
+    objects.remove([key_of(file)])
+    records.remove(TEMPORARY_FILE, file.id)
+
+
+def remove_all(project: int, *, only_expired: bool) -> int:
+    """Remove the files of a project; how many."""
+    moment = now()
+    files = [
+        file for file in records.listed(TEMPORARY_FILE, project) if not only_expired or file.eol_datetime <= moment
+    ]
+    for file in files:
+        remove(file)
+    return len(files)
+
+
+def key_of(file: TemporaryFile) -> str:
+    """Where a file's object lies."""
+    return object_keys.temporary_key(file.project, file.object_name)
+
+
+def download_url(file: TemporaryFile) -> str:
+    """A URL that anybody may read a file from for an hour."""
+    name = re.sub(r"[^\w .()+=@,-]", "_", file.name, flags=re.ASCII)
+    return objects.presign_get(
+        key_of(file), 3600, headers={"ResponseContentDisposition": f'attachment; filename="{name}"'}
+    )
+
+
+def _alive(file: TemporaryFile) -> TemporaryFile:
+    if file.eol_datetime <= now():
+        raise NotFound.of(TEMPORARY_FILE.title, file.id)
+    return file

@@ -1,0 +1,203 @@
+"""What a transcode leaves behind: joined renditions, segment files, archival copies, audio, thumbnails.
+
+Everything lies under keys of the media that derive from the job, the source and the plan, so that making it again
+overwrites it with the same; a rendition that is there already is not joined again.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from chalicelib.core import object_keys
+from chalicelib.core.definitions import MediaType, StorageConfig
+from chalicelib.core.entities import AudioDefinition, ImageDefinition, Media, MediaFiles, VideoDefinition
+from chalicelib.core.jobs import StoredJob
+from chalicelib.core.kinds import Kind
+from chalicelib.resources.media.service import project_with
+from chalicelib.resources.types import archive_keys
+from chalicelib.resources.uploads.fetching import Fetched, ObjectSource
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.objects import external_buckets, objects
+from chalicelib.video import archival, audio, thumbnails
+from chalicelib.video.assemble import Assembly, assemble, assemble_sound
+from chalicelib.video.encode import PieceResult
+from chalicelib.video.plan import Rendition, TranscodePlan
+from chalicelib.video.source import SourceFile
+from chalicelib.video.thumbnails import Thumbnail
+from chalicelib.video.timing import FrameTable
+
+_DESCRIPTIONS = {
+    "h264": "H.264 / AVC / MPEG-4 AVC / MPEG-4 part 10",
+    "hevc": "H.265 / HEVC (High Efficiency Video Coding)",
+    "av1": "Alliance for Open Media AV1",
+}
+_MP4 = "video/mp4"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workshop:
+    """One job at the end of its work: where things come from, and where they go."""
+
+    job: StoredJob
+    media: Media
+    plan: TranscodePlan
+    table: FrameTable
+    source: Fetched
+    folder: Path
+    prefix: str
+
+    def make(self, results: Sequence[PieceResult]) -> MediaFiles:
+        """Make all that the media has not yet; the files to add."""
+        present = self.media.media_files or MediaFiles()
+        done = {found.rendition: found for found in assemble(self.plan, results)} if self.plan.pieces else {}
+        archived = archival.encoded_entries(self.plan)
+        streaming = [
+            self._streaming(rendition, done[rendition.name])
+            for rendition in self.plan.renditions
+            if rendition.name not in archived.values()
+        ]
+        heard = assemble_sound(self.plan, results) if self.plan.pieces else None
+        sound = self._audio(heard) if heard and not present.audio else None
+        copies = [self._encoded(entry, done[name], heard) for entry, name in archived.items()]
+        copies += [self._copied(entry) for entry in archival.copied_entries(self.plan)]
+        kept = [copy for copy in copies if copy is not None]
+        still = None if present.thumbnail else self._thumbnail()
+        moving = None if present.thumbnail_gif else self._animated([*(present.streaming or []), *streaming])
+        return MediaFiles(
+            streaming=streaming or None,
+            archival=kept or None,
+            audio=[sound] if sound else None,
+            thumbnail=[still] if still else None,
+            thumbnail_gif=[moving] if moving else None,
+        )
+
+    @cached_property
+    def _organization(self) -> int:
+        return project_with(self.job.project).organization
+
+    def _key(self, name: str, extension: str) -> str:
+        name = f"{name}_{self.job.digest}.{extension}"
+        return object_keys.media_key(self._organization, self.job.project, self.job.media, name)
+
+    def _joined(self, key: str, found: Assembly) -> None:
+        """Put the pieces of a rendition, or of the sound, together."""
+        if objects.size(key) != found.size:
+            files = [self.prefix + file for part in found.parts for file in part.files]
+            objects.join(key, files, "audio/mp4" if found.rendition == audio.NAME else _MP4)
+
+    def _streaming(self, rendition: Rendition, found: Assembly) -> VideoDefinition:
+        key, segments = self._key(rendition.name, "mp4"), self._key(rendition.name, "json")
+        self._joined(key, found)
+        objects.write(segments, msgspec.json.encode(found.segment_info), "application/json")
+        return VideoDefinition(
+            path=key,
+            segment_info=segments,
+            codec=rendition.vcodec,
+            codec_description=_DESCRIPTIONS.get(rendition.vcodec, rendition.vcodec),
+            resolution=[rendition.height, rendition.width],
+            size=found.size,
+            bit_rate=found.bit_rate,
+        )
+
+    @cached_property
+    def _elsewhere(self) -> dict[int, StorageConfig]:
+        """The archival copies that go to buckets of the user's own. Their keys are in no plan: the type has them."""
+        type_ = records.definitions(self.job.project).types(Kind.MEDIA).get(self.media.type)
+        configs = (type_.archive_config if isinstance(type_, MediaType) else None) or []
+        return {entry: config.s3_storage for entry, config in enumerate(configs) if config.s3_storage}
+
+    def _push(self, entry: int, extension: str, body: Any, size: int) -> None:
+        """Store an archival copy elsewhere. Its key is the same for every transcode of the media."""
+        key = object_keys.media_key(
+            self._organization, self.job.project, self.job.media, f"archival_{entry}.{extension}"
+        )
+        external_buckets.push(archive_keys.opened(self._elsewhere[entry]), key, body, size, _MP4)
+
+    def _encoded(self, entry: int, found: Assembly, heard: Assembly | None) -> VideoDefinition | None:
+        """An archival copy: the rendition and the sound in one file with its index in front.
+
+        None where it went elsewhere, of which there is no record (`spec/4` §6.3).
+        """
+        rendition = next(each for each in self.plan.renditions if each.name == found.rendition)
+        key = self._key(f"archival_{entry}", "mp4")
+        joined = f"{self.prefix}{rendition.name}.mp4"
+        self._joined(joined, found)
+        sound = f"{self.prefix}sound.m4a"
+        if heard:
+            self._joined(sound, heard)
+        path = self.folder / f"{rendition.name}.mp4"
+        size = archival.finish_archival(ObjectSource(joined), ObjectSource(sound) if heard else None, path)
+        if entry in self._elsewhere:
+            with path.open("rb") as file:
+                self._push(entry, "mp4", file, size)
+            return None
+        self._upload(key, path, _MP4)
+        return VideoDefinition(
+            path=key,
+            codec=rendition.vcodec,
+            codec_mime=_MP4,
+            codec_description=_DESCRIPTIONS.get(rendition.vcodec, rendition.vcodec),
+            resolution=[rendition.height, rendition.width],
+            size=size,
+            bit_rate=found.bit_rate,
+        )
+
+    def _copied(self, entry: int) -> VideoDefinition | None:
+        """An archival copy: the original's bytes as they are. None where it went elsewhere."""
+        video = self.plan.probe.video
+        extension = posixpath.splitext(self.job.spec.name or "")[1].lstrip(".").lower()
+        extension = extension if extension.isalnum() else "mp4"
+        if entry in self._elsewhere:
+            self._push(entry, extension, SourceFile(self.source), self.source.size)
+            return None
+        key = self._key(f"archival_{entry}", extension)
+        if objects.size(key) != self.source.size:
+            if isinstance(self.source, ObjectSource):
+                objects.copy(self.source.key, key, _MP4)
+            else:
+                objects.write(key, cast("Any", SourceFile(self.source)), _MP4)
+        return VideoDefinition(
+            path=key,
+            codec=video.codec,
+            codec_mime=_MP4,
+            codec_description=_DESCRIPTIONS.get(video.codec, video.codec),
+            resolution=[video.height, video.width],
+            size=self.source.size,
+        )
+
+    def _audio(self, heard: Assembly) -> AudioDefinition:
+        key = self._key("audio", "m4a")
+        self._joined(key, heard)
+        description = "AAC (Advanced Audio Coding)"
+        return AudioDefinition(
+            path=key, codec="aac", codec_description=description, size=heard.size, bit_rate=heard.bit_rate
+        )
+
+    def _thumbnail(self) -> ImageDefinition:
+        made = thumbnails.thumbnail(self.source, self.plan.probe, self.table)
+        return self._picture(self._key("thumbnail", "jpg"), made)
+
+    def _animated(self, streaming: list[VideoDefinition]) -> ImageDefinition | None:
+        usable = [entry for entry in streaming if entry.segment_info and not object_keys.is_url(entry.path)]
+        if not usable:
+            return None
+        heights = [entry for entry in usable if entry.resolution[0] > thumbnails.WIDTH]
+        entry = min(heights or usable, key=lambda each: each.resolution[0])
+        segments = msgspec.json.decode(objects.read(entry.segment_info or ""))
+        made = thumbnails.animated_thumbnail(ObjectSource(entry.path), segments, self.plan.probe.fps, self.plan.frames)
+        return self._picture(self._key("thumbnail_gif", "gif"), made)
+
+    def _picture(self, key: str, made: Thumbnail) -> ImageDefinition:
+        objects.write(key, made.data, made.mime)
+        return ImageDefinition(path=key, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
+
+    def _upload(self, key: str, path: Path, mime: str) -> None:
+        with path.open("rb") as file:
+            objects.write(key, file, mime)

@@ -1,0 +1,233 @@
+"""Transcodes as users see them: started, listed, cancelled (`spec/4` §6). `transcode_steps` does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import scope, view_queries
+from chalicelib.core import object_keys
+from chalicelib.core.accounts import Project
+from chalicelib.core.definitions import Definitions
+from chalicelib.core.entities import Media
+from chalicelib.core.jobs import JOB, Job, StoredJob, Transcode, TranscodeSpec
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput, LimnError, NotFound
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.bodies import MediaIdQuery
+from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.queues import PlanTranscode, send
+from chalicelib.resources.email import project_emails
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.media import creation as media_creation
+from chalicelib.resources.media.schemas import MediaSpec, with_job
+from chalicelib.resources.media.service import project_with
+from chalicelib.resources.uploads import fetching
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import entities, pieces, records
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.objects import objects
+
+ANY_TYPE = -1
+EXISTING = -1
+"""The `section_id` of a transcode into a media that existed."""
+
+
+def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
+    """Have a video transcoded, into a new media or the one given.
+
+    The same spec given again, its answer having been lost, gives the same job.
+
+    Raises:
+        Forbidden: the URL is not from an allowed origin.
+        BadInput: a member breaks a rule, or nothing can be read from the URL.
+        NotFound: the media does not exist.
+    """
+    fetching.check_origin(spec.url)
+    _check_required(spec)
+    uid = spec.uid or ""
+    known = records.maybe(JOB, uid)
+    if known is not None:
+        return _again(known, project, spec)
+    definitions = records.definitions(project.id)
+    type_ = _type(definitions, spec.type or ANY_TYPE)
+    found = _existing(project, spec.media_id) if spec.media_id is not None else None
+    scope.check(Kind.MEDIA, [found] if found else [])
+    size = _size(project, spec)
+    if spec.email_spec:
+        project_emails.prepare(project.id, spec.email_spec, uid, writer.user)
+
+    def job_for(media: Media) -> StoredJob:
+        section = EXISTING if spec.media_id else media.primary_section
+        return StoredJob(
+            uid=uid,
+            gid=(spec.gid or "").lower(),
+            project=project.id,
+            user=writer.user,
+            media=media.id,
+            start_time=now(),
+            spec=msgspec.structs.replace(spec, size=size, media_id=media.id, section_id=section),
+        )
+
+    def begun(change: Transaction, media: Media) -> None:
+        jobs.append(job_for(media))
+        records.add(change, JOB, jobs[-1], taken=_taken(uid))
+
+    jobs: list[StoredJob] = []
+    if found is None:
+        media_creation.create(writer, project, [_media_spec(spec, type_)], job=uid, also=begun)
+    else:
+        entities.edit(Kind.MEDIA, found.id, lambda current: with_job(current, uid), user=writer.user, also=begun)
+    send(settings().transcode_queue_url, PlanTranscode(job=uid))
+    return jobs[-1]
+
+
+def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None) -> list[StoredJob]:
+    """The transcodes of a project: of an upload group, of the media that match, or all; oldest first.
+
+    Raises:
+        BadInput: the upload group is one of another project.
+    """
+    jobs = records.listed(JOB, project)
+    if parameters.gid is not None:
+        wanted = parameters.gid.lower()
+        jobs = [job for job in jobs if job.gid == wanted]
+        if not jobs and records.linked(JOB, "gid", wanted):
+            message = f"gid: the upload group {parameters.gid} is not one of project {project}."
+            raise BadInput(message)
+    if _narrows(parameters, body) or Kind.MEDIA in scope.scope(project):
+        chosen = msgspec.structs.replace(parameters, gid=None)
+        if chosen.archive_lifecycle is None:
+            chosen = msgspec.structs.replace(chosen, archive_lifecycle="all")
+        media = set(view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, chosen, body)))
+        jobs = [job for job in jobs if job.media in media]
+    return sorted(jobs, key=lambda job: (job.start_time, job.uid))
+
+
+def cancel(jobs: Iterable[StoredJob]) -> int:
+    """Remove transcodes; work on them ends where it finds that. How many there were; their media stay as they are."""
+    count = 0
+    for job in jobs:
+        try:
+            records.remove(JOB, job.uid)
+        except NotFound:
+            continue
+        clean_up(job)
+        count += 1
+    return count
+
+
+def clean_up(job: StoredJob) -> None:
+    """Remove what a transcode made on the way, and of what it made for its media whatever nobody came to name."""
+    objects.remove(list(objects.under(object_keys.pieces_prefix(job.project, job.uid))))
+    pieces.remove(job.uid)
+    if job.digest:
+        folder = object_keys.media_key(project_with(job.project).organization, job.project, job.media, "")
+        made = [key for key in objects.under(folder) if f"_{job.digest}." in key]
+        objects.remove(object_cleanup.look(made).doomed)
+
+
+def readable(reason: Exception) -> str:
+    """Why a job failed, as its message says it."""
+    if isinstance(reason, LimnError):
+        return reason.message
+    told = str(reason) if type(reason).__name__ in ("Died", "GiveUp", "Retry") else type(reason).__name__
+    return f"Something went wrong on our side: {told}."
+
+
+def shown(job: StoredJob) -> Transcode:
+    """A transcode as it is answered."""
+    spec: dict[str, Any] = msgspec.to_builtins(job.spec)
+    spec.setdefault("section_id", None)
+    spec.setdefault("attributes", {})
+    made = pieces.count(job.uid) if job.status == "running" else job.pieces
+    return Transcode(
+        spec=spec,
+        job=Job(
+            id=job.uid,
+            uid=job.uid,
+            gid=job.gid,
+            project=job.project,
+            user=job.user,
+            media_ids=[job.media],
+            status=job.status,
+            start_time=job.start_time,
+            stop_time=job.stop_time,
+            message=job.message,
+            pieces=job.pieces,
+            done=made,
+        ),
+    )
+
+
+def _check_required(spec: TranscodeSpec) -> None:
+    missing = [name for name in sorted(spec.required_later) if getattr(spec, name) is None]
+    if missing:
+        message = f"'{missing[0]}' is a required property."
+        raise BadInput("Request body validation error", message)
+
+
+def _again(job: StoredJob, project: Project, spec: TranscodeSpec) -> StoredJob:
+    """The job that was started with this uid, if by the same request; its first message may not have been sent."""
+    same = job.project == project.id and (job.spec.url, job.spec.name) == (spec.url, spec.name)
+    if not same or spec.media_id not in (None, job.media) or job.status == "failed":
+        raise _taken(job.uid)
+    if job.status == "pending":
+        send(settings().transcode_queue_url, PlanTranscode(job=job.uid))
+    return job
+
+
+def _taken(uid: str) -> BadInput:
+    return BadInput(f"uid: {uid!r} is the uid of another transcode; give a new one.")
+
+
+def _type(definitions: Definitions, number: int) -> int:
+    types = definitions.types(Kind.MEDIA)
+    videos = [key for key in sorted(types) if getattr(types[key], "dtype", "") == "video"]
+    if number == ANY_TYPE and types:
+        return videos[0] if videos else min(types)
+    if number not in videos:
+        message = f"type: project {definitions.project} has no media type {number} of videos."
+        raise BadInput(message)
+    return number
+
+
+def _existing(project: Project, number: int) -> Media:
+    found: Media = entities.get(Kind.MEDIA, number)
+    if found.project != project.id:
+        message = f"media_id: media {number} is not in project {project.id}."
+        raise BadInput(message)
+    return found
+
+
+def _size(project: Project, spec: TranscodeSpec) -> int:
+    try:
+        return fetching.open_source(spec.url, project.id).size
+    except BadInput:
+        if spec.size is None or fetching.object_key(spec.url, project.id) is not None:
+            raise
+        return spec.size
+
+
+def _media_spec(spec: TranscodeSpec, type_: int) -> MediaSpec:
+    return MediaSpec(
+        type=type_,
+        name=spec.name,
+        md5=spec.md5 or "",
+        gid=spec.gid,
+        uid=spec.uid,
+        url=spec.url,
+        section=spec.section,
+        section_id=spec.section_id,
+        attributes=spec.attributes,
+    )
+
+
+def _narrows(parameters: MediaQuery, body: MediaIdQuery | None) -> bool:
+    """Whether anything but `gid` chooses among the media."""
+    plain = msgspec.structs.replace(parameters, gid=None)
+    return plain != type(parameters)() or (body is not None and body != MediaIdQuery())

@@ -1,0 +1,300 @@
+"""The work on a transcode: plan → pieces → assembly, each a queue message (design §5).
+
+    plan       probe the source, decide what to make, cut it into pieces, send a message for each
+    piece      decode it once, encode every rendition of it, note that it is done; the last one asks for the assembly
+    assemble   join the renditions, make what else belongs to them, and show all of it in one commit
+
+Every step may be killed between any two calls and run again, also twice at once: the job's record says whether there
+is anything to do, keys derive from what is made (the job, the source's ETag and the plan), a piece counts once, and the
+commit leaves out what the media has. What is made on the way lies under the job's own prefix and goes with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import tempfile
+import uuid
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from chalicelib.core import object_keys
+from chalicelib.core.definitions import MediaType
+from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.jobs import JOB, EmailSpec, StoredJob
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
+from chalicelib.queues import AssembleTranscode, EncodePiece, send, send_many
+from chalicelib.resources.buckets import service as buckets_service
+from chalicelib.resources.email import project_emails
+from chalicelib.resources.media.service import project_with
+from chalicelib.resources.transcodes.results import Workshop
+from chalicelib.resources.transcodes.service import clean_up, readable
+from chalicelib.resources.uploads import fetching
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import entities, pieces, records
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.objects import objects
+from chalicelib.video import plan as video_plan
+from chalicelib.video.encode import PieceResult, encode_piece
+from chalicelib.video.plan import TranscodePlan
+from chalicelib.video.probe import probe
+from chalicelib.video.timing import FrameTable
+
+_ROLES = ("streaming", "archival", "audio", "thumbnail", "thumbnail_gif")
+
+
+class Prepared(Struct, frozen=True):
+    """What the plan step leaves for the others."""
+
+    etag: str
+    plan: TranscodePlan
+    table: FrameTable
+
+
+_encode = msgspec.json.Encoder().encode
+_prepared_decoder = msgspec.json.Decoder(Prepared)
+_result_decoder = msgspec.json.Decoder(PieceResult)
+
+
+def plan(uid: str) -> None:
+    """Probe and plan a job's source, and have its pieces made.
+
+    Raises:
+        BadInput, Forbidden, NotFound: the source is nothing that can be transcoded.
+    """
+    job = _at_work(uid)
+    if job is None:
+        return
+    if job.plan is None:
+        job = _planned(job)
+    missing = [index for index in range(job.pieces) if not pieces.is_done(uid, index)]
+    queue = settings().transcode_queue_url
+    if missing:
+        send_many(queue, [EncodePiece(job=uid, index=index) for index in missing])
+    else:
+        send(queue, AssembleTranscode(job=uid))
+
+
+def encode(uid: str, index: int) -> None:
+    """Encode one piece of a job.
+
+    Raises:
+        BadInput: nothing of it can be decoded, or the source was replaced.
+    """
+    job = _at_work(uid)
+    if job is None or job.plan is None:
+        return
+    if not pieces.is_done(uid, index):
+        prepared = _prepared(job)
+        source = _source(job, prepared)
+        with tempfile.TemporaryDirectory() as folder:
+            piece = prepared.plan.pieces[index]
+            result = encode_piece(source, prepared.plan, piece, prepared.table, Path(folder))
+            # Encoders do not give the same bytes twice: each run has names of its own, and the first noted counts.
+            run = uuid.uuid4().hex
+            sound = result.sound
+            for output in (*result.outputs, *([sound.output] if sound else [])):
+                with (Path(folder) / output.file).open("rb") as file:
+                    objects.write(f"{_prefix(job)}{run}/{output.file}", file, "video/mp4")
+        pieces.finish(uid, index, _encode(_named(result, run)))
+    if _at_work(uid) is None:
+        # Cancelled meanwhile: what was just written came after the cleaning.
+        clean_up(job)
+    elif pieces.count(uid) >= job.pieces:
+        send(settings().transcode_queue_url, AssembleTranscode(job=uid))
+
+
+def _named(result: PieceResult, folder: str) -> PieceResult:
+    """The same of files in a folder."""
+    replace = msgspec.structs.replace
+    outputs = tuple(replace(output, file=f"{folder}/{output.file}") for output in result.outputs)
+    sound = result.sound
+    if sound:
+        sound = replace(sound, output=replace(sound.output, file=f"{folder}/{sound.output.file}"))
+    return replace(result, outputs=outputs, sound=sound)
+
+
+def assemble(uid: str) -> None:
+    """Put a job's pieces together and show them on its media.
+
+    Raises:
+        BadInput: a part of it cannot be made.
+        NotFound: the media was deleted.
+    """
+    job = records.maybe(JOB, uid)
+    if job is None:
+        return
+    if job.is_finished:
+        clean_up(job)
+        return
+    if job.plan is None:
+        return
+    prepared = _prepared(job)
+    media: Media = entities.get(Kind.MEDIA, job.media)
+    results = [_result_decoder.decode(result) for result in pieces.results(uid).values()]
+    if len(results) < job.pieces:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        workshop = Workshop(
+            job=job,
+            media=media,
+            plan=prepared.plan,
+            table=prepared.table,
+            source=_source(job, prepared),
+            folder=Path(folder),
+            prefix=_prefix(job),
+        )
+        try:
+            _show(job, prepared, workshop.make(results))
+        except (NotFound, Conflict):
+            if records.maybe(JOB, uid) is not None:
+                raise
+            # Cancelled meanwhile: what was made since came after the cleaning.
+            clean_up(job)
+            return
+    _tell(job, failure=None)
+    _finish(job, "succeeded", None)
+
+
+def _show(job: StoredJob, prepared: Prepared, made: MediaFiles) -> None:
+    """Show what was made on the job's media, in one commit that there is only while there is the job."""
+    largest = max(made.streaming or [], key=lambda entry: entry.resolution[0], default=None)
+    shape: dict[str, Any] = {}
+    if largest is not None:
+        shape = {
+            "num_frames": prepared.plan.frames,
+            "fps": round(float(prepared.plan.probe.fps), 4),
+            "height": largest.resolution[0],
+            "width": largest.resolution[1],
+        }
+
+    def while_wanted(change: Transaction, _: Media) -> None:
+        records.guard(change, JOB, job.uid)
+
+    entities.edit(
+        Kind.MEDIA, job.media, lambda current: _with_files(current, made, shape), user=job.user, also=while_wanted
+    )
+
+
+def fail(uid: str, reason: Exception) -> None:
+    """Note why a job failed; its source and media stay as they are."""
+    job = records.maybe(JOB, uid)
+    if job is None:
+        return
+    if not job.is_finished:
+        message = readable(reason)
+        _tell(job, failure=message)
+        _finish(job, "failed", message)
+    else:
+        clean_up(job)
+
+
+def _planned(job: StoredJob) -> StoredJob:
+    media: Media = entities.get(Kind.MEDIA, job.media)
+    type_ = records.definitions(job.project).types(Kind.MEDIA).get(media.type)
+    source = fetching.open_source(job.spec.url, job.project)
+    if not source.size:
+        raise BadInput("The file is empty.")
+    found, table = probe(source)
+    files = media.media_files or MediaFiles()
+    made = video_plan.plan(
+        found,
+        table,
+        _configs(type_, "streaming_config"),
+        _configs(type_, "archive_config"),
+        settings().piece_seconds,
+        present=[(entry.resolution[0], entry.codec) for entry in files.streaming or []],
+        archival_present=bool(files.archival),
+        audio_present=bool(files.audio),
+    )
+    project = project_with(job.project)
+    digest = hashlib.sha256(f"{job.uid} {source.etag} {made.digest}".encode()).hexdigest()[:12]
+    # all that the job makes goes where the project's files go now, wherever they go when it ends
+    digest = buckets_service.named(project, digest, project.bucket)
+    key = _prefix(job) + "plan.json"
+    objects.write(key, _encode(Prepared(source.etag, made, table)), "application/json")
+
+    def how(current: StoredJob) -> StoredJob | None:
+        if current.plan is not None or current.is_finished:
+            return None
+        return msgspec.structs.replace(current, status="running", plan=key, digest=digest, pieces=len(made.pieces))
+
+    return records.edit(JOB, job.uid, how)
+
+
+def _configs(type_: Any, name: str) -> list[dict[str, Any]] | None:
+    configs = getattr(type_, name) if isinstance(type_, MediaType) else None
+    return None if configs is None else [msgspec.to_builtins(config) for config in configs]
+
+
+def _at_work(uid: str) -> StoredJob | None:
+    """The job if there is something left to do for it."""
+    job = records.maybe(JOB, uid)
+    return None if job is None or job.is_finished else job
+
+
+def _prepared(job: StoredJob) -> Prepared:
+    return _prepared_decoder.decode(objects.read(job.plan or ""))
+
+
+def _source(job: StoredJob, prepared: Prepared) -> fetching.Fetched:
+    source = fetching.open_source(job.spec.url, job.project)
+    if source.etag != prepared.etag:
+        raise BadInput("The source was replaced while it was transcoded.")
+    return source
+
+
+def _prefix(job: StoredJob) -> str:
+    return object_keys.pieces_prefix(job.project, job.uid)
+
+
+def _with_files(current: Media, made: MediaFiles, shape: dict[str, Any]) -> Media | None:
+    """The media with the files it has not yet; None where it has all of them."""
+    files = current.media_files or MediaFiles()
+    change: dict[str, Any] = {}
+    for role in _ROLES:
+        before = getattr(files, role) or []
+        known = {entry.path for entry in before}
+        # What others added meanwhile stays; of roles that hold one file, the first comes first.
+        new = [entry for entry in getattr(made, role) or [] if entry.path not in known]
+        if new:
+            change[role] = [*before, *new]
+    if not change:
+        return None
+    if streaming := change.get("streaming"):
+        change["streaming"] = sorted(streaming, key=lambda entry: entry.resolution[0])
+    after = msgspec.structs.replace(current, media_files=msgspec.structs.replace(files, **change))
+    return msgspec.structs.replace(after, modified_datetime=now(), **shape)
+
+
+def _finish(job: StoredJob, status: str, message: str | None) -> None:
+    def how(current: StoredJob) -> StoredJob | None:
+        if current.is_finished:
+            return None
+        return msgspec.structs.replace(current, status=status, message=message, stop_time=now())
+
+    # It may have been cancelled while its last step was running.
+    with contextlib.suppress(NotFound):
+        records.edit(JOB, job.uid, how)
+    clean_up(job)
+
+
+def _tell(job: StoredJob, failure: str | None) -> None:
+    """Send the mail that was asked for; its id makes that a redelivery sends no second one."""
+    spec = job.spec.email_spec
+    if spec is None:
+        return
+    if failure:
+        text = f"The transcode of {job.spec.name} failed: {failure}\n\nThe uploaded file was kept.\n"
+        spec = EmailSpec(recipients=spec.recipients, subject=f"Failed: {spec.subject}"[:200], text=text)
+    try:
+        mails = project_emails.prepare(job.project, spec, f"transcode-{job.uid}", job.user)
+    except LimnError:
+        # Somebody left the project, or an attachment is gone: that is no reason to fail what was transcoded.
+        return
+    send_many(settings().email_queue_url, mails)

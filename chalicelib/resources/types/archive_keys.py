@@ -1,0 +1,31 @@
+"""Keys to buckets that archival copies are pushed to: sealed in a media type's record, opened where they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from chalicelib.core.definitions import ArchiveConfig, StorageConfig
+from chalicelib.storage import sealing
+
+_PURPOSE = "archive"
+
+
+def sealed(configs: Sequence[ArchiveConfig]) -> list[ArchiveConfig]:
+    """Archival copies as they are stored. Raises Unavailable where the key service does not answer."""
+    return [
+        msgspec.structs.replace(config, s3_storage=_with_secret(config.s3_storage)) if config.s3_storage else config
+        for config in configs
+    ]
+
+
+def opened(place: StorageConfig) -> StorageConfig:
+    """A bucket with its secret as it was given. Raises Unavailable where the key service does not answer."""
+    secret = sealing.unseal(place.aws_secret_access_key, _PURPOSE).decode()
+    return msgspec.structs.replace(place, aws_secret_access_key=secret)
+
+
+def _with_secret(place: StorageConfig) -> StorageConfig:
+    secret = sealing.seal(place.aws_secret_access_key.encode(), _PURPOSE)
+    return msgspec.structs.replace(place, aws_secret_access_key=secret)

@@ -1,0 +1,119 @@
+"""Attribute types: the definitions of user-defined attributes (`spec/3` §10).
+
+`{id}` is the id of a type, or of a project where the attributes are those of its sections. What it is stands in the
+body, so the address reads both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.core.permissions import Permission
+from chalicelib.core.responses import MessageResponse
+from chalicelib.http.addresses import by_body
+from chalicelib.http.operation import Call, Found, NoQuery, Operation
+from chalicelib.resources.types import attributes as types_attributes
+from chalicelib.resources.types.attribute_schemas import AttributeTypeDelete, AttributeTypeSpec, AttributeTypeUpdate
+from chalicelib.resources.types.attributes import Home
+
+TAG = "Types"
+PATH = "/rest/AttributeType/{id}"
+
+
+def _locate(path: dict[str, Any], body: Any) -> Found[Home]:
+    home = types_attributes.home_of(body.entity_type, path["id"])
+    return Found(thing=home, project=home.project)
+
+
+ADDRESS = by_body("type", _locate)
+
+
+def create_attribute_type(call: Call[Home, NoQuery, AttributeTypeSpec]) -> MessageResponse:
+    """Add an attribute; its default becomes the value of everything there is."""
+    types_attributes.add(call.target, call.body.addition, call.caller.id)
+    return MessageResponse(message=f"New attribute type '{call.body.addition.name}' added")
+
+
+def update_attribute_type(call: Call[Home, NoQuery, AttributeTypeUpdate]) -> MessageResponse:
+    """Change the members given."""
+    return _change(call, whole=False)
+
+
+def replace_attribute_type(call: Call[Home, NoQuery, AttributeTypeUpdate]) -> MessageResponse:
+    """Make the definition what the body says; members it lacks disappear."""
+    return _change(call, whole=True)
+
+
+def delete_attribute_type(call: Call[Home, NoQuery, AttributeTypeDelete]) -> MessageResponse:
+    """Remove an attribute with all its values."""
+    types_attributes.remove(call.target, call.body.name, call.caller.id)
+    return MessageResponse(message=f"Attribute '{call.body.name}' deleted")
+
+
+def _change(call: Call[Home, NoQuery, AttributeTypeUpdate], *, whole: bool) -> MessageResponse:
+    body = call.body
+    said = types_attributes.change(
+        call.target,
+        body.current_name,
+        body.attribute_type_update,
+        call.caller.id,
+        whole=whole,
+        everywhere=body.everywhere in (True, "true"),
+    )
+    return MessageResponse(message=said)
+
+
+OPERATIONS = (
+    Operation(
+        id="CreateAttributeType",
+        method="POST",
+        path=PATH,
+        summary="Add an attribute to a type.",
+        details="Where it has a default, that becomes the value of everything of the type.",
+        needs=Permission.FULL,
+        addresses=ADDRESS,
+        body=AttributeTypeSpec,
+        returns=MessageResponse,
+        handler=create_attribute_type,
+        tag=TAG,
+    ),
+    Operation(
+        id="UpdateAttributeType",
+        method="PATCH",
+        path=PATH,
+        summary="Rename or change an attribute of a type.",
+        details="Values go along: under the new name, and from int to float and back. No other dtypes but enum and "
+        "string become each other.",
+        needs=Permission.FULL,
+        addresses=ADDRESS,
+        body=AttributeTypeUpdate,
+        returns=MessageResponse,
+        handler=update_attribute_type,
+        tag=TAG,
+    ),
+    Operation(
+        id="ReplaceAttributeType",
+        method="PUT",
+        path=PATH,
+        summary="Replace the definition of an attribute of a type.",
+        details="As a change, but members that are not given disappear.",
+        needs=Permission.FULL,
+        addresses=ADDRESS,
+        body=AttributeTypeUpdate,
+        returns=MessageResponse,
+        handler=replace_attribute_type,
+        tag=TAG,
+    ),
+    Operation(
+        id="DeleteAttributeType",
+        method="DELETE",
+        path=PATH,
+        summary="Remove an attribute from a type, with all its values.",
+        needs=Permission.FULL,
+        addresses=ADDRESS,
+        body=AttributeTypeDelete,
+        returns=MessageResponse,
+        handler=delete_attribute_type,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,65 @@
+"""What adds, changes and removes the definition of an attribute (`spec/3` §§10.3–10.5), in both vocabularies."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta, field
+
+from chalicelib.core.attributes import AttributeType, AutocompleteService, Dtype
+from chalicelib.core.resource import Resource
+
+EntityType = Literal["FileType", "MediaType", "LocalizationType", "StateType", "LeafType", "Section"]
+AttributeName = Annotated[str, Meta(min_length=1)]
+
+
+class AttributeTypeSpec(Resource, kw_only=True):
+    """An attribute to add to a type, or to the sections of a project."""
+
+    entity_type: EntityType
+    addition: AttributeType
+
+
+class AttributeTypeChange(Resource, kw_only=True):
+    """The members of a definition that change; of a replacement all those that it will have."""
+
+    name: AttributeName | None = None
+    dtype: Dtype | None = None
+    description: str | None = None
+    required: bool | None = None
+    order: int | None = None
+    default: Any = None
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: list[str] | None = None
+    labels: list[str] | None = None
+    size: Annotated[int, Meta(ge=1, le=2000)] | None = None
+    use_current: bool | None = None
+    autocomplete: AutocompleteService | None = None
+    style: str | None = None
+    visible: bool | None = None
+
+
+class AttributeTypeUpdate(Resource, kw_only=True):
+    """How an attribute changes; `global` says whether it does so on every type of the project that has it."""
+
+    accepts: ClassVar = {
+        "old_attribute_type_name": "current_name",
+        "new_attribute_type": "attribute_type_update",
+    }
+
+    entity_type: EntityType
+    current_name: AttributeName
+    attribute_type_update: AttributeTypeChange
+    everywhere: Literal["true", "false"] | bool = field(default=False, name="global")
+    max_instances: int | None = None
+    """Of older clients; without effect."""
+
+
+class AttributeTypeDelete(Resource, kw_only=True):
+    """The attribute to remove."""
+
+    accepts: ClassVar = {"attribute_to_delete": "name"}
+
+    entity_type: EntityType
+    name: AttributeName

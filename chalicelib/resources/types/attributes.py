@@ -1,0 +1,246 @@
+"""Adding, changing and removing attributes of types, and what that does to the things of the type (`spec/3` §10).
+
+The definition changes in one commit, and with it the type's list of revisions, by which whoever reads a thing sees its
+values as they have become (`core/revisions.py`): it takes as long for one thing as for a million. Sections, of which
+there are few, are rewritten one by one; a request that was stopped in between may be repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import authentication
+from chalicelib.core.accounts import PROJECT
+from chalicelib.core.attribute_values import check_definition, convert
+from chalicelib.core.attributes import AttributeType
+from chalicelib.core.definitions import SECTION, TYPE_RECORD
+from chalicelib.core.kinds import Kind
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import given
+from chalicelib.core.revisions import Added, Recast, Removed, Renamed, Revision, revised
+from chalicelib.errors import BadInput
+from chalicelib.resources.types.attribute_schemas import AttributeTypeChange
+from chalicelib.storage.dynamodb import records
+
+MOST_ATTRIBUTES = 1_000
+"""Attributes of one type: their definitions must fit into one row."""
+KIND_OF: dict[str, Kind] = {
+    "MediaType": Kind.MEDIA,
+    "LocalizationType": Kind.LOCALIZATION,
+    "StateType": Kind.STATE,
+    "LeafType": Kind.LEAF,
+    "FileType": Kind.FILE,
+}
+MOST_REVISIONS = 2_000
+"""Changes to attributes of one type that concern values: their list must fit beside the definitions."""
+_CHANGEABLE = {("int", "float"), ("float", "int"), ("enum", "string"), ("string", "enum")}
+"""The dtypes that become each other."""
+
+Changed = tuple[list[AttributeType], list[Revision]]
+"""The definitions after a change, and what it means for values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Home:
+    """Where attributes are defined: a type, or for sections (`kind` None) the project."""
+
+    kind: Kind | None
+    number: int
+    project: int
+    attributes: Sequence[AttributeType]
+
+    @property
+    def record(self) -> RecordKind[Any]:
+        """The record that holds the definitions."""
+        return PROJECT if self.kind is None else TYPE_RECORD[self.kind]
+
+
+def home_of(entity_type: str, number: int) -> Home:
+    """Where a kind of thing has its attributes defined. Raises NotFound."""
+    if entity_type == "Section":
+        project = authentication.project_of(number)
+        return Home(kind=None, number=number, project=project.id, attributes=project.attribute_types)
+    kind = KIND_OF[entity_type]
+    return _home(kind, records.get(TYPE_RECORD[kind], number))
+
+
+def add(home: Home, addition: AttributeType, user: int) -> None:
+    """Add an attribute; its default, if it has one, becomes the value of everything there is.
+
+    Raises:
+        BadInput: the name is taken, or the definition breaks a rule.
+    """
+    made = check_definition(addition)
+
+    def extended(current: Sequence[AttributeType]) -> Changed:
+        if any(each.name == made.name for each in current):
+            raise BadInput(f"'{made.name}' is already an attribute.")
+        if len(current) >= MOST_ATTRIBUTES:
+            raise BadInput(f"addition: a type may have at most {MOST_ATTRIBUTES} attributes.")
+        return [*current, made], [Added(made.name, made.default)]
+
+    _apply(home, user, extended)
+
+
+def change(
+    home: Home, name: str, wish: AttributeTypeChange, user: int, *, whole: bool = False, everywhere: bool = False
+) -> str:
+    """Change an attribute, or all of that name in the project; what was done, in sentences.
+
+    Args:
+        home: where it is defined.
+        name: what it is called now.
+        wish: what changes.
+        user: who changes it.
+        whole: whether the definition becomes what `wish` says and nothing else.
+        everywhere: whether it changes on every type of the project that has it.
+
+    Raises:
+        BadInput: there is no such attribute, or the change breaks a rule; nothing was changed.
+    """
+    others = _namesakes(home, name) if everywhere and home.kind is not None else ()
+    # The one that was named comes last: while it has the old name, the request may be repeated.
+    homes = [*others, home]
+    plans = [_changed(each.attributes, name, wish, whole=whole) for each in homes]
+
+    def replaced(current: Sequence[AttributeType]) -> Changed:
+        before, after = _changed(current, name, wish, whole=whole)
+        return [after if each.name == name else each for each in current], _revisions(before, after)
+
+    for each in homes:
+        _apply(each, user, replaced)
+    return _told(*plans[-1], len(homes))
+
+
+def remove(home: Home, name: str, user: int) -> None:
+    """Remove an attribute with all its values.
+
+    Raises:
+        BadInput: a type has no such attribute; of sections nothing happens then.
+    """
+    if home.kind is not None:
+        _find(home.attributes, name)
+
+    def rest(current: Sequence[AttributeType]) -> Changed:
+        return [each for each in current if each.name != name], [Removed(name)]
+
+    _apply(home, user, rest)
+
+
+# --- definitions ---------------------------------------------------------------------------------------------------
+
+
+def _home(kind: Kind, found: Any) -> Home:
+    return Home(kind=kind, number=found.id, project=found.project, attributes=found.attribute_types)
+
+
+def _namesakes(home: Home, name: str) -> Iterable[Home]:
+    """The other types of the project with an attribute of that name."""
+    definitions = records.definitions(home.project)
+    for kind in Kind:
+        for found in definitions.types(kind).values():
+            if found.attribute(name) is not None and (kind, found.id) != (home.kind, home.number):
+                yield _home(kind, found)
+
+
+def _find(attributes: Iterable[AttributeType], name: str) -> AttributeType:
+    found = next((each for each in attributes if each.name == name), None)
+    if found is None:
+        raise BadInput(f"Could not find attribute name '{name}': the type has no such attribute.")
+    return found
+
+
+def _changed(
+    attributes: Sequence[AttributeType], name: str, wish: AttributeTypeChange, *, whole: bool
+) -> tuple[AttributeType, AttributeType]:
+    """The definition before and after. Raises BadInput."""
+    before = _find(attributes, name)
+    members = {"name": name, **given(wish)}
+    if whole or members.keys() > {"name"}:
+        if wish.dtype is None and (whole or _differs(before, members)):
+            raise BadInput("dtype: it must be given where anything but the name of an attribute changes.")
+        after = AttributeType(**members) if whole else msgspec.structs.replace(before, **members)
+        if after.dtype != before.dtype and (before.dtype, after.dtype) not in _CHANGEABLE:
+            raise BadInput(
+                f"dtype: that of '{name}' cannot change from {before.dtype} to {after.dtype}; "
+                "only int and float, and enum and string, become each other."
+            )
+        after = check_definition(after if "default" in members else _with_fitting_default(after))
+    else:
+        check_definition(AttributeType(name=members["name"], dtype="string"))
+        after = msgspec.structs.replace(before, name=members["name"])
+    if after.name != name and any(each.name == after.name for each in attributes):
+        raise BadInput(f"'{after.name}' is already an attribute.")
+    return before, after
+
+
+def _differs(before: AttributeType, members: dict[str, Any]) -> bool:
+    return any(getattr(before, member) != value for member, value in members.items() if member != "name")
+
+
+def _with_fitting_default(after: AttributeType) -> AttributeType:
+    """The definition without the default it had, where that no longer is one of its values."""
+    if after.default is None:
+        return after
+    try:
+        convert(after, after.default)
+    except BadInput:
+        return msgspec.structs.replace(after, default=None)
+    return after
+
+
+def _told(before: AttributeType, after: AttributeType, types: int) -> str:
+    said = []
+    if after.name != before.name:
+        said.append(f"Attribute '{before.name}' renamed to '{after.name}'.")
+    if msgspec.structs.replace(after, name=before.name) != before:
+        became = f" from {before.dtype} to {after.dtype}" if after.dtype != before.dtype else ""
+        said.append(f"Attribute '{after.name}' changed{became}.")
+    if not said:
+        said.append(f"Attribute '{before.name}' is as it was.")
+    if types > 1:
+        said.append(f"{types} types have it.")
+    return "\n".join(said)
+
+
+def _revisions(before: AttributeType, after: AttributeType) -> list[Revision]:
+    """What the change of a definition means for values."""
+    found: list[Revision] = []
+    if after.name != before.name:
+        found.append(Renamed(before.name, after.name))
+    if after.dtype != before.dtype and after.dtype in ("int", "float"):
+        found.append(Recast(after.name, after.dtype))
+    return found
+
+
+def _apply(home: Home, user: int, how: Callable[[Sequence[AttributeType]], Changed]) -> None:
+    meant = how(home.attributes)[1] if home.kind is None else []
+    _rewrite_sections(home, user, meant)
+
+    def applied(current: Any) -> Any:
+        attributes, revisions = how(current.attribute_types)
+        if home.kind is None:
+            return msgspec.structs.replace(current, attribute_types=attributes)
+        if len(current.revisions) + len(revisions) > MOST_REVISIONS:
+            raise BadInput(f"The attributes of a type may be changed {MOST_REVISIONS} times; make another type.")
+        return msgspec.structs.replace(current, attribute_types=attributes, revisions=[*current.revisions, *revisions])
+
+    records.edit(home.record, home.number, applied, user=user)
+    # Those that were written meanwhile; what came with a default by then has got it.
+    _rewrite_sections(home, user, [each for each in meant if not isinstance(each, Added)])
+
+
+def _rewrite_sections(home: Home, user: int, revisions: Sequence[Revision]) -> None:
+    """Take the attributes of a project's sections through revisions."""
+    if not revisions:
+        return
+
+    def how(current: Any) -> Any:
+        return msgspec.structs.replace(current, attributes=revised(current.attributes, revisions))
+
+    for section in records.definitions(home.project).sections.values():
+        records.edit(SECTION, section.id, how, user=user)

@@ -1,0 +1,205 @@
+"""Types of media, localizations, states, leaves and files (`spec/3` §9): five of a kind."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from chalicelib.core.accounts import Project
+from chalicelib.core.attribute_values import check_definitions
+from chalicelib.core.definition_specs import (
+    FileTypeSpec,
+    FileTypeUpdate,
+    LeafTypeSpec,
+    LeafTypeUpdate,
+    LocalizationTypeSpec,
+    LocalizationTypeUpdate,
+    MediaTypeSpec,
+    MediaTypeUpdate,
+    StateTypeSpec,
+    StateTypeUpdate,
+)
+from chalicelib.core.definitions import TYPE_RECORD, AnyType
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Id, Resource, Uuid, given
+from chalicelib.core.responses import CreateResponse, MessageResponse
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.http.addresses import PROJECT, record_of_project
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.resources.types import archive_keys, definitions, retirement
+from chalicelib.storage.dynamodb import entities, ids, records
+
+TAG = "Types"
+RESERVED = "filename"
+
+
+class TypeQuery(Resource, kw_only=True):
+    """By what types are narrowed."""
+
+    elemental_id: Uuid | None = None
+
+
+class AnnotationTypeQuery(TypeQuery, kw_only=True):
+    """By what annotation types are narrowed: one media they may lie on. `type` is ignored (`spec/1` Versioning)."""
+
+    media_id: list[Id] | None = None
+    type: Id | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypeResource:
+    """One of the five kinds of types, and what it has of its own."""
+
+    kind: Kind
+    word: str
+    spec: type[Resource]
+    update: type[Resource]
+    query: type[Resource] = TypeQuery
+
+    def list(self, call: Call[Project, Any, None]) -> list[AnyType]:
+        """All types of the kind: files' by id, the others by name."""
+        found = list(records.definitions(call.project).types(self.kind).values())
+        if wanted := call.query.elemental_id:
+            found = [each for each in found if each.elemental_id == wanted.lower()]
+        if media := getattr(call.query, "media_id", None):
+            fitting = _media_type_of(call.project, media)
+            found = [each for each in found if fitting in each.media]  # type: ignore[union-attr]
+        return sorted(found, key=lambda each: (each.id if self.kind is Kind.FILE else each.name, each.id))
+
+    def create(self, call: Call[Project, NoQuery, Any]) -> CreateResponse:
+        """A new type. Its attributes are checked in their shape; deeper rules hold when one is added or changed."""
+        members = _checked(call.project, given(call.body))
+        number = ids.reserve(TYPE_RECORD[self.kind].name)[0]
+        members.setdefault("elemental_id", str(uuid.uuid4()))
+        made = TYPE_RECORD[self.kind].struct(id=number, project=call.project, **members)
+        records.create(TYPE_RECORD[self.kind], made, user=call.caller.id)
+        return CreateResponse(message=f"{self.word} created successfully!", id=number)
+
+    def get(self, call: Call[AnyType, NoQuery, None]) -> AnyType:
+        """One type."""
+        return call.target
+
+    def change(self, call: Call[AnyType, NoQuery, Any]) -> MessageResponse:
+        """Replace the members given; media types are added to those it has."""
+        change = _checked(call.project, given(call.body))
+        if not change:
+            raise BadInput("Nothing to change: none of the members of this type was given.")
+        added = change.pop("media", [])
+
+        def how(current: Any) -> Any:
+            more = {"media": list(dict.fromkeys([*current.media, *added]))} if added else {}
+            return msgspec.structs.replace(current, **change, **more)
+
+        records.edit(TYPE_RECORD[self.kind], call.target.id, how, user=call.caller.id)
+        return MessageResponse(message=f"{self.word} {call.target.id} updated successfully!")
+
+    def delete(self, call: Call[AnyType, NoQuery, None]) -> MessageResponse:
+        """Delete the type with everything of it."""
+        number = call.target.id
+        gone = retirement.delete_type(self.kind, call.project, number, call.caller.id)
+        title = f"{self.kind.capitalize()} type"
+        return MessageResponse(message=f"{title} {number} (and {gone} instances) deleted successfully!")
+
+    def operations(self) -> tuple[Operation, ...]:
+        """The five operations of this kind of type."""
+        struct, record = TYPE_RECORD[self.kind].struct, TYPE_RECORD[self.kind]
+        plural, noun = f"{self.word}s", f"{self.kind} type"
+        one = record_of_project(record)
+
+        def operation(verb: str, method: str, handler: Callable[..., Any], **more: Any) -> Operation:
+            listing = verb == "List"
+            return Operation(
+                id=f"Get{self.word}List" if listing else f"{verb}{self.word}",
+                method=method,
+                path=f"/rest/{plural}/{{project}}" if verb in ("List", "Create") else f"/rest/{self.word}/{{id}}",
+                addresses=PROJECT if verb in ("List", "Create") else one,
+                needs=Permission.VIEW if method == "GET" else Permission.FULL,
+                handler=handler,
+                tag=TAG,
+                **more,
+            )
+
+        return (
+            operation(
+                "List",
+                "GET",
+                self.list,
+                summary=f"The {noun}s of a project.",
+                query=self.query,
+                returns=list[struct],  # type: ignore[valid-type]
+            ),
+            operation(
+                "Create",
+                "POST",
+                self.create,
+                summary=f"Make a {noun}.",
+                body=self.spec,
+                returns=CreateResponse,
+            ),
+            operation("Get", "GET", self.get, summary=f"One {noun}.", returns=struct),
+            operation(
+                "Update",
+                "PATCH",
+                self.change,
+                summary=f"Change a {noun}, its attributes and dtype apart.",
+                body=self.update,
+                returns=MessageResponse,
+            ),
+            operation(
+                "Delete",
+                "DELETE",
+                self.delete,
+                summary=f"Delete a {noun} with everything of it, at once; the message counts that.",
+                returns=MessageResponse,
+            ),
+        )
+
+
+def _checked(project: int, members: dict[str, Any]) -> dict[str, Any]:
+    """The members of a body as they are stored. Raises BadInput or NotFound where one breaks a rule."""
+    if members.get("name", "").strip().casefold() == RESERVED:
+        raise BadInput(f"name: a type may not be called {RESERVED}.")
+    if "media_types" in members:
+        members["media"] = definitions.check_media_types(project, members.pop("media_types"))
+    for member in retirement.DEFAULTS:
+        definitions.check_default(project, member, members.get(member))
+    if "attribute_types" in members:
+        members["attribute_types"] = check_definitions(members["attribute_types"])
+    if "archive_config" in members:
+        members["archive_config"] = archive_keys.sealed(members["archive_config"])
+    if "elemental_id" in members:
+        members["elemental_id"] = members["elemental_id"].lower()
+    return members
+
+
+def _media_type_of(project: int, media: list[int]) -> int:
+    if len(media) != 1:
+        raise BadInput(f"media_id: give exactly one media id, not {len(media)}; we expect only one media ID!")
+    found = entities.get(Kind.MEDIA, media[0])
+    if found.project != project:
+        raise NotFound.of("Media", media[0])
+    return int(found.type)
+
+
+RESOURCES = (
+    TypeResource(kind=Kind.MEDIA, word="MediaType", spec=MediaTypeSpec, update=MediaTypeUpdate),
+    TypeResource(
+        kind=Kind.LOCALIZATION,
+        word="LocalizationType",
+        spec=LocalizationTypeSpec,
+        update=LocalizationTypeUpdate,
+        query=AnnotationTypeQuery,
+    ),
+    TypeResource(
+        kind=Kind.STATE, word="StateType", spec=StateTypeSpec, update=StateTypeUpdate, query=AnnotationTypeQuery
+    ),
+    TypeResource(kind=Kind.LEAF, word="LeafType", spec=LeafTypeSpec, update=LeafTypeUpdate),
+    TypeResource(kind=Kind.FILE, word="FileType", spec=FileTypeSpec, update=FileTypeUpdate),
+)
+
+OPERATIONS = tuple(operation for resource in RESOURCES for operation in resource.operations())

@@ -1,0 +1,268 @@
+"""Deleting a type or a version with everything of it: at once for all readers, and row by row behind them.
+
+    1. the continuation     a message, received after a minute
+    2. what is of it        an object: the ids, as the view has them
+    3. the definition       goes, with what names it; it is noted as retired: one transaction, one commit
+    4. every part           when the message comes, rows are buried with their entries in the change log
+    5. what came later      is buried too: the log behind the list of 2 tells of it
+    6. a while later        5 once more: whoever had read the definition before it went is over by then
+    7. with the end         the note goes, and the object
+
+From 3 on nobody sees any of it. Views drop it when they come to the commit, and take nothing of it from later ones
+(`storage/view/deleted_definitions.py`); who reads rows learns of it by the note (`storage/dynamodb/retired.py`). Who
+dies before 3 has done nothing. From 4 on every step may be done again: what is buried is not found again.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import view_queries
+from chalicelib.core.accounts import MEMBERSHIP
+from chalicelib.core.commits import Commit
+from chalicelib.core.definitions import TYPE_RECORD, VERSION
+from chalicelib.core.edits import deleted
+from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.records import RecordKind
+from chalicelib.errors import NotFound, Unavailable
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Query, Test
+from chalicelib.queues import SETTLED, BuryRetired, send
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import entities, records, retired, steps
+from chalicelib.storage.dynamodb.retired import Retired
+from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import archive, intents
+from chalicelib.storage.log.intents import Intent
+
+LATER = 900
+"""Seconds after which everybody is over who may have read a definition before it went: Lambda ends its functions."""
+AT_ONCE = steps.LARGEST
+"""Rows of one commit."""
+COMMITS_AT_ONCE = 200
+"""Commits that are searched between two looks at the clock."""
+MOST_NAMING = 80
+"""Records that forget a definition in the transaction that removes it; the queue sees to what is left."""
+DEFAULTS = ("default_box", "default_line", "default_dot", "default_localization")
+_RECORD: dict[DefinitionKind, RecordKind[Any]] = {
+    **{TYPE_OF[kind]: record for kind, record in TYPE_RECORD.items()},
+    DefinitionKind.VERSION: VERSION,
+}
+_encode = msgspec.json.Encoder().encode
+_decoder = msgspec.json.Decoder(list[tuple[Kind, list[int]]])
+Naming = tuple[RecordKind[Any], int, Callable[[Any], Any]]
+"""A record that names a definition: its kind, its id, and what becomes of it."""
+
+
+def delete_type(kind: Kind, project: int, number: int, user: int) -> int:
+    """Delete a type with everything of it, and media types with what lies on their media.
+
+    Returns:
+        how many live things of the type there were.
+
+    Raises:
+        NotFound: it is gone already.
+        Conflict: others delete types, or change what names this one, all the time; nothing was changed.
+    """
+    live = Query(kind=kind, where=Test("type", Op.EQ, number), merge=False)
+
+    def attempt() -> int:
+        before = retired.of(project)
+        view = view_queries.current(project)
+        count = view_queries.count(view, live)
+        _retire(project, view, before, TYPE_OF[kind], number, user)
+        return count
+
+    return steps.again(attempt)
+
+
+def delete_version(project: int, number: int, user: int) -> None:
+    """Delete a version with its localizations and states. Raises as `delete_type`."""
+
+    def attempt() -> None:
+        before = retired.of(project)
+        _retire(project, view_queries.current(project), before, DefinitionKind.VERSION, number, user)
+
+    steps.again(attempt)
+
+
+def _retire(
+    project: int, view: view_queries.View, before: retired.Standing, what: DefinitionKind, number: int, user: int
+) -> None:
+    """Let a definition go that was there when the view was brought up to date, after `before` was read."""
+    seq, going = view.going(what, number)
+    intent = intents.named(project)
+    message = BuryRetired(id=uuid.uuid4().hex, project=project, name=intent.name, key=intent.key)
+    send(settings().purge_queue_url, message, delay=SETTLED)
+    intents.fill(intent, _encode(list(going.items())))
+    change = Transaction()
+    records.drop(change, _RECORD[what], records.get(_RECORD[what], number), user=user)
+    retired.add(change, project, before, Retired(what=what, id=number, name=intent.name, seq=seq, user=user))
+    for kind, naming, without in islice(_naming(project, what, number), MOST_NAMING):
+        records.change(change, kind, naming, without, user=user)
+    change.run()
+
+
+def _naming(project: int, what: DefinitionKind, number: int) -> Iterator[Naming]:
+    """The records of a project that name a definition which goes."""
+    known = records.definitions(project)
+    if what is DefinitionKind.MEDIA_TYPE:
+        for kind in (Kind.LOCALIZATION, Kind.STATE):
+            yield from _changed(TYPE_RECORD[kind], known.types(kind).values(), _without("media", number))
+    elif what is DefinitionKind.LOCALIZATION_TYPE:
+        for kind in (Kind.MEDIA, Kind.STATE):
+            yield from _changed(TYPE_RECORD[kind], known.types(kind).values(), _without_default(number))
+    elif what is DefinitionKind.VERSION:
+        others = [version for version in known.versions.values() if version.id != number]
+        yield from _changed(VERSION, others, _without("bases", number))
+        yield from _changed(MEMBERSHIP, records.listed(MEMBERSHIP, project), _without_version(number))
+
+
+def _changed(kind: RecordKind[Any], found: Any, without: Callable[[Any], Any]) -> Iterator[Naming]:
+    return ((kind, record.id, without) for record in found if without(record) != record)
+
+
+def _without(member: str, number: int) -> Callable[[Any], Any]:
+    def without(current: Any) -> Any:
+        left = [each for each in getattr(current, member) if each != number]
+        return msgspec.structs.replace(current, **{member: left})
+
+    return without
+
+
+def _without_default(number: int) -> Callable[[Any], Any]:
+    def without(current: Any) -> Any:
+        named = [name for name in DEFAULTS if getattr(current, name, None) == number]
+        return msgspec.structs.replace(current, **dict.fromkeys(named))
+
+    return without
+
+
+def _without_version(number: int) -> Callable[[Any], Any]:
+    def without(membership: Any) -> Any:
+        own = membership.default_version
+        return msgspec.structs.replace(membership, default_version=None if own == number else own)
+
+    return without
+
+
+# --- burying -------------------------------------------------------------------------------------------------------
+
+
+def bury(message: BuryRetired, seconds: float) -> None:
+    """Bury what went with a definition, or as much of it as fits into so many seconds; the rest is ordered."""
+    intent = Intent(name=message.name, key=message.key)
+    entry = retired.of(message.project).named(message.name)
+    if entry is None:  # nothing was begun, or all is done
+        intents.drop(intent)
+        return
+    end = time.monotonic() + seconds
+    burial = _Burial(message, entry)
+    for _ in burial.steps(intent):
+        if time.monotonic() > end:
+            _order(msgspec.structs.replace(message, done=burial.done, seen=burial.seen), 0)
+            return
+    if message.last:
+        retired.settle(message.project, message.name)
+        intents.drop(intent)
+    else:
+        _order(msgspec.structs.replace(message, done=burial.done, seen=burial.seen, last=True), LATER)
+
+
+def _order(message: BuryRetired, delay: int) -> None:
+    send(settings().purge_queue_url, msgspec.structs.replace(message, id=uuid.uuid4().hex), delay=delay)
+
+
+class _Burial:
+    """One delivery of a burial.
+
+    Attributes:
+        done: how many of the ids of the list are dealt with.
+        seen: up to which commit the log was searched for what came later.
+    """
+
+    def __init__(self, message: BuryRetired, entry: Retired) -> None:
+        self._project = message.project
+        self._entry = entry
+        self.done = message.done
+        self.seen = max(message.seen, entry.seq)
+
+    def steps(self, intent: Intent) -> Iterator[None]:
+        """Do all of it, with a pause after each part."""
+        self._forget()
+        yield from self._bury_listed(intent)
+        yield from self._bury_later()
+
+    def _forget(self) -> None:
+        """Let those records forget the definition that the transaction had no room for."""
+        for kind, number, without in _naming(self._project, self._entry.what, self._entry.id):
+            try:
+                records.edit(kind, number, without, user=self._entry.user)
+            except NotFound:
+                continue
+
+    def _bury_listed(self, intent: Intent) -> Iterator[None]:
+        body = intents.read(intent)
+        if body is None:
+            raise Unavailable("The list of what is to be buried is gone.", intent.key)
+        start = 0
+        for kind, numbers in _decoder.decode(body):
+            while self.done < start + len(numbers):
+                part = numbers[self.done - start :][:AT_ONCE]
+                self._bury(kind, part)
+                self.done += len(part)
+                yield
+            start += len(numbers)
+
+    def _bury_later(self) -> Iterator[None]:
+        """What is in the log behind the list and is gone with the definition all the same: others were writing it."""
+        kinds = set(Kind) if self._entry.what is DefinitionKind.MEDIA_TYPE else _kinds_of(self._entry.what)
+        waiting: dict[Kind, list[int]] = {kind: [] for kind in kinds}
+        for count, commit in enumerate(archive.history(self._project, after=self.seen), 1):
+            for kind, number in _touched(commit):
+                if kind in waiting:
+                    waiting[kind].append(number)
+            if count % COMMITS_AT_ONCE == 0 or max(map(len, waiting.values())) >= AT_ONCE:
+                self._bury_all(waiting)
+                self.seen = commit.seq
+                yield
+        self._bury_all(waiting)
+
+    def _bury_all(self, waiting: dict[Kind, list[int]]) -> None:
+        for kind, numbers in waiting.items():
+            wanted = sorted(set(numbers))
+            for start in range(0, len(wanted), AT_ONCE):
+                self._bury(kind, wanted[start : start + AT_ONCE])
+            numbers.clear()
+
+    def _bury(self, kind: Kind, numbers: list[int]) -> None:
+        def delete(part: Sequence[int]) -> None:
+            done = [Step(kind, row, None) for row in entities.retired(kind, part).values()]
+            gone = [step.before.entity.id for step in done if step.before]
+            steps.apply(self._project, done, user=self._entry.user, edits=[deleted(kind, gone)])
+
+        steps.in_parts(numbers, delete)
+
+
+def _kinds_of(what: DefinitionKind) -> set[Kind]:
+    if what is DefinitionKind.VERSION:
+        return {kind for kind in Kind if kind.is_annotation}
+    return {kind for kind, definition in TYPE_OF.items() if definition is what}
+
+
+def _touched(commit: Commit) -> Iterator[tuple[Kind, int]]:
+    """The things that a commit made or changed."""
+    for change in commit.changes:
+        if not change.is_definition and not change.is_gone:
+            yield Kind(change.kind), change.id
+    for edit in commit.edits:
+        if edit.new.get("_deleted") is not True:
+            for number in edit.ids:
+                yield edit.kind, number

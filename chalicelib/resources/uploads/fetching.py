@@ -1,0 +1,274 @@
+"""Fetching what callers name by URL: only from allowed origins, never from the inside (design §5, `spec/4` §2.6).
+
+An object of the caller's own project in our buckets is read as an object, whatever the URL's signature says by now; so
+is a finished resumable upload, by its address.
+Everything else goes through HTTP: its origin is our object store's, where the URL's signature decides, or one of
+`allowed_origins`. A name is resolved once, every address of it is judged, and the connection goes to the address
+judged, so that a name that answers differently the second time gains nothing. Redirects begin anew.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urljoin
+
+import urllib3
+from msgspec import Struct
+
+from chalicelib.core import object_keys, origins
+from chalicelib.core.origins import Address
+from chalicelib.errors import BadInput, Forbidden, LimnError, TooLarge
+from chalicelib.resources.uploads import tus
+from chalicelib.settings import settings
+from chalicelib.storage import outbound
+from chalicelib.storage.objects import objects, placement
+
+if TYPE_CHECKING:
+    from urllib3 import BaseHTTPResponse
+
+REDIRECTS = 5
+SECONDS = 20.0
+"""How long one answer may take to begin."""
+LARGEST_BLOCK = 1024 * 1024
+_TIMEOUT = urllib3.Timeout(connect=3, read=10)
+_AMAZON = re.compile(r"(?:(?P<bucket>[a-z0-9.-]{3,63})\.)?s3(?:[.-](?:dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com")
+_UPLOAD = re.compile(r"[0-9a-f]{32}")
+_RANGE = re.compile(r"bytes \d+-\d+/(?P<size>\d+)")
+_OK, _PARTIAL = 200, 206
+_MOVED = range(301, 309)
+
+
+class Fetched(Protocol):
+    """A source of bytes as `video` reads them, and the mark that changes with its content."""
+
+    size: int
+    etag: str
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`, fewer only at the end."""
+
+
+class ObjectPlace(Struct, frozen=True):
+    """An object in one of our buckets, or in a registered one, whose name does not matter."""
+
+    bucket: str
+    key: str
+
+
+def check_origin(url: str | None) -> None:
+    """Raise Forbidden unless a URL, where there is one, is from an allowed origin."""
+    if url is not None:
+        address = origins.take_apart(url)
+        if _upload_of(address) is None and _place_of(address) is None and not _is_allowed(address):
+            raise origins.refusal(url)
+
+
+def object_key(url: str, project: int) -> str | None:
+    """The key of the project's own object that a URL names; None where it names anything else.
+
+    Raises:
+        BadInput: it names a resumable upload that is not finished.
+    """
+    address = origins.take_apart(url)
+    if (upload := _upload_of(address)) is not None:
+        found = tus.key_of(upload)
+        return found[1] if found and found[0] == project else None
+    place = _place_of(address)
+    if place is None:
+        return None
+    try:
+        return place.key if object_keys.project_of(place.key) == project else None
+    except BadInput:
+        return None
+
+
+def open_source(url: str, project: int) -> Fetched:
+    """What a URL names, to be read at any offset.
+
+    Raises:
+        Forbidden: it is not from an allowed origin.
+        BadInput: there is nothing, or its server does not answer as one that serves files.
+    """
+    key = object_key(url, project)
+    return ObjectSource(key) if key else HttpSource(url)
+
+
+def fetch(url: str, project: int, most: int) -> bytes:
+    """All that a URL names.
+
+    Raises:
+        Forbidden: it is not from an allowed origin.
+        TooLarge: it has more than `most` bytes.
+        BadInput: there is nothing, or its server does not answer as one that serves files.
+    """
+    key = object_key(url, project)
+    if key is not None:
+        source = ObjectSource(key)
+        _check_size(source.size, most)
+        return source.read(0, source.size)
+    body = bytearray()
+    with opened(url) as response:
+        if response.status != _OK:
+            raise _unfetchable(url, f"status {response.status}")
+        _check_size(int(response.headers.get("Content-Length") or 0), most)
+        for block in blocks(response):
+            body += block
+            _check_size(len(body), most)
+    return bytes(body)
+
+
+class ObjectSource:
+    """An object of ours; reading fails once it was replaced."""
+
+    def __init__(self, key: str) -> None:
+        found = objects.head(key)
+        if found is None:
+            message = f"url: there is no object {key}."
+            raise BadInput(message)
+        self.key = key
+        self.size, self.etag = found
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`, fewer only at the end."""
+        length = min(length, self.size - offset)
+        return objects.read_range(self.key, offset, length, etag=self.etag) if length > 0 else b""
+
+
+class HttpSource:
+    """A file on a server that answers to ranges."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        with opened(url, {"Range": "bytes=0-0"}) as response:
+            told = _RANGE.fullmatch(response.headers.get("Content-Range") or "")
+            if response.status != _PARTIAL or not told:
+                raise _unfetchable(url, f"status {response.status}; a server that answers to ranges is needed")
+            self.size = int(told["size"])
+            self.etag = (response.headers.get("ETag") or response.headers.get("Last-Modified") or "").strip('"')
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`, fewer only at the end."""
+        last = min(offset + length, self.size) - 1
+        if last < offset:
+            return b""
+        with opened(self._url, {"Range": f"bytes={offset}-{last}"}) as response:
+            if response.status != _PARTIAL:
+                raise _unfetchable(self._url, f"status {response.status} for a range")
+            data = b"".join(blocks(response, last + 1 - offset))
+        if len(data) != last + 1 - offset:
+            raise _unfetchable(self._url, "it ended too early")
+        return data
+
+
+@contextmanager
+def opened(url: str, headers: Mapping[str, str] | None = None) -> Iterator[BaseHTTPResponse]:
+    """The answer to a GET after at most `REDIRECTS` redirects, each judged as the first URL was.
+
+    The headers, which may be secret, go to the origin of the first URL and to no other.
+    """
+    current, first = url, origins.take_apart(url)
+    for _ in range(REDIRECTS + 1):
+        address = origins.take_apart(current)
+        if _place_of(address) is None and not _is_allowed(address):
+            raise origins.refusal(current)
+        at_home = (address.scheme, address.host, address.port) == (first.scheme, first.host, first.port)
+        response = _get(address, (headers or {}) if at_home else {})
+        moved = response.headers.get("Location") if response.status in _MOVED else None
+        if moved is None:
+            try:
+                yield response
+            except (urllib3.exceptions.HTTPError, OSError) as failure:
+                raise _unfetchable(url, type(failure).__name__) from failure
+            finally:
+                response.close()
+            return
+        response.close()
+        current = urljoin(current, moved)
+    raise _unfetchable(url, "it redirects too often")
+
+
+def _get(address: Address, headers: Mapping[str, str]) -> BaseHTTPResponse:
+    """GET from the one address that the name was resolved to and that was judged."""
+    try:
+        return outbound.send(
+            address,
+            "GET",
+            headers={"Accept-Encoding": "identity", "User-Agent": "limn", **headers},
+            retries=urllib3.Retry(2, redirect=False, backoff_factor=0.2),
+            timeout=_TIMEOUT,
+            is_inside=_is_inside(address),
+        )
+    except outbound.NoAddressError as failure:
+        raise _unfetchable(address.url, "its host has no address") from failure
+    except (urllib3.exceptions.HTTPError, OSError) as failure:
+        raise _unfetchable(address.url, type(failure).__name__) from failure
+
+
+def _is_inside(address: Address) -> bool:
+    """Whether the URL is our own object store's, or that of a registered bucket the operator allowed inside."""
+    if address.origin == _configured_store():
+        return True
+    return outbound.is_inside(address) and placement.key_named(address) is not None
+
+
+def blocks(response: BaseHTTPResponse, most: int | None = None) -> Iterator[bytes]:
+    """The body in blocks; a server that sends too slowly or more than asked for is given up."""
+    deadline = time.monotonic() + 600
+    left = most
+    for block in response.stream(LARGEST_BLOCK):
+        if time.monotonic() > deadline:
+            raise BadInput("url: its server sends too slowly.")
+        if left is not None:
+            left -= len(block)
+            if left < 0:
+                raise BadInput("url: its server sent more than it was asked for.")
+        yield block
+
+
+def _place_of(address: Address) -> ObjectPlace | None:
+    """The object of ours that a URL names, by the store's own address or Amazon's; None for anything else."""
+    if (registered := placement.key_named(address)) is not None:
+        return ObjectPlace("", registered)
+    ours = (settings().media_bucket, settings().upload_bucket)
+    path = address.path.lstrip("/")
+    named = _AMAZON.fullmatch(address.host) if address.scheme == "https" and not _configured_store() else None
+    if named and named["bucket"]:
+        bucket, key = named["bucket"], path
+    elif named or address.origin == _configured_store():
+        bucket, _, key = path.partition("/")
+    else:
+        return None
+    return ObjectPlace(bucket, key) if bucket in ours and key else None
+
+
+def _upload_of(address: Address) -> str | None:
+    """The id of the resumable upload that a URL names; None where it names anything else."""
+    home = origins.take_apart(f"{settings().public_url}/files/")
+    name = address.target.removeprefix(home.target)
+    return name if address.origin == home.origin and name != address.target and _UPLOAD.fullmatch(name) else None
+
+
+def _configured_store() -> str:
+    """The origin of the object store where it is not Amazon's."""
+    return origins.origin_of(settings().s3_endpoint)
+
+
+def _is_allowed(address: Address) -> bool:
+    return address.origin in {origins.origin_of(text) for text in settings().allowed_origins}
+
+
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        message = f"url: the file has more than {most} bytes."
+        raise TooLarge(message)
+
+
+def _unfetchable(url: str, why: str) -> LimnError:
+    return BadInput(f"url: {url[:200].partition('?')[0]!r} cannot be fetched.", why)
+
+
+__all__ = ["Fetched", "Forbidden", "HttpSource", "ObjectSource", "check_origin", "fetch", "object_key", "open_source"]

@@ -1,0 +1,154 @@
+"""Uploads and downloads by presigned URLs (`spec/4` §2)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from chalicelib.core.accounts import Project
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Id, Resource
+from chalicelib.core.responses import MessageResponse
+from chalicelib.errors import BadInput
+from chalicelib.http.addresses import WITHIN_PROJECT
+from chalicelib.http.operation import Call, Operation
+from chalicelib.resources.buckets import service as buckets_service
+from chalicelib.resources.uploads import service as uploads_service
+from chalicelib.storage.objects import objects
+
+TAG = "Uploads"
+DAY = 86_400
+WEEK = 604_800
+MOST_PARTS = 10_000
+_MOST_KEYS = 10_000
+
+
+class UploadInfoQuery(Resource, kw_only=True):
+    """What is to be uploaded, and how."""
+
+    expiration: Annotated[int, Meta(ge=1, le=WEEK, description="Seconds that the URLs are good for.")] = DAY
+    num_parts: Annotated[int, Meta(ge=1, le=MOST_PARTS, description="Parts of the upload.")] = 1
+    media_id: Annotated[Id | None, Meta(description="The media it becomes a file of.")] = None
+    file_id: Annotated[Id | None, Meta(description="The File it becomes the object of.")] = None
+    filename: Annotated[str, Meta(description="The name the key is to end with.", max_length=1024)] | None = None
+    bucket_id: Annotated[Id | None, Meta(description="The bucket of a media's file.")] = None
+
+
+class UploadInfo(Resource, kw_only=True):
+    """Where to put the parts of an upload, in order."""
+
+    urls: list[str]
+    key: str
+    upload_id: str = ""
+    """Of a multipart upload; empty for a single part."""
+
+
+class UploadPart(Resource, kw_only=True):
+    """A part as S3 acknowledged it."""
+
+    ETag: Annotated[str, Meta(min_length=1, max_length=256)]
+    PartNumber: Annotated[int, Meta(ge=1, le=MOST_PARTS)]
+
+
+class UploadCompletionSpec(Resource, kw_only=True):
+    """A multipart upload whose parts are all there."""
+
+    key: Annotated[str, Meta(min_length=1, max_length=1024)]
+    upload_id: Annotated[str, Meta(min_length=1, max_length=1024)]
+    parts: Annotated[list[UploadPart], Meta(min_length=2, max_length=MOST_PARTS)]
+    bucket_id: Id | None = None
+
+
+class DownloadInfoQuery(Resource, kw_only=True):
+    """How long the URLs are to live."""
+
+    expiration: Annotated[int, Meta(ge=1, le=WEEK, description="Seconds that the URLs are good for.")] = DAY
+
+
+class DownloadInfoSpec(Resource, kw_only=True):
+    """What is to be downloaded."""
+
+    keys: Annotated[list[Annotated[str, Meta(max_length=1024)]], Meta(max_length=_MOST_KEYS)]
+
+
+class DownloadInfo(Resource, kw_only=True):
+    """Where an object may be read."""
+
+    key: str
+    url: str
+
+
+def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
+    """A fresh key and URLs to put its parts to."""
+    query = call.query
+    if query.bucket_id is not None and query.media_id is None:
+        raise BadInput("bucket_id: it may only be given together with media_id.")
+    bucket = None
+    if query.bucket_id is not None:
+        bucket = buckets_service.chosen(call.target, call.caller, query.bucket_id)
+    key = uploads_service.key_for(
+        call.target, call.caller.id, media=query.media_id, file=query.file_id, filename=query.filename, bucket=bucket
+    )
+    upload, urls = uploads_service.begin(key, query.num_parts, query.expiration)
+    return UploadInfo(urls=urls, key=key, upload_id=upload)
+
+
+def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> MessageResponse:
+    """Make one object of the parts."""
+    body = call.body
+    uploads_service.check_key(body.key, call.target, call.caller)
+    buckets_service.check_key(call.target, body.key, body.bucket_id)
+    parts = [{"ETag": part.ETag, "PartNumber": part.PartNumber} for part in body.parts]
+    objects.complete(body.key, body.upload_id, sorted(parts, key=lambda part: part["PartNumber"]))
+    return MessageResponse(message=f"Upload of {body.key} completed successfully!")
+
+
+def get_download_info(call: Call[Project, DownloadInfoQuery, DownloadInfoSpec]) -> list[DownloadInfo]:
+    """A URL for each key, in the order asked."""
+    urls = uploads_service.download_urls(call.caller.id, call.project, call.body.keys, call.query.expiration)
+    return [DownloadInfo(key=key, url=url) for key, url in zip(call.body.keys, urls, strict=True)]
+
+
+OPERATIONS = (
+    Operation(
+        id="GetUploadInfo",
+        method="GET",
+        path="/rest/UploadInfo/{project}",
+        summary="Where to upload a file: a key and a presigned URL for each of its parts.",
+        details="With several parts, finish with CompleteUpload. The key is given on to whatever uses the file.",
+        needs=Permission.TRANSFER,
+        addresses=WITHIN_PROJECT,
+        query=UploadInfoQuery,
+        returns=UploadInfo,
+        handler=get_upload_info,
+        tag=TAG,
+    ),
+    Operation(
+        id="CompleteUpload",
+        method="POST",
+        path="/rest/UploadCompletion/{project}",
+        summary="Finish an upload of several parts.",
+        needs=Permission.TRANSFER,
+        addresses=WITHIN_PROJECT,
+        body=UploadCompletionSpec,
+        returns=MessageResponse,
+        handler=complete_upload,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetDownloadInfo",
+        method="POST",
+        path="/rest/DownloadInfo/{project}",
+        summary="Where objects of a project may be downloaded: a presigned URL for each key.",
+        details="Whether the objects exist is not checked. A URL that the caller got before is given again while it is "
+        "good for another hour.",
+        needs=Permission.TRANSFER,
+        addresses=WITHIN_PROJECT,
+        query=DownloadInfoQuery,
+        body=DownloadInfoSpec,
+        returns=list[DownloadInfo],
+        handler=get_download_info,
+        tag=TAG,
+    ),
+)

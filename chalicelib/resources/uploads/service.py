@@ -1,0 +1,122 @@
+"""Uploads and downloads: clients talk to S3 themselves, through URLs we sign (`spec/4` §2)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import UTC, datetime
+
+from chalicelib.access import authentication
+from chalicelib.access import scope as access_scope
+from chalicelib.access.authentication import Caller
+from chalicelib.core import object_keys
+from chalicelib.core.accounts import Project
+from chalicelib.core.kinds import Kind
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.resources.buckets import service as buckets_service
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.storage.dynamodb import entities
+from chalicelib.storage.objects import objects, owners, presigned
+
+
+def key_for(
+    project: Project, user: int, *, media: int | None, file: int | None, filename: str | None, bucket: int | None = None
+) -> str:
+    """A fresh key: under a media, under a File, or among the uploads; in the project's bucket for it, or in `bucket`.
+
+    Raises:
+        BadInput: both are given, or the one given is not of the project.
+        Forbidden: the caller of this request may not put files there.
+    """
+    if media is not None and file is not None:
+        raise BadInput("media_id and file_id: give one of them, not both.")
+    if media is not None:
+        _check_in(project, Kind.MEDIA, media, "media_id")
+    elif file is not None:
+        _check_in(project, Kind.FILE, file, "file_id")
+    is_upload = media is None and file is None
+    name = buckets_service.named(
+        project, object_keys.name_for(filename), bucket or (project.upload_bucket if is_upload else project.bucket)
+    )
+    if media is not None:
+        return object_keys.media_key(project.organization, project.id, media, name)
+    if file is not None:
+        return object_keys.file_key(project.organization, project.id, file, name)
+    day = datetime.now(UTC).date().isoformat()
+    return object_keys.upload_key(project.organization, project.id, user, name, day)
+
+
+def begin(key: str, parts: int, seconds: int) -> tuple[str, list[str]]:
+    """The id of a multipart upload (empty for a single part) and a URL to put each part to, in order."""
+    if parts == 1:
+        return "", [objects.presign_put(key, seconds)]
+    return objects.presign_parts(key, parts, seconds)
+
+
+def download_urls(user: int, project: int, wanted: list[str], seconds: int) -> list[str]:
+    """A URL for each key, in order; those the user got before while they are good.
+
+    Raises:
+        Forbidden: a key belongs to another project.
+        BadInput: a key is malformed.
+    """
+    for key in wanted:
+        object_keys.check_project(key, project)
+    _check_open(project, wanted)
+    found = presigned.urls(user, wanted, seconds)
+    return [found[key] for key in wanted]
+
+
+def _check_in(project: Project, kind: Kind, number: int, name: str) -> None:
+    try:
+        found = entities.get(kind, number)
+    except NotFound:
+        found = None
+    if found is None or found.project != project.id:
+        message = f"{name}: there is no {kind} {number} in project {project.id}."
+        raise BadInput(message)
+    access_scope.check(kind, [found])
+
+
+def check_key(key: str, project: Project, caller: Caller) -> None:
+    """Refuse to finish an upload to a key.
+
+    One that OrganizationUploadInfo gave, `organization/name`, is finished in any project of the organization by who
+    belongs to that too: the interface has no other place for it.
+
+    Raises:
+        Forbidden: it belongs to another project or organization, or to something that is closed to the caller.
+        BadInput: it is malformed.
+    """
+    organization = object_keys.organization_of(key)
+    if organization is None:
+        object_keys.check_project(key, project.id)
+        _check_open(project.id, [key])
+    elif organization != project.organization or not authentication.organization_level(caller, organization):
+        message = f"key: {key!r} does not belong to the organization of project {project.id}, or you do not."
+        raise Forbidden(message)
+
+
+def _check_open(project: int, wanted: list[str]) -> None:
+    """Raise Forbidden unless the caller of this request may reach the objects of keys of a project.
+
+    Those in the folder of a media are open with it, or with any clone that names them; those of nothing that is there,
+    such as uploads, with whatever lets the caller ask.
+    """
+    scope = access_scope.scope(project)
+    folders: defaultdict[tuple[Kind, int], set[str]] = defaultdict(set)
+    for key in wanted:
+        if (owner := object_keys.owner_of(key)) and Kind(owner[1]) in scope:
+            folders[Kind(owner[1]), owner[2]].add(key)
+    for (kind, number), keys_there in folders.items():
+        _check_folder(project, kind, number, keys_there)
+
+
+def _check_folder(project: int, kind: Kind, number: int, wanted: set[str]) -> None:
+    others = owners.clones(project, number) if kind is Kind.MEDIA else ()
+    rows = [row.entity for row in entities.many(kind, [number, *others]).values() if row.entity.project == project]
+    closed = set(wanted)
+    for row in access_scope.only(kind.value, rows):
+        closed -= wanted if row.id == number else object_cleanup.named(row)
+    if closed:
+        message = f"key: {min(closed)!r} belongs to a {kind} that is closed to you."
+        raise Forbidden(message)

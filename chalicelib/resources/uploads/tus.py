@@ -1,0 +1,199 @@
+"""Uploads that go on where they broke off (tus 1.0), over S3's multipart uploads.
+
+A request's bytes are stored as an object of their own, and then the upload's row says that they are there: what dies
+between the two leaves an object that nobody knows, and the client, which asks for the offset, sends the bytes again.
+Chunks that together are large enough become a part. Each attempt at a part has a number that no other has and counts
+only once the row says so: one that was overtaken or died changes nothing. Where all is there but what makes one object
+of it died, whoever asks next does it: the client for the offset, or an operation that is to read the upload.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from chalicelib.core import object_keys, tus
+from chalicelib.core.accounts import Project
+from chalicelib.core.resource import now, timestamp
+from chalicelib.core.tus import Chunk, Upload
+from chalicelib.errors import BadInput, Conflict, Gone, LimnError, NotFound
+from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import tus_uploads as rows
+
+LIVES = timedelta(days=3)
+"""How long an upload may take; the buckets abort forgotten multipart uploads after a week."""
+LASTS = timedelta(days=7)
+"""How long a finished one is known by its address; its object stays as long as any upload."""
+log = logging.getLogger("limn.resumable")
+_set = msgspec.structs.replace
+
+
+def create(project: Project, user: int, length: int, filename: str | None, metadata: str) -> Upload:
+    """A new upload of so many bytes; one of none is finished already."""
+    moment = datetime.now(UTC)
+    key = object_keys.upload_key(
+        project.organization, project.id, user, object_keys.name_for(filename), moment.date().isoformat()
+    )
+    upload = Upload(
+        id=uuid.uuid4().hex,
+        project=project.id,
+        user=user,
+        key=key,
+        length=length,
+        metadata=metadata,
+        until=timestamp(moment + LIVES),
+    )
+    upload = rows.create(upload)
+    return upload if length else finish(upload)
+
+
+def check_alive(upload: Upload) -> None:
+    """Raise Gone where an upload was ended or its time is over."""
+    if upload.is_gone or upload.until <= now():
+        message = f"The upload {upload.id} is over: it was ended, or took too long."
+        raise Gone(message)
+
+
+def append(upload: Upload, offset: int, body: bytes) -> Upload:
+    """Store what goes on at an offset; once it returns, that many bytes are safe.
+
+    Raises:
+        Gone: the upload is over.
+        Conflict: the upload does not go on at the offset, or somebody else is writing.
+        BadInput: it would become longer than was said.
+    """
+    check_alive(upload)
+    if offset != upload.offset:
+        message = f"Upload-Offset: the upload goes on at {upload.offset}, not at {offset}."
+        raise Conflict(message)
+    if offset + len(body) > upload.length:
+        message = f"The upload has {upload.length} bytes; {offset} and {len(body)} are more."
+        raise BadInput(message)
+    if upload.waiting >= tus.SMALLEST_PART:
+        upload = _part(upload)  # died at this before; what waits stays bounded
+    if body:
+        key = f"{object_keys.chunks_prefix(upload.id)}{offset:015d}-{uuid.uuid4().hex[:12]}"
+        objects.write(key, body)
+        chunks = [*upload.chunks, Chunk(key, len(body))]
+        try:
+            upload = rows.save(_set(upload, offset=offset + len(body), chunks=chunks))
+        except Conflict:
+            objects.remove([key])
+            raise
+    if upload.offset == upload.length:
+        return finish(upload)
+    if upload.waiting >= tus.SMALLEST_PART:
+        try:
+            upload = _part(upload)
+        except LimnError:
+            # The bytes are safe as they lie; the next request makes a part of them.
+            log.exception("the chunks of upload %s wait", upload.id)
+    return upload
+
+
+def finish(upload: Upload) -> Upload:
+    """Make one object of an upload that is all there; one that is not, or was finished before, is as it was.
+
+    Raises:
+        Conflict: somebody else is doing so.
+        Unavailable: it could not be done; it may be tried again.
+    """
+    if upload.is_finished or upload.is_gone or upload.offset < upload.length:
+        return upload
+    if not upload.multipart:
+        objects.write(upload.key, _waiting(upload))
+    else:
+        if upload.chunks:
+            upload = _part(upload)
+        objects.complete(upload.key, upload.multipart, rows.parts(upload))
+    until = timestamp(datetime.now(UTC) + LASTS)
+    upload = rows.save(_set(upload, is_finished=True, chunks=[], until=until))
+    _clean(upload)
+    return upload
+
+
+def end(upload: Upload) -> None:
+    """Give an upload up, with all that there is of it. Doing so again goes on where it broke off."""
+    if not upload.is_gone:
+        upload = rows.save(_set(upload, is_gone=True))
+    if upload.is_finished:
+        objects.remove([upload.key])
+    elif upload.multipart:
+        objects.abort(upload.key, upload.multipart)
+    _clean(upload)
+
+
+def key_of(number: str) -> tuple[int, str] | None:
+    """The project and the key of a finished upload; None where there is none.
+
+    Raises:
+        BadInput: it is not finished.
+    """
+    try:
+        upload = finish(rows.get(number))
+    except NotFound:
+        return None
+    if upload.is_gone:
+        return None
+    if not upload.is_finished:
+        message = f"url: the upload {number} is not finished: {upload.offset} of {upload.length} bytes are there."
+        raise BadInput(message)
+    return upload.project, upload.key
+
+
+def sweep() -> int:
+    """End the uploads whose time is over; how many. A finished one is forgotten, and its object left."""
+    count = 0
+    for moment, number in rows.ending(now()):
+        try:
+            upload = rows.get(number)
+        except NotFound:
+            rows.looked_at(moment, number)
+            continue
+        if upload.until > now():
+            rows.looked_at(moment, number, again=upload)
+            continue
+        try:
+            if upload.is_finished:
+                rows.save(_set(upload, is_gone=True))
+            else:
+                end(upload)
+        except LimnError:
+            log.exception("upload %s is left to a later sweep", number)
+            continue
+        rows.looked_at(moment, number)
+        count += 1
+    return count
+
+
+def _part(upload: Upload) -> Upload:
+    """Make a part of the chunks that wait."""
+    begun = upload.multipart or objects.begin(upload.key)
+    try:
+        upload = rows.save(_set(upload, multipart=begun, number=upload.number + 1))
+    except Conflict:
+        # Only where that is certain: where the database did not answer, the row may name it by now.
+        if not upload.multipart:
+            objects.abort(upload.key, begun)
+        raise
+    etag = objects.put_part(upload.key, upload.multipart, upload.number, _waiting(upload))
+    done = upload.chunks
+    upload = rows.save(_set(upload, chunks=[]), (upload.number, etag))
+    objects.remove(chunk.key for chunk in done)
+    return upload
+
+
+def _waiting(upload: Upload) -> bytes:
+    return b"".join(objects.read(chunk.key) for chunk in upload.chunks)
+
+
+def _clean(upload: Upload) -> None:
+    """Remove what was needed on the way, and what died on it. What stays here the bucket forgets by itself."""
+    try:
+        objects.remove(list(objects.under(object_keys.chunks_prefix(upload.id))))
+        rows.forget_parts(upload)
+    except LimnError:
+        log.exception("what upload %s needed is left", upload.id)

@@ -1,0 +1,201 @@
+"""`/files/`: uploads that go on where they broke off, as tus 1.0 describes them; any client of it will do.
+
+Creation names the project in Upload-Metadata. The address of a finished upload is a URL that the service takes wherever
+it takes one: of a transcode, a media, a temporary file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from email.utils import format_datetime
+from typing import Any
+
+from chalicelib.access.authentication import Caller
+from chalicelib.core import tus
+from chalicelib.core.permissions import Permission, Verdict, decide
+from chalicelib.core.tus import Upload
+from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
+from chalicelib.http.addresses import PROJECT
+from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation
+from chalicelib.resources.uploads import tus as uploads_tus
+from chalicelib.settings import settings
+from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import tus_uploads as rows
+
+TAG = "Resumable uploads"
+LIMIT = f"max-size={tus.LARGEST}, max-append-size={tus.LARGEST_CHUNK}"
+"""As the coming standard of resumable uploads says it; tus 1.0 has no word for the size of a chunk."""
+ALWAYS = {
+    "Tus-Resumable": tus.VERSION,
+    "Tus-Version": tus.VERSION,
+    "Tus-Extension": tus.EXTENSIONS,
+    "Tus-Max-Size": str(tus.LARGEST),
+    "Tus-Checksum-Algorithm": tus.ALGORITHMS,
+    "Upload-Limit": LIMIT,
+    "Cache-Control": "no-store",
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "Location, Upload-Offset, Upload-Length, Upload-Metadata, Upload-Expires, "
+    "Upload-Limit, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Tus-Checksum-Algorithm",
+}
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "POST, HEAD, PATCH, DELETE, GET, OPTIONS",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, Tus-Resumable, Upload-Length, Upload-Offset, "
+    "Upload-Metadata, Upload-Checksum, X-HTTP-Method-Override",
+    "Access-Control-Max-Age": "3600",
+}
+
+
+def _find(path: dict[str, Any]) -> Found[Upload]:
+    upload = rows.get(path["id"])
+    return Found(thing=upload, project=upload.project)
+
+
+ONE = replace(PROJECT, what="upload", locate=_find, variables={"id": str})
+
+
+def capabilities(_: Call[None, NoQuery, None]) -> Answer:
+    """What is spoken here; browsers ask it before each request."""
+    return Answer(status=204, headers=_PREFLIGHT)
+
+
+def create(call: Call[None, NoQuery, bytes]) -> Answer:
+    """A new upload, and its first bytes where the request has some."""
+    headers = call.headers
+    tus.check_version(headers)
+    metadata = tus.metadata_of(headers)
+    number = tus.project_of(metadata)
+    length = tus.length_of(headers)
+    if call.body:
+        tus.check_chunk(headers, call.body)
+        if len(call.body) > length:
+            raise BadInput("Upload-Length: it is less than the bytes sent along.")
+    found = PROJECT.find({"project": number})
+    _check_may(call.caller, found)
+    upload = uploads_tus.create(
+        found.thing, call.caller.id, length, metadata.get("filename"), headers.get("upload-metadata", "")
+    )
+    if call.body:
+        upload = uploads_tus.append(upload, 0, call.body)
+    return Answer(status=201, headers={"Location": f"{settings().public_url}{FILES}/{upload.id}", **_progress(upload)})
+
+
+def progress(call: Call[Upload, NoQuery, None]) -> Answer:
+    """How far an upload is; one that only lacks its last step gets it."""
+    tus.check_version(call.headers)
+    upload = call.target
+    uploads_tus.check_alive(upload)
+    with suppress(Conflict):  # another request is finishing it
+        upload = uploads_tus.finish(upload)
+    more = {"Upload-Length": str(upload.length)}
+    if upload.metadata:
+        more["Upload-Metadata"] = upload.metadata
+    return Answer(status=200, headers={**more, **_progress(upload)})
+
+
+def append(call: Call[Upload, NoQuery, bytes]) -> Answer:
+    """Take more bytes in."""
+    headers = call.headers
+    tus.check_version(headers)
+    tus.check_chunk(headers, call.body)
+    upload = uploads_tus.append(call.target, tus.offset_of(headers), call.body)
+    return Answer(status=204, headers=_progress(upload))
+
+
+def end(call: Call[Upload, NoQuery, None]) -> Answer:
+    """Give an upload up."""
+    tus.check_version(call.headers)
+    uploads_tus.end(call.target)
+    return Answer(status=204)
+
+
+def overridden(call: Call[Upload, NoQuery, bytes]) -> Answer:
+    """What clients ask for that can only GET and POST."""
+    method = call.headers.get("x-http-method-override", "").upper()
+    if method not in _OVERRIDES:
+        raise BadInput(f"X-HTTP-Method-Override: it is to be one of {', '.join(_OVERRIDES)}.")
+    return _OVERRIDES[method](call)
+
+
+def download(call: Call[Upload, NoQuery, None]) -> Answer:
+    """Lead to where a finished upload may be read."""
+    uploads_tus.check_alive(call.target)
+    upload = uploads_tus.finish(call.target)
+    if not upload.is_finished:
+        message = f"The upload is not finished: {upload.offset} of {upload.length} bytes are there."
+        raise Conflict(message)
+    return Answer(status=302, headers={"Location": objects.presign_get(upload.key, 3600)})
+
+
+def _check_may(caller: Caller, found: Found[Any]) -> None:
+    level = PROJECT.level(caller, found)
+    verdict = decide(Permission.TRANSFER, signed_in=True, is_staff=caller.is_staff, level=level)
+    if verdict is Verdict.UNKNOWN:
+        raise NotFound.of("Project", found.project)
+    if verdict is Verdict.FORBIDDEN:
+        raise Forbidden
+
+
+def _progress(upload: Upload) -> dict[str, str]:
+    ends = format_datetime(datetime.fromisoformat(upload.until), usegmt=True)
+    return {"Upload-Offset": str(upload.offset), "Upload-Expires": ends}
+
+
+FILES = "/files"
+_OVERRIDES: dict[str, Callable[[Call[Upload, NoQuery, Any]], Answer]] = {
+    "PATCH": append,
+    "HEAD": progress,
+    "DELETE": end,
+}
+
+
+def _page(name: str, method: str, handler: Callable[..., Answer], summary: str, **more: Any) -> Operation:
+    """What is done with one upload; `more` says what differs."""
+    asked: dict[str, Any] = {"path": FILES + "/{id}", "needs": Permission.TRANSFER, "addresses": ONE, **more}
+    return Operation(
+        id=name, method=method, handler=handler, summary=summary, returns="*/*", always=ALWAYS, tag=TAG, **asked
+    )
+
+
+_ANYBODY: dict[str, Any] = {"needs": Permission.ANYONE, "addresses": None}
+_BYTES: dict[str, Any] = {"body": bytes, "body_required": False}
+_SPOKEN = "What of tus is spoken here."
+
+PAGES = (
+    _page("GetTusOptions", "OPTIONS", capabilities, _SPOKEN, path=FILES, **_ANYBODY),
+    _page(
+        "CreateTusUpload",
+        "POST",
+        create,
+        "Begin a resumable upload; Upload-Metadata names the `project`, and the `filename` if there is one.",
+        path=FILES,
+        needs=Permission.SIGNED_IN,
+        addresses=None,
+        **_BYTES,
+    ),
+    _page("GetTusUploadOptions", "OPTIONS", capabilities, _SPOKEN, **_ANYBODY),
+    _page("GetTusUpload", "HEAD", progress, "How far a resumable upload is."),
+    _page(
+        "AppendToTusUpload",
+        "PATCH",
+        append,
+        "Go on with a resumable upload: at most 4 MiB in one request.",
+        **_BYTES,
+    ),
+    _page("EndTusUpload", "DELETE", end, "Give a resumable upload up, or remove a finished one."),
+    _page(
+        "OverrideTusMethod",
+        "POST",
+        overridden,
+        "PATCH, HEAD or DELETE of a resumable upload, as X-HTTP-Method-Override says.",
+        **_BYTES,
+    ),
+    _page(
+        "DownloadTusUpload",
+        "GET",
+        download,
+        "A finished upload itself: leads to where it may be read for an hour.",
+    ),
+)

@@ -1,0 +1,101 @@
+"""Versions: layers of annotations on the same media (`spec/3` §7)."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from chalicelib.core.accounts import Project
+from chalicelib.core.definition_specs import VersionSpec, VersionUpdate
+from chalicelib.core.definitions import VERSION, Version
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Resource
+from chalicelib.errors import Conflict, NotFound
+from chalicelib.http.addresses import PROJECT, record_of_project
+from chalicelib.http.crud import RecordResource, record_operations
+from chalicelib.http.operation import Call, NoQuery
+from chalicelib.resources.types import retirement
+from chalicelib.storage.dynamodb import ids, records
+
+_ATTEMPTS = 20
+
+
+class VersionQuery(Resource, kw_only=True):
+    """Accepted and without effect: that only versions with annotations are shown for a media is the front end's."""
+
+    media_id: list[int] | None = None
+
+
+def list_versions(call: Call[Project, VersionQuery, None]) -> list[Version]:
+    """All versions of the project, by number."""
+    found = records.definitions(call.project).versions.values()
+    return sorted(found, key=lambda version: (version.number, version.id))
+
+
+def make_version(call: Call[Project, VersionQuery, VersionSpec]) -> Version:
+    """A new version with the next number, above the bases it names."""
+    spec = call.body
+    taken = Conflict("number: others made versions at the same time.")
+    number = ids.reserve(VERSION.name)[0]
+    for _ in range(_ATTEMPTS):
+        known = records.definitions(call.project).versions
+        _check_bases(known, spec.bases)
+        version = Version(
+            id=number,
+            project=call.project,
+            name=spec.name,
+            description=spec.description or "",
+            number=max((each.number for each in known.values()), default=-1) + 1,
+            show_empty=spec.show_empty is not False,
+            bases=list(dict.fromkeys(spec.bases or [])),
+            elemental_id=(spec.elemental_id or str(uuid.uuid4())).lower(),
+            created_by=call.caller.id,
+        )
+        try:
+            records.create(VERSION, version, user=call.caller.id, taken=taken)
+        except Conflict as conflict:
+            if conflict is not taken:
+                raise
+        else:
+            return version
+    raise taken
+
+
+def change_version(call: Call[Version, NoQuery, VersionUpdate], change: dict[str, Any]) -> dict[str, Any]:
+    """Bases must be there; they replace those the version has."""
+    _check_bases(records.definitions(call.project).versions, call.body.bases)
+    if "elemental_id" in change:
+        change["elemental_id"] = change["elemental_id"].lower()
+    return change
+
+
+def remove_version(call: Call[Version, NoQuery, None]) -> None:
+    """Delete the version with its localizations and states (`spec/1` Version)."""
+    retirement.delete_version(call.project, call.target.id, call.caller.id)
+
+
+def _check_bases(known: dict[int, Version], bases: list[int] | None) -> None:
+    missing = [base for base in bases or [] if base not in known]
+    if missing:
+        raise NotFound(f"bases: the project has no versions {missing}.")
+
+
+OPERATIONS = record_operations(
+    RecordResource(
+        word="Version",
+        plural="Versions",
+        kind=VERSION,
+        tag="Versions",
+        parent=PROJECT,
+        one=record_of_project(VERSION),
+        read=Permission.VIEW,
+        write=Permission.EDIT,
+        query=VersionQuery,
+        spec=VersionSpec,
+        update=VersionUpdate,
+        listed=list_versions,
+        made=make_version,
+        changed=change_version,
+        removed=remove_version,
+    )
+)

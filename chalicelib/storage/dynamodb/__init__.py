@@ -1,0 +1,1 @@
+"""Rows of the DynamoDB tables: records, entities, ids, transactions."""

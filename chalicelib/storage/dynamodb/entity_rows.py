@@ -1,0 +1,165 @@
+"""From rows of the table of entities to what readers may see of them.
+
+What is read comes with its attributes as its type has them now (`core/revisions.py`). A row is hidden where it went
+with a definition (`storage/dynamodb/retired.py`): its type, its version, or, for what lies on media, the type of these.
+Rows come first, and then, in one call, their types and what is retired: a row is never ahead of either.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from chalicelib.core.definitions import TYPE_RECORD
+from chalicelib.core.entities import STRUCT_OF, Entity, media_of
+from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.records import padded
+from chalicelib.core.revisions import Revision, up_to_date
+from chalicelib.errors import Unavailable
+from chalicelib.storage.dynamodb import records, retired
+from chalicelib.storage.dynamodb.retired import Retired
+from chalicelib.storage.dynamodb.tables import EntityRow, write_batch
+
+E = TypeVar("E", bound=Entity)
+
+ROWS_A_READ = 100
+ROWS_A_WRITE = 25
+_pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
+
+
+@dataclass(frozen=True)
+class Stored(Generic[E]):
+    """An entity as it is now, with its optimistic lock."""
+
+    entity: E
+    n: int
+
+
+class _Typed(msgspec.Struct):
+    type: int
+
+
+_typed = msgspec.json.Decoder(_Typed)
+
+
+def key(kind: Kind, number: int) -> str:
+    """The key of an entity's row."""
+    return f"{kind}#{number}"
+
+
+def number_of(row: EntityRow) -> int:
+    """The id of an entity's row."""
+    return int(row.pk.partition("#")[2])
+
+
+def read(kind: Kind, numbers: Iterable[int]) -> list[EntityRow]:
+    """The rows there are, in no order."""
+    keys = [key(kind, number) for number in dict.fromkeys(numbers)]
+    parts = [keys[start : start + ROWS_A_READ] for start in range(0, len(keys), ROWS_A_READ)]
+    return [row for part in _in_parallel(_read_part, parts) for row in part]
+
+
+def _in_parallel(do: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
+    """Each part done, side by side where there are several: on AWS each call waits 5 ms for the network."""
+    if len(parts) <= 1:
+        return [do(part) for part in parts]
+    return list(_pool.map(do, parts))
+
+
+class Reading:
+    """Rows of one kind, read by one call."""
+
+    def __init__(self, kind: Kind, rows: Sequence[EntityRow]) -> None:
+        self._kind = kind
+        self._rows = rows
+        struct = STRUCT_OF[kind]
+        self._things: list[Any] = [msgspec.json.decode(row.doc, type=struct) for row in rows]
+        self._revisions: dict[tuple[int, int], list[Revision]] = {}
+        self._retired: dict[int, tuple[Retired, ...]] = {}
+        self._look_up({(thing.project, thing.type) for thing in self._things})
+        self._hidden = self._find_hidden()
+
+    def seen(self) -> dict[int, Stored[Any]]:
+        """Those that readers may see, by id."""
+        return self._stored(hidden=False)
+
+    def hidden(self) -> dict[int, Stored[Any]]:
+        """Those that went with a definition."""
+        return self._stored(hidden=True)
+
+    def _stored(self, *, hidden: bool) -> dict[int, Stored[Any]]:
+        return {
+            thing.id: Stored(self._up_to_date(thing), int(row.n))
+            for row, thing in zip(self._rows, self._things, strict=True)
+            if (thing.id in self._hidden) is hidden
+        }
+
+    def _up_to_date(self, thing: Any) -> Any:
+        # Of a type that is gone nobody asks for attributes any more.
+        revisions = self._revisions.get((thing.project, thing.type))
+        return up_to_date(thing, revisions) if revisions else thing
+
+    def _look_up(self, places: set[tuple[int, int]]) -> None:
+        record, struct = TYPE_RECORD[self._kind], TYPE_RECORD[self._kind].struct
+        homes = {records.home(record, project, padded(number)): (project, number) for project, number in places}
+        standing = {retired.key(project): project for project, _ in places}
+        for row in records.rows([*homes, *standing]):
+            if place := homes.get((row.pk, row.sk)):
+                self._revisions[place] = msgspec.json.decode(row.doc, type=struct).revisions
+            else:
+                self._retired[standing[row.pk, row.sk]] = retired.standing(row).entries
+
+    def _find_hidden(self) -> set[int]:
+        if not any(self._retired.values()):
+            return set()
+        gone: defaultdict[DefinitionKind, set[int]] = defaultdict(set)
+        for entries in self._retired.values():  # ids are unique among all projects
+            for entry in entries:
+                gone[entry.what].add(entry.id)
+        own = gone[TYPE_OF[self._kind]]
+        hidden = {thing.id for thing in self._things if thing.type in own}
+        if self._kind.is_annotation:
+            hidden |= {thing.id for thing in self._things if thing.version in gone[DefinitionKind.VERSION]}
+            if types := gone[DefinitionKind.MEDIA_TYPE]:
+                hidden |= self._without_media(types)
+        return hidden
+
+    def _without_media(self, types: set[int]) -> set[int]:
+        """Localizations whose media is of a type that is gone, and states of whose media none is left."""
+        media = {number for thing in self._things for number in media_of(thing)}
+        rows = {number_of(row): row for row in read(Kind.MEDIA, media)}
+        lost = {number for number, row in rows.items() if _typed.decode(row.doc).type in types}
+        left = {number for number, row in rows.items() if row.deleted is None} - lost
+        return {
+            thing.id
+            for thing in self._things
+            if not lost.isdisjoint(media_of(thing)) and left.isdisjoint(media_of(thing))
+        }
+
+
+def _read_part(keys: list[str]) -> list[EntityRow]:
+    return list(EntityRow.batch_get(keys, consistent_read=True))
+
+
+def write(rows: Sequence[EntityRow]) -> None:
+    """Write new rows, each for itself. Raises Unavailable where some may be missing."""
+    parts = [rows[start : start + ROWS_A_WRITE] for start in range(0, len(rows), ROWS_A_WRITE)]
+    _in_parallel(_write_part, parts)
+
+
+def _write_part(rows: Sequence[EntityRow]) -> None:
+    table = EntityRow.Meta.table_name
+    wanted: dict[str, Any] = {table: [{"PutRequest": {"Item": row.serialize()}} for row in rows]}
+    for attempt in range(10):
+        wanted = write_batch(wanted)
+        if not wanted:
+            return
+        time.sleep(min(2.0, 0.05 * 2**attempt) * random.random())  # noqa: S311
+    raise Unavailable("The database is too busy; nothing was created. Try again.")

@@ -1,0 +1,350 @@
+"""Records: small collections, read by key or by parent with a consistent query.
+
+    home     (parent#id, kind|key)    the document, under its parent; a record without parent is its own home
+    pointer  (kind#id, @)             where the home of an id is
+    link     (other#id, link|kind|id) the same, under something else that lists the record
+    claim    (claim#kind|word, @)     what is unique, and whose it is
+
+All rows of a record are written in one transaction, with the commit where the record is a definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+import msgspec
+
+from chalicelib.core.commits import GONE, Change
+from chalicelib.core.definitions import DEFINITION_STRUCT, Definitions
+from chalicelib.core.kinds import DefinitionKind
+from chalicelib.core.records import RecordKind
+from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
+from chalicelib.storage.dynamodb.tables import RecordRow
+from chalicelib.storage.dynamodb.transactions import Transaction
+
+R = TypeVar("R", bound=msgspec.Struct)
+Key = tuple[str, str]
+
+ALONE = "@"
+BATCH = 100
+EDIT_ATTEMPTS = 12
+_encoder = msgspec.json.Encoder()
+
+
+def get(kind: RecordKind[R], number: int | str) -> R:
+    """The record with an id.
+
+    Raises:
+        NotFound: there is none.
+    """
+    return _read(kind, number)[0]
+
+
+def maybe(kind: RecordKind[R], number: int | str) -> R | None:
+    """The record with an id, if there is one."""
+    try:
+        return get(kind, number)
+    except NotFound:
+        return None
+
+
+def find(kind: RecordKind[R], parent: int, key: str) -> R | None:
+    """The record with a sort key under its parent, in one call."""
+    row = _row(home(kind, parent, key))
+    return _decode(kind, row) if row else None
+
+
+def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
+    """The first record under its parent whose sort key begins with a prefix, in one call."""
+    if kind.parent is None:
+        raise AssertionError(f"{kind.name} has no parent")
+    begins = RecordRow.sk.startswith(_home_key(kind, prefix))
+    rows = RecordRow.query(f"{kind.parent[1]}#{parent}", begins, consistent_read=True, limit=1)
+    return next((_decode(kind, row) for row in rows), None)
+
+
+def home(kind: RecordKind[Any], parent: int, key: str) -> Key:
+    """Where the record with a sort key under its parent is."""
+    if kind.parent is None:
+        raise AssertionError(f"{kind.name} has no parent")
+    return f"{kind.parent[1]}#{parent}", _home_key(kind, key)
+
+
+def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
+    """Those of the rows that there are, a hundred by one call, in no order; for what must be read together."""
+    wanted = list(keys)
+    for start in range(0, len(wanted), BATCH):
+        yield from RecordRow.batch_get(wanted[start : start + BATCH], consistent_read=True)
+
+
+def claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
+    """The record that holds a claim."""
+    row = _row(_claim_key(kind, claim, word))
+    if row is None:
+        return None
+    return maybe(kind, msgspec.json.decode(row.doc))
+
+
+def listed(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
+    """All records of a kind under a parent whose keys begin so, in the order of their keys."""
+    if kind.parent is None:
+        raise AssertionError(f"{kind.name} has no parent")
+    prefix = _home_key(kind, begins)
+    rows = RecordRow.query(f"{kind.parent[1]}#{parent}", RecordRow.sk.startswith(prefix), consistent_read=True)
+    return [_decode(kind, row) for row in rows]
+
+
+def linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
+    """All records of a kind that a link lists under something other than their parent, ordered by id."""
+    rows = RecordRow.query(f"{word}#{number}", RecordRow.sk.startswith(f"link|{kind.name}|"), consistent_read=True)
+    keys = [(row.home_pk, row.home_sk) for row in rows]
+    found = {}
+    for start in range(0, len(keys), BATCH):
+        for row in RecordRow.batch_get(keys[start : start + BATCH], consistent_read=True):
+            found[row.pk, row.sk] = _decode(kind, row)
+    return [found[key] for key in keys if key in found]
+
+
+def create(kind: RecordKind[R], record: R, *, user: int | None = None, taken: LimnError | None = None) -> R:
+    """Store a new record. Raises `taken`, or Conflict, where a claim of it is held by another."""
+    change = Transaction()
+    add(change, kind, record, user=user, taken=taken)
+    change.run()
+    return record
+
+
+def add(
+    change: Transaction,
+    kind: RecordKind[R],
+    record: R,
+    *,
+    user: int | None = None,
+    taken: LimnError | None = None,
+) -> None:
+    """Make a new record part of a transaction."""
+    home = _home(kind, record)
+    doc = _encode(kind, record)
+    change.put(RecordRow(*home, doc=doc, n=1), RecordRow.pk.does_not_exist(), taken)
+    for key in _pointers(kind, record):
+        change.put(RecordRow(*key, home_pk=home[0], home_sk=home[1]))
+    for claim, word in kind.claims(record).items():
+        _claim(change, kind, record, claim, word, taken)
+    _commit(change, kind, record, doc, user)
+
+
+def edit(
+    kind: RecordKind[R],
+    number: int | str,
+    how: Callable[[R], R | None],
+    *,
+    user: int | None = None,
+    taken: LimnError | None = None,
+    also: Callable[[Transaction, R, R], None] | None = None,
+) -> R:
+    """Apply an edit to a record as it is now; again, from a fresh read, whenever somebody else was faster.
+
+    Args:
+        kind: the kind of record.
+        number: its id.
+        how: from the record to the changed record, a copy; None to leave it.
+        user: who does it, for the log.
+        taken: what to raise where a claim of the changed record is held by another.
+        also: adds to the transaction what must change with the record, given it before and after.
+
+    Raises:
+        NotFound: there is no such record.
+        Conflict: others were faster every time.
+    """
+    for _ in range(EDIT_ATTEMPTS):
+        before, row = _read(kind, number)
+        after = how(before)
+        if after is None or after == before:
+            return before
+        moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
+        change = Transaction()
+        _rewrite(change, kind, before, after, row, moved=moved, taken=taken)
+        _commit(change, kind, after, _encode(kind, after), user)
+        if also:
+            also(change, before, after)
+        try:
+            change.run()
+        except Conflict as conflict:
+            if conflict is not moved:
+                raise
+        else:
+            return after
+    raise Conflict(f"The {kind.title.lower()} {number} is being changed by too many at once; nothing was changed.")
+
+
+def change(
+    transaction: Transaction, kind: RecordKind[R], number: int | str, how: Callable[[R], R], *, user: int | None = None
+) -> None:
+    """Make an edit part of a transaction, which fails with Conflict where the record was changed meanwhile.
+
+    Raises:
+        NotFound: there is no such record.
+    """
+    before, row = _read(kind, number)
+    after = how(before)
+    moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
+    _rewrite(transaction, kind, before, after, row, moved=moved, taken=None)
+    _commit(transaction, kind, after, _encode(kind, after), user)
+
+
+def _rewrite(
+    change: Transaction,
+    kind: RecordKind[R],
+    before: R,
+    after: R,
+    row: RecordRow,
+    *,
+    moved: Conflict,
+    taken: LimnError | None,
+) -> None:
+    """Make the changed rows of a record part of a transaction: its home, and what of pointers and claims differs."""
+    home, old_home = _home(kind, after), (row.pk, row.sk)
+    doc = _encode(kind, after)
+    if home == old_home:
+        change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.n == row.n, moved)
+    else:
+        change.delete(RecordRow(*old_home), RecordRow.n == row.n, moved)
+        change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.pk.does_not_exist(), taken)
+    old_pointers, pointers = set(_pointers(kind, before)), set(_pointers(kind, after))
+    for key in pointers if home != old_home else pointers - old_pointers:
+        change.put(RecordRow(*key, home_pk=home[0], home_sk=home[1]))
+    for key in old_pointers - pointers:
+        change.delete(RecordRow(*key))
+    old_claims, claims = set(kind.claims(before).items()), set(kind.claims(after).items())
+    for claim, word in claims - old_claims:
+        _claim(change, kind, after, claim, word, taken)
+    for claim, word in old_claims - claims:
+        change.delete(RecordRow(*_claim_key(kind, claim, word)))
+
+
+def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -> R:
+    """Remove a record with its pointers and claims.
+
+    Raises:
+        NotFound: there is none.
+    """
+    record = get(kind, number)
+    change = Transaction()
+    drop(change, kind, record, user=user)
+    change.run()
+    return record
+
+
+def drop(change: Transaction, kind: RecordKind[R], record: R, *, user: int | None = None, log: bool = True) -> None:
+    """Make the removal of a record part of a transaction; without `log`, no commit tells of it."""
+    gone = NotFound.of(kind.title, kind.id_of(record))
+    change.delete(RecordRow(*_home(kind, record)), RecordRow.pk.exists(), gone)
+    for key in _pointers(kind, record):
+        change.delete(RecordRow(*key))
+    for claim, word in kind.claims(record).items():
+        change.delete(RecordRow(*_claim_key(kind, claim, word)))
+    if log:
+        _commit(change, kind, record, bytes(GONE), user)
+
+
+def guard(change: Transaction, kind: RecordKind[R], number: int | str) -> R:
+    """The record with an id; the transaction fails with Conflict where it was changed or removed meanwhile.
+
+    Raises:
+        NotFound: there is none.
+    """
+    record, row = _read(kind, number)
+    moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
+    change.check(RecordRow(row.pk, row.sk), RecordRow.n == row.n, moved)
+    return record
+
+
+def everything(kind: RecordKind[R]) -> Iterator[R]:
+    """Every record of a kind that has no parent, in no order. Reads the whole table: for the operator only."""
+    if kind.parent is not None:
+        raise AssertionError(f"{kind.name} has a parent")
+    begins = RecordRow.pk.startswith(f"{kind.name}#") & (RecordRow.sk == ALONE)
+    return (_decode(kind, row) for row in RecordRow.scan(begins, consistent_read=True) if row.doc is not None)
+
+
+def definitions(project: int) -> Definitions:
+    """All definitions of a project, in one consistent query."""
+    found = Definitions(project=project)
+    for row in RecordRow.query(f"project#{project}", RecordRow.sk.startswith("definition|"), consistent_read=True):
+        kind = DefinitionKind(row.sk.split("|")[1])
+        found.put(kind, msgspec.json.decode(row.doc, type=DEFINITION_STRUCT[kind]))
+    return found
+
+
+def _read(kind: RecordKind[R], number: int | str) -> tuple[R, RecordRow]:
+    row = _row((f"{kind.name}#{number}", ALONE))
+    if row is not None and row.home_pk is not None:
+        row = _row((row.home_pk, row.home_sk))
+    if row is None or row.doc is None:
+        raise NotFound.of(kind.title, number)
+    return _decode(kind, row), row
+
+
+def _row(key: Key) -> RecordRow | None:
+    try:
+        return RecordRow.get(*key, consistent_read=True)
+    except RecordRow.DoesNotExist:
+        return None
+
+
+def _encode(kind: RecordKind[R], record: R) -> bytes:
+    """A record as it is stored, which can be read again: a Struct made in code checks nothing.
+
+    Raises:
+        BadInput: a member breaks its rule. What reads all records of a project would fail at it from then on.
+    """
+    doc = _encoder.encode(record)
+    try:
+        msgspec.json.decode(doc, type=kind.struct)
+    except msgspec.ValidationError as error:
+        rule, _, place = str(error).partition(" - at ")
+        member = place.strip("`").removeprefix("$.") or kind.title.lower()
+        raise BadInput(f"{member}: {rule}.") from error
+    return doc
+
+
+def _decode(kind: RecordKind[R], row: RecordRow) -> R:
+    return msgspec.json.decode(row.doc, type=kind.struct)
+
+
+def _home_key(kind: RecordKind[Any], key: str) -> str:
+    return f"definition|{kind.name}|{key}" if kind.definition else f"{kind.name}|{key}"
+
+
+def _home(kind: RecordKind[Any], record: Any) -> Key:
+    if kind.parent is None:
+        return f"{kind.name}#{kind.id_of(record)}", ALONE
+    member, word = kind.parent
+    return f"{word}#{getattr(record, member)}", _home_key(kind, kind.sort_key(record))
+
+
+def _pointers(kind: RecordKind[Any], record: Any) -> list[Key]:
+    number = kind.id_of(record)
+    keys = [] if kind.parent is None else [(f"{kind.name}#{number}", ALONE)]
+    for member, word in kind.links.items():
+        if (value := getattr(record, member)) is not None:
+            key = f"{number:012d}" if isinstance(number, int) else number
+            keys.append((f"{word}#{value}", f"link|{kind.name}|{key}"))
+    return keys
+
+
+def _claim_key(kind: RecordKind[Any], claim: str, word: str) -> Key:
+    return f"claim#{kind.name}|{claim}|{word}", ALONE
+
+
+def _claim(
+    change: Transaction, kind: RecordKind[Any], record: Any, claim: str, word: str, taken: LimnError | None
+) -> None:
+    row = RecordRow(*_claim_key(kind, claim, word), doc=_encoder.encode(kind.id_of(record)))
+    refusal = taken or BadInput(f"{kind.title} with this {claim} already exists!")
+    change.put(row, RecordRow.pk.does_not_exist(), refusal)
+
+
+def _commit(change: Transaction, kind: RecordKind[Any], record: Any, doc: bytes, user: int | None) -> None:
+    if kind.definition:
+        change.log(record.project, user, [Change(kind.definition, record.id, msgspec.Raw(doc))])

@@ -1,0 +1,185 @@
+"""Changes of several rows that depend on each other: the marks of an element, a track and its members.
+
+Whoever makes one reads the rows, makes a `Step` of each, and has all of them done by `apply`, or none, with one commit;
+`again` repeats that from fresh reads where somebody was faster:
+
+    def attempt() -> Localization:
+        newest = entities.stored(kind, number)
+        ...
+        steps.apply(project, [Step(kind, newest, retired), Step(kind, None, made)], user=caller.id)
+        return made
+
+    return steps.again(attempt)
+
+    elements#<project>   in the counters: how many commits created elements whose name came from outside, or changed
+                         which leaves lie below which
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from chalicelib.core.commits import GONE, Change, Edit
+from chalicelib.core.entities import Entity
+from chalicelib.core.kinds import Kind
+from chalicelib.errors import Conflict
+from chalicelib.storage.dynamodb import entities
+from chalicelib.storage.dynamodb.entities import Stored
+from chalicelib.storage.dynamodb.tables import CounterRow
+from chalicelib.storage.dynamodb.transactions import TooLarge, Transaction
+
+T = TypeVar("T")
+
+LARGEST = 98
+"""Steps of one `apply`: a transaction has place for the commit and a guard beside them."""
+MOST_REWRITTEN = 90
+"""Rewrites that go with one `create`."""
+ATTEMPTS = 30
+"""With pauses of up to a tenth of a second: eight writers of one row on a busy machine needed more than a dozen."""
+_encoder = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One row of a change: created where there is no `before`, deleted where there is no `after`, else rewritten."""
+
+    kind: Kind
+    before: Stored[Any] | None
+    after: Any
+
+
+@dataclass(frozen=True)
+class Guard:
+    """How often a project got elements named from outside, or its leaves moved, when somebody looked; see `guard`."""
+
+    project: int
+    n: int
+
+
+def guard(project: int) -> Guard:
+    """Taken before looking whether an element exists, and given to `create` or `apply` where it does not.
+
+    Two that both saw nothing under a name and now both give it do not both succeed: the second meets a Conflict.
+    """
+    try:
+        return Guard(project, int(CounterRow.get(f"elements#{project}", "@", consistent_read=True).n))
+    except CounterRow.DoesNotExist:
+        return Guard(project, 0)
+
+
+def again(attempt: Callable[[], T]) -> T:
+    """What an attempt comes to, made again whenever somebody else was faster.
+
+    Raises:
+        Conflict: others were faster every time; nothing was changed.
+    """
+    for turn in range(ATTEMPTS - 1):
+        try:
+            return attempt()
+        except Conflict:
+            time.sleep(min(0.1, 0.002 * 2**turn) * random.random())  # noqa: S311
+    return attempt()
+
+
+def in_parts(numbers: Sequence[int], do: Callable[[Sequence[int]], None]) -> None:
+    """Do something to many things in order, each part of them again whenever somebody else was faster.
+
+    Raises:
+        Conflict: with some of them, others were faster every time; what comes before them is done.
+    """
+    as_large(numbers, lambda part: again(lambda: do(part)), LARGEST)
+
+
+def as_large(things: Sequence[T], do: Callable[[Sequence[T]], None], most: int) -> None:
+    """Do something to many things in order, in parts as large as a transaction takes.
+
+    Raises:
+        TooLarge: one of them is too large by itself; what comes before it is done, as with whatever else `do` raises.
+    """
+    start = 0
+    while start < len(things):
+        part = things[start : start + most]
+        try:
+            do(part)
+        except TooLarge:
+            if len(part) == 1:
+                raise
+            most = len(part) // 2
+        else:
+            start += len(part)
+
+
+def apply(
+    project: int,
+    steps: Sequence[Step],
+    *,
+    user: int | None,
+    edits: list[Edit],
+    guarded: Guard | None = None,
+    also: Callable[[Transaction], None] | None = None,
+) -> None:
+    """Do at most `LARGEST` steps, all or none, with one commit; fewer by what `also` adds to the transaction.
+
+    Raises:
+        Conflict: a row is no longer as it was read, or elements were created since the guard was taken.
+    """
+    if not steps:
+        return
+    change = Transaction()
+    changes = [_add(change, step) for step in steps]
+    _count(change, guarded)
+    if also:
+        also(change)
+    change.log(project, user, changes, edits)
+    change.run()
+
+
+def create(
+    kind: Kind,
+    created: Sequence[Entity],
+    *,
+    user: int | None,
+    rewritten: Sequence[Step],
+    edits: list[Edit],
+    guarded: Guard | None = None,
+) -> None:
+    """Store new entities as `entities.create` does, with at most `MOST_REWRITTEN` other steps in the same commit.
+
+    Raises:
+        Conflict: as `apply`; nothing was created.
+    """
+
+    def also(change: Transaction) -> list[Change]:
+        _count(change, guarded)
+        return [_add(change, step) for step in rewritten]
+
+    entities.create(kind, created, user=user, edits=edits, also=also)
+
+
+def _add(change: Transaction, step: Step) -> Change:
+    if step.after is None:
+        if step.before is None:
+            raise AssertionError("A step is before or after.")
+        entities.bury(change, step.kind, step.before)
+        return Change(step.kind, step.before.entity.id, GONE)
+    doc = _encoder.encode(step.after)
+    if step.before is None:
+        entities.insert(change, step.kind, step.after, doc)
+    else:
+        entities.rewrite(change, step.kind, step.before, step.after, doc)
+    return Change(step.kind, step.after.id, msgspec.Raw(doc))
+
+
+def _count(change: Transaction, guarded: Guard | None) -> None:
+    """Let a transaction fail where elements were created since a guard was taken."""
+    if guarded is None:
+        return
+    row = CounterRow(f"elements#{guarded.project}", "@", n=guarded.n + 1)
+    unmoved = CounterRow.n == guarded.n if guarded.n else CounterRow.pk.does_not_exist()
+    change.put(row, unmoved, Conflict("Somebody else made or moved some of these at the same time."))

@@ -1,0 +1,179 @@
+"""Writes that happen together or not at all, with the commit that tells of them.
+
+change = Transaction()
+change.put(row, RecordRow.pk.does_not_exist(), otherwise=BadInput("The name is taken."))
+change.log(project, caller.id, [Change(...)])
+change.run()
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+from pynamodb.exceptions import DeleteError, PutError, TransactWriteError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.core.commits import Change, Edit
+from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
+from chalicelib.storage.dynamodb.tables import LogRow, Row, connection
+from chalicelib.storage.log import log
+
+LARGEST = 100
+"""Items that DynamoDB takes in one transaction."""
+LARGEST_BYTES = 3_500_000
+"""Bytes of the documents of one transaction; DynamoDB takes 4 MB, keys and the commit's body of 350 KB with them."""
+ATTEMPTS = 40
+PATIENT = 2
+"""So many lost races for a number, and the next commit takes the shortest way: others are writing all the time."""
+_NOT_MET = "ConditionalCheckFailed"
+_ORDER = {"check": 0, "delete": 1, "put": 2, "update": 3}
+"""In which order pynamodb sends the steps of a transaction, and so gets the reasons of its failure."""
+
+
+class TooLarge(BadInput):
+    """What should change together is more than DynamoDB takes at once; nothing was changed."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    verb: Literal["put", "update", "delete", "check"]
+    row: Row
+    condition: Condition | None
+    otherwise: LimnError | None
+    actions: tuple[Action, ...] = ()
+
+
+class Transaction:
+    """At most 100 conditional writes, one of which may be a commit to the log of one project."""
+
+    def __init__(self) -> None:
+        self._steps: list[_Step] = []
+        self._project = 0
+        self._user: int | None = None
+        self._changes: list[Change] = []
+        self._edits: list[Edit] = []
+
+    def put(self, row: Row, condition: Condition | None = None, otherwise: LimnError | None = None) -> None:
+        """Write a whole row; where its condition does not hold, `run` raises `otherwise` (or Conflict)."""
+        self._steps.append(_Step("put", row, condition, otherwise))
+
+    def update(
+        self, row: Row, actions: list[Action], condition: Condition | None = None, otherwise: LimnError | None = None
+    ) -> None:
+        """Change attributes of a row."""
+        self._steps.append(_Step("update", row, condition, otherwise, tuple(actions)))
+
+    def delete(self, row: Row, condition: Condition | None = None, otherwise: LimnError | None = None) -> None:
+        """Remove a row."""
+        self._steps.append(_Step("delete", row, condition, otherwise))
+
+    def check(self, row: Row, condition: Condition, otherwise: LimnError | None = None) -> None:
+        """Let everything depend on a row that is not written."""
+        self._steps.append(_Step("check", row, condition, otherwise))
+
+    def log(self, project: int, user: int | None, changes: list[Change], edits: list[Edit] | None = None) -> None:
+        """Commit changes to the project's log with the rest."""
+        if self._project not in (0, project):
+            raise AssertionError("A transaction commits to one project's log.")
+        self._project, self._user = project, user
+        self._changes += changes
+        self._edits += edits or []
+
+    @property
+    def size(self) -> int:
+        """Items so far, the commit included."""
+        return len(self._steps) + bool(self._changes)
+
+    def run(self) -> int:
+        """Do it all.
+
+        Returns:
+            the number of the commit, 0 where nothing was logged.
+
+        Raises:
+            LimnError: the `otherwise` of the first condition that did not hold, Conflict where it has none.
+            TooLarge: the documents are more than `LARGEST_BYTES`.
+            Unavailable: DynamoDB kept refusing; nothing was written.
+        """
+        if sum(len(getattr(step.row, "doc", None) or b"") for step in self._steps) > LARGEST_BYTES:
+            raise TooLarge("These are too large to be changed together; change fewer at once.")
+        self._steps.sort(key=lambda step: _ORDER[step.verb])
+        if not self._changes:
+            if len(self._steps) == 1 and self._steps[0].verb in ("put", "delete"):
+                self._single(self._steps[0])
+            elif self._steps:
+                self._together(None)
+            return 0
+        with log.lock(self._project):
+            seq = log.last(self._project) + 1
+            for attempt in range(ATTEMPTS):
+                commit = log.commit_of(self._project, seq, self._user, self._changes, self._edits)
+                if self._together(log.row(commit, hurried=attempt >= PATIENT), attempt):
+                    log.seen(self._project, seq)
+                    log.note_growth(self._project, seq, len(self._changes))
+                    return seq
+                seq = log.last(self._project, fresh=True) + 1
+        raise Unavailable("Too many writers on this project; nothing was changed. Try again.")
+
+    def _single(self, step: _Step) -> None:
+        try:
+            if step.verb == "put":
+                step.row.save(condition=step.condition)
+            else:
+                step.row.delete(condition=step.condition)
+        except (PutError, DeleteError) as failure:
+            if failure.cause_response_code == "ConditionalCheckFailedException":
+                if step.verb == "put" and _is_stored(step.row):
+                    return  # by ourselves: the answer was lost, and botocore asked again
+                raise step.otherwise or Conflict("Somebody else changed this first.") from failure
+            raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure
+
+    def _together(self, commit: LogRow | None, attempt: int = 0) -> bool:
+        """Try once (again on passing conflicts). False: only the commit's number was taken."""
+        for again in range(ATTEMPTS):
+            try:
+                self._write(commit)
+            except TransactWriteError as failure:
+                reasons = [reason.code if reason else None for reason in failure.cancellation_reasons]
+                if not reasons:
+                    raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure
+                taken = commit is not None and reasons.pop(self._place_of_commit()) == _NOT_MET
+                for step, reason in zip(self._steps, reasons, strict=True):
+                    if reason == _NOT_MET:
+                        raise step.otherwise or Conflict("Somebody else changed this first.") from failure
+                if taken:
+                    return False
+                time.sleep(min(0.2, 0.002 * 2 ** min(again + attempt, 8)) * random.random())  # noqa: S311
+            else:
+                return True
+        raise Unavailable("The database is too busy; nothing was changed. Try again.")
+
+    def _place_of_commit(self) -> int:
+        return sum(_ORDER[step.verb] <= _ORDER["put"] for step in self._steps)
+
+    def _write(self, commit: LogRow | None) -> None:
+        with TransactWrite(connection=connection()) as write:
+            for step in self._steps:
+                if step.verb == "put":
+                    write.save(step.row, condition=step.condition)
+                elif step.verb == "update":
+                    write.update(step.row, actions=list(step.actions), condition=step.condition)
+                elif step.verb == "delete":
+                    write.delete(step.row, condition=step.condition)
+                else:
+                    hash_key, range_key = step.row.key()
+                    write.condition_check(type(step.row), hash_key, range_key, condition=step.condition)
+            if commit is not None:
+                write.save(commit, condition=LogRow.seq.does_not_exist())
+
+
+def _is_stored(row: Row) -> bool:
+    try:
+        return type(row).get(*row.key(), consistent_read=True).serialize() == row.serialize()
+    except type(row).DoesNotExist:
+        return False

@@ -1,0 +1,188 @@
+"""What the change log needs of commits that are older than the snapshot, in Parquet beside it.
+
+A segment holds consecutive commits, each with its entries and with what it created or removed without an entry
+(`core/edits.py`); commits that have neither are left out, and so are definitions. Segments are never changed: a
+compaction adds one, together with the last one's commits while that is small.
+
+    for commit in history(project):            all there ever was, oldest first, whether archived or still in the log
+    for commit in history(project, about=42):  at least those that tell of an entity with that id, of whatever kind
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from chalicelib.core.commits import Change, Commit, Edit
+from chalicelib.errors import NotFound
+from chalicelib.settings import settings
+from chalicelib.storage.log import log
+from chalicelib.storage.objects import objects
+from chalicelib.storage.view.snapshot_records import Segment, current, folder, stamp
+
+LARGEST_SEGMENT = 50_000
+"""Rows and changes from which on a segment is left alone."""
+_COLUMNS = "seq BIGINT, modified_datetime VARCHAR, modified_by BIGINT, edits VARCHAR, created VARCHAR"
+_ROWS_AT_ONCE = 500
+_encode = msgspec.json.Encoder().encode
+_edits = msgspec.json.Decoder(list[Edit])
+_changes = msgspec.json.Decoder(list[Change])
+
+
+def essence(commit: Commit) -> Commit:
+    """A commit without the after-images that no reader of the change log asks for."""
+    told = {(edit.kind.value, number) for edit in commit.edits for number in edit.ids}
+    left = [change for change in commit.changes if not change.is_definition and (change.kind, change.id) not in told]
+    return msgspec.structs.replace(commit, changes=left)
+
+
+def history(project: int, about: int | None = None, after: int = 0) -> Iterator[Commit]:
+    """The `essence` of every commit that has one, in order.
+
+    Args:
+        project: the project.
+        about: leave out what does not tell of an entity with this id; not everything that does not is.
+        after: leave out the commits up to this one.
+    """
+    manifest = current(project)
+    archived = manifest.archive if manifest else []
+    for segment in archived:
+        if segment.last > after:
+            yield from (commit for commit in read(project, segment, about) if commit.seq > after)
+    for commit in log.read_after(project, max(after, archived[-1].last if archived else 0)):
+        found = essence(commit)
+        if (found.changes or found.edits) and (about is None or _tells_of(found, about)):
+            yield found
+
+
+def write(project: int, before: list[Segment], commits: Iterable[Commit]) -> list[Segment]:
+    """Store commits that follow on those of the segments before; the segments there are then."""
+    writer = _Writer(project, list(before))
+    for commit in commits:
+        writer.take(commit)
+    return writer.finish()
+
+
+class _Writer:
+    def __init__(self, project: int, segments: list[Segment]) -> None:
+        import duckdb  # noqa: PLC0415 as in view.py
+
+        self._project = project
+        self._segments = segments
+        self._database = duckdb.connect(":memory:")
+        self._database.execute(f"CREATE TABLE commits ({_COLUMNS})")
+        self._waiting: list[tuple[int, str, int | None, str, str]] = []
+        self._first = segments[-1].last + 1 if segments else 1
+        self._last = self._first - 1
+        self._size = 0
+        self._continues = bool(segments) and segments[-1].size < LARGEST_SEGMENT
+
+    def take(self, commit: Commit) -> None:
+        """Take in the next commit."""
+        self._last = commit.seq
+        found = essence(commit)
+        if found.changes or found.edits:
+            self._size += 1 + len(found.changes)
+            edits, changes = _encode(found.edits).decode(), _encode(found.changes).decode()
+            self._waiting.append((commit.seq, commit.at, commit.user, edits, changes))
+        if len(self._waiting) >= _ROWS_AT_ONCE:
+            self._append()
+        if self._size >= LARGEST_SEGMENT:
+            self._store()
+
+    def finish(self) -> list[Segment]:
+        """Store what is left."""
+        if self._last >= self._first:
+            self._store()
+        self._database.close()
+        return self._segments
+
+    def _append(self) -> None:
+        if self._waiting:
+            appender = self._database.appender("commits")
+            appender.append_rows(self._waiting)
+            appender.flush()
+            self._waiting = []
+
+    def _store(self) -> None:
+        self._append()
+        with tempfile.TemporaryDirectory() as place:
+            before = None
+            if self._continues:
+                before = self._segments.pop()
+                self._continues = False
+                old = Path(place) / "old.parquet"
+                objects.download(folder(self._project) + before.key, old, bucket=settings().views_bucket)
+                self._database.execute("INSERT INTO commits SELECT * FROM read_parquet(?)", [str(old)])
+            path = Path(place) / "new.parquet"
+            self._database.execute(f"COPY (FROM commits ORDER BY seq) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+            first, size = (before.first, before.size + self._size) if before else (self._first, self._size)
+            key = f"archive/{first:012d}-{self._last:012d}-{stamp()}.parquet"
+            with path.open("rb") as file:
+                objects.write(folder(self._project) + key, file, bucket=settings().views_bucket)
+        self._segments.append(Segment(key=key, first=first, last=self._last, size=size))
+        self._database.execute("DELETE FROM commits")
+        self._first, self._size = self._last + 1, 0
+
+
+def segments(project: int) -> list[Segment]:
+    """The segments of a project that are still there, for a purge."""
+    try:
+        manifest = current(project)
+    except NotFound:
+        return []
+    there = set(objects.under(f"{folder(project)}archive/", bucket=settings().views_bucket))
+    return [each for each in (manifest.archive if manifest else []) if folder(project) + each.key in there]
+
+
+def found(project: int) -> list[Segment]:
+    """The segments as their names tell of them, where the manifest is lost."""
+    names = [
+        key.rpartition("/")[2] for key in objects.under(f"{folder(project)}archive/", bucket=settings().views_bucket)
+    ]
+    spans = sorted((int(name[:12]), -int(name[13:25]), name) for name in names)
+    chain: list[Segment] = []
+    for first, minus_last, name in spans:
+        if first == (chain[-1].last + 1 if chain else 1):
+            chain.append(Segment(key=f"archive/{name}", first=first, last=-minus_last, size=LARGEST_SEGMENT))
+    return chain
+
+
+def forget(project: int, segment: Segment) -> None:
+    """Remove a segment, for a purge."""
+    objects.remove([folder(project) + segment.key], bucket=settings().views_bucket)
+
+
+def read(project: int, segment: Segment, about: int | None = None) -> Iterator[Commit]:
+    """The commits of a segment in order; `about` as for `history`."""
+    import duckdb  # noqa: PLC0415 as in view.py
+
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "segment.parquet"
+        objects.download(folder(project) + segment.key, path, bucket=settings().views_bucket)
+        database = duckdb.connect(":memory:", config={"preserve_insertion_order": "true"})
+        wanted = "true" if about is None else f"contains(edits, '{about:d}') OR contains(created, '{about:d}')"
+        found = database.execute(
+            f"SELECT * FROM read_parquet(?) WHERE {wanted} ORDER BY seq",  # noqa: S608 a number
+            [str(path)],
+        )
+        while rows := found.fetchmany(_ROWS_AT_ONCE):
+            for seq, at, user, edits, created in rows:
+                commit = Commit(
+                    project=project,
+                    seq=seq,
+                    at=at,
+                    user=user,
+                    changes=_changes.decode(created),
+                    edits=_edits.decode(edits),
+                )
+                if about is None or _tells_of(commit, about):
+                    yield commit
+        database.close()
+
+
+def _tells_of(commit: Commit, number: int) -> bool:
+    return any(change.id == number for change in commit.changes) or any(number in edit.ids for edit in commit.edits)

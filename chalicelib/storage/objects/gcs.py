@@ -1,0 +1,330 @@
+"""A bucket of Google Cloud Storage, by its XML API and the key of a service account.
+
+Every request is a signed URL (V4, RSA), ours as well as those we hand out: there is no token to fetch, and nothing of
+the account's configuration says where we connect to. The XML API has S3's multipart uploads, so clients upload alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import quote, urlsplit
+from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape
+
+import urllib3
+
+from chalicelib.core import origins
+from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
+from chalicelib.settings import settings
+from chalicelib.storage import outbound
+from chalicelib.storage.objects.protocol import PART
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+    from chalicelib.storage.objects.protocol import ObjectStore, Parts
+
+_ALGORITHM = "GOOG4-RSA-SHA256"
+_OWN_SECONDS = 900
+_OK, _MISSING, _CHANGED, _BEYOND = (200, 201, 204, 206), 404, 412, 416
+_AWAY = (429, 500, 502, 503, 504)
+_RETRIES = urllib3.Retry(
+    4, redirect=False, status_forcelist=_AWAY, backoff_factor=0.3, allowed_methods=None, raise_on_status=False
+)
+_PARAMETERS = {
+    "ResponseContentDisposition": "response-content-disposition",
+    "ResponseContentType": "response-content-type",
+}
+
+
+class GcsStore:
+    """One bucket.
+
+    Args:
+        bucket: its name.
+        config: the service account's key as Google hands it out, a JSON object.
+        external_host: where clients reach the store, where not at Google's own host.
+        archive: the storage class of archived objects.
+    """
+
+    def __init__(
+        self, bucket: str, config: Mapping[str, Any], external_host: str | None = None, archive: str = "STANDARD"
+    ) -> None:
+        self.bucket = bucket
+        self._archive = archive
+        self._config = config
+        endpoint = urlsplit(settings().gcs_endpoint)
+        self._scheme, self._host = endpoint.scheme, endpoint.netloc
+        self._seen = external_host or self._host
+
+    def presign_get(self, key: str, seconds: int, headers: dict[str, str]) -> str:
+        """A URL to read an object by."""
+        return self._signed("GET", key, seconds, {_PARAMETERS[name]: value for name, value in headers.items()})
+
+    def presign_put(self, key: str, seconds: int) -> str:
+        """A URL to write an object to."""
+        return self._signed("PUT", key, seconds)
+
+    def presign_part(self, key: str, upload: str, number: int, seconds: int) -> str:
+        """A URL to write a part to."""
+        return self._signed("PUT", key, seconds, {"uploadId": upload, "partNumber": str(number)})
+
+    def begin(self, key: str, content_type: str) -> str:
+        """Begin a multipart upload; its id."""
+        answer = self._ask("POST", key, {"uploads": ""}, headers={"Content-Type": content_type, "Content-Length": "0"})
+        return _text(answer.data, "UploadId")
+
+    def put_part(self, key: str, upload: str, number: int, body: bytes) -> str:
+        """Store a part; its ETag."""
+        return self._ask("PUT", key, {"uploadId": upload, "partNumber": str(number)}, body=body).headers["ETag"]
+
+    def copy_part(self, key: str, upload: str, number: int, home: ObjectStore, source: str) -> str | None:  # noqa: ARG002 the store has no such request
+        """The XML API makes no parts of objects."""
+        return None
+
+    def complete(self, key: str, upload: str, parts: Parts) -> None:
+        """Make one object of the parts. Raises BadInput where the store refuses the upload's id, parts or ETags."""
+        listed = "".join(
+            f"<Part><PartNumber>{part['PartNumber']}</PartNumber><ETag>{escape(part['ETag'])}</ETag></Part>"
+            for part in parts
+        )
+        body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
+        answer = self._sent("POST", key, {"uploadId": upload}, body=body)
+        if answer.status in _OK or (answer.status == _MISSING and self.head(key) is not None):
+            return
+        if answer.status < 500:  # noqa: PLR2004 the client's errors end here
+            raise BadInput("The multipart upload could not be completed.", _reason(answer))
+        raise _away(answer)
+
+    def abort(self, key: str, upload: str) -> None:
+        """Give a multipart upload up."""
+        answer = self._sent("DELETE", key, {"uploadId": upload})
+        if answer.status not in (*_OK, _MISSING):
+            raise _away(answer)
+
+    def head(self, key: str) -> tuple[int, str] | None:
+        """The size in bytes and the ETag of an object; None where there is none."""
+        answer = self._sent("HEAD", key)
+        if answer.status == _MISSING:
+            return None
+        if answer.status not in _OK:
+            raise _away(answer)
+        return int(answer.headers["Content-Length"]), answer.headers["ETag"].strip('"')
+
+    def read(self, key: str) -> bytes:
+        """A whole object."""
+        return self._ask("GET", key).data
+
+    def read_range(self, key: str, offset: int, length: int, etag: str | None) -> bytes:
+        """A part of an object; nothing beyond its end."""
+        headers = {"Range": f"bytes={offset}-{offset + length - 1}"}
+        if etag:
+            headers["If-Match"] = f'"{etag}"'
+        answer = self._sent("GET", key, headers=headers)
+        return b"" if answer.status == _BEYOND else _accepted(answer, key).data
+
+    def download(self, key: str, path: Path) -> None:
+        """A whole object into a file."""
+        found = self.head(key)
+        if found is None:
+            raise NotFound.of("object", key)
+        size, etag = found
+        with path.open("wb") as out:
+            for start in range(0, size, PART):
+                out.write(self.read_range(key, start, min(PART, size - start), etag))
+
+    def write(self, key: str, body: bytes, content_type: str, encoding: str = "") -> None:
+        """Store an object in one piece."""
+        more = {"Content-Encoding": encoding} if encoding else {}
+        self._ask("PUT", key, body=body, headers={"Content-Type": content_type, **more})
+
+    def upload(self, key: str, body: BinaryIO, content_type: str) -> None:
+        """Store what a file holds, in parts where it is large."""
+        first = body.read(PART)
+        if len(first) < PART:
+            self.write(key, first, content_type)
+            return
+        upload = self.begin(key, content_type)
+        parts: Parts = []
+        while first:
+            parts.append({"PartNumber": len(parts) + 1, "ETag": self.put_part(key, upload, len(parts) + 1, first)})
+            first = body.read(PART)
+        self.complete(key, upload, parts)
+
+    def copy(self, home: ObjectStore, source: str, key: str, content_type: str) -> bool:
+        """Copy an object within the bucket."""
+        if home is not self:
+            return False
+        signed = {
+            "x-goog-copy-source": f"{self.bucket}/{quote(source, safe='/')}",
+            "x-goog-metadata-directive": "REPLACE",
+        }
+        self._ask("PUT", key, headers={"Content-Type": content_type}, signed=signed)
+        return True
+
+    def remove(self, keys: Iterable[str]) -> None:
+        """Remove objects one by one: the XML API has no other way."""
+        for key in keys:
+            answer = self._sent("DELETE", key)
+            if answer.status not in (*_OK, _MISSING):
+                raise _away(answer)
+
+    def freeze(self, key: str) -> None:
+        """Write an object anew in the archive's class, from which it is read as any other."""
+        self._in_class(key, self._archive)
+
+    def thaw(self, key: str) -> bool:
+        """Write an object anew in the ordinary class."""
+        self._in_class(key, "STANDARD")
+        return True
+
+    def _in_class(self, key: str, wanted: str) -> None:
+        answer = self._sent("HEAD", key)
+        if answer.status == _MISSING or answer.headers.get("x-goog-storage-class", "STANDARD") == wanted:
+            return
+        signed = {"x-goog-copy-source": f"{self.bucket}/{quote(key, safe='/')}", "x-goog-storage-class": wanted}
+        self._ask("PUT", key, headers={"Content-Type": _accepted(answer, key).headers["Content-Type"]}, signed=signed)
+
+    def under(self, prefix: str) -> Iterator[str]:
+        """The keys that begin with a prefix."""
+        asked = {"list-type": "2", "prefix": prefix}
+        while True:
+            page = _parsed(self._ask("GET", "", asked).data)
+            yield from (key for key in (found.text for found in page.iterfind("{*}Contents/{*}Key")) if key)
+            token = page.findtext("{*}NextContinuationToken")
+            if not token:
+                return
+            asked["continuation-token"] = token
+
+    def key_of(self, url: str) -> str | None:
+        """The key of the object that a URL names."""
+        asked, root = origins.take_apart(url), f"/{self.bucket}/"
+        if asked.origin != origins.origin_of(f"{self._scheme}://{self._seen}") or not asked.path.startswith(root):
+            return None
+        return asked.path.removeprefix(root) or None
+
+    def _ask(
+        self, method: str, key: str, parameters: Mapping[str, str] | None = None, **more: Any
+    ) -> urllib3.BaseHTTPResponse:
+        """The answer of the store, if it did what it was asked."""
+        return _accepted(self._sent(method, key, parameters, **more), key)
+
+    def _sent(
+        self,
+        method: str,
+        key: str,
+        parameters: Mapping[str, str] | None = None,
+        *,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        signed: Mapping[str, str] | None = None,
+    ) -> urllib3.BaseHTTPResponse:
+        """The answer of the store, whatever it is, read whole."""
+        url = self._signed(method, key, _OWN_SECONDS, parameters, host=self._host, headers=signed)
+        address = origins.take_apart(url)
+        inside = outbound.is_inside(address)
+        given = {**(headers or {}), **(signed or {})}
+        try:
+            answer = outbound.send(address, method, headers=given, body=body, retries=_RETRIES, is_inside=inside)
+            answer.read(cache_content=True)
+        except (OSError, urllib3.exceptions.HTTPError) as failure:
+            raise Unavailable("The object store does not answer.", type(failure).__name__) from failure
+        return answer
+
+    def _signed(
+        self,
+        method: str,
+        key: str,
+        seconds: int,
+        parameters: Mapping[str, str] | None = None,
+        *,
+        host: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> str:
+        host = host or self._seen
+        path = f"/{self.bucket}/{quote(key, safe='/~')}" if key else f"/{self.bucket}"
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+        scope = f"{stamp[:8]}/auto/storage/goog4_request"
+        lines = {"host": host, **{name.lower(): value for name, value in (headers or {}).items()}}
+        names = ";".join(sorted(lines))
+        asked = {
+            **(parameters or {}),
+            "X-Goog-Algorithm": _ALGORITHM,
+            "X-Goog-Credential": f"{self._config['client_email']}/{scope}",
+            "X-Goog-Date": stamp,
+            "X-Goog-Expires": str(seconds),
+            "X-Goog-SignedHeaders": names,
+        }
+        query = "&".join(sorted(f"{quote(name, safe='~')}={quote(value, safe='~')}" for name, value in asked.items()))
+        canonical = "\n".join(
+            [method, path, query, *(f"{name}:{lines[name]}" for name in sorted(lines)), "", names, "UNSIGNED-PAYLOAD"]
+        )
+        text = "\n".join([_ALGORITHM, stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()])
+        return f"{self._scheme}://{host}{path}?{query}&X-Goog-Signature={self._signature(text.encode())}"
+
+    def _signature(self, text: bytes) -> str:
+        from cryptography.hazmat.primitives import hashes  # noqa: PLC0415 kept off the API's cold start
+        from cryptography.hazmat.primitives.asymmetric import padding  # noqa: PLC0415
+
+        return self._key.sign(text, padding.PKCS1v15(), hashes.SHA256()).hex()
+
+    @cached_property
+    def _key(self) -> RSAPrivateKey:
+        return private_key(str(self._config["private_key"]))
+
+
+def private_key(text: str) -> RSAPrivateKey:
+    """The private key of a service account. Raises BadInput where it is none."""
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 kept off the API's cold start
+    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
+
+    try:
+        found = load_pem_private_key(text.encode(), password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as failure:
+        raise BadInput("private_key: it is not a private key in PEM form.") from failure
+    if not isinstance(found, rsa.RSAPrivateKey):
+        raise BadInput("private_key: it is not an RSA key.")
+    return found
+
+
+def _accepted(answer: urllib3.BaseHTTPResponse, key: str) -> urllib3.BaseHTTPResponse:
+    if answer.status == _MISSING:
+        raise NotFound.of("object", key)
+    if answer.status == _CHANGED:
+        raise Conflict(f"The object {key} was replaced meanwhile.")
+    if answer.status not in _OK:
+        raise _away(answer)
+    return answer
+
+
+def _away(answer: urllib3.BaseHTTPResponse) -> Unavailable:
+    return Unavailable("The object store does not answer.", _reason(answer))
+
+
+def _reason(answer: urllib3.BaseHTTPResponse) -> str:
+    """What the store says of an error: its code, never the request."""
+    try:
+        code = ET.fromstring(answer.data).findtext("{*}Code")  # noqa: S314 expat of today expands no bombs
+    except ET.ParseError:
+        code = None
+    return f"status {answer.status} {code or ''}".strip()
+
+
+def _parsed(body: bytes) -> ET.Element:
+    try:
+        return ET.fromstring(body)  # noqa: S314 as above
+    except ET.ParseError as failure:
+        raise Unavailable("The object store's answer cannot be read.", str(failure)) from failure
+
+
+def _text(body: bytes, name: str) -> str:
+    found = _parsed(body).findtext("{*}" + name)
+    if not found:
+        raise Unavailable("The object store's answer cannot be read.", f"it has no {name}")
+    return found

@@ -1,0 +1,243 @@
+"""Objects: keys, ranges, presigned URLs, multipart uploads, wherever they lie (`placement.py`). Errors are ours.
+
+Three buckets are the deployment's: uploads (keys begin with `_uploads/`), media (`{organization}/{project}/…`), and
+views, which holds what can be made again: bodies of large commits, snapshots, answers too large for the API. Others an
+organization registered; the key says so.
+
+Where a `bucket` may be given it is one of the deployment's by its name, or a registered one by its number.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from chalicelib.core import object_keys as naming
+from chalicelib.errors import LimnError, NotFound, Unavailable
+from chalicelib.settings import settings
+from chalicelib.storage.objects import placement, s3
+from chalicelib.storage.objects.protocol import PART, ObjectStore, Parts
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+UPLOADS = f"{naming.UPLOADS}/"
+SMALLEST_PART = 5 * 1024 * 1024
+"""Bytes that every part of a multipart upload has at least, but the last."""
+_PLAIN = "application/octet-stream"
+Place = str | int | None
+
+
+def client() -> S3Client:
+    """The client our own buckets are reached by."""
+    return s3.client()
+
+
+def bucket_of(key: str) -> str:
+    """The bucket of the deployment that a key lies in; empty for an object in a registered one."""
+    return placement.own_bucket(key) if naming.bucket_of(key) is None else ""
+
+
+def presign_get(key: str, seconds: int, *, bucket: Place = None, headers: dict[str, str] | None = None) -> str:
+    """A URL that anybody may read an object from for a while; `headers` are those of the answer it gives."""
+    return _store(key, bucket).presign_get(key, seconds, headers or {})
+
+
+def presign_put(key: str, seconds: int) -> str:
+    """A URL that anybody may write the object to for a while."""
+    return _store(key).presign_put(key, seconds)
+
+
+def presign_parts(key: str, parts: int, seconds: int) -> tuple[str, list[str]]:
+    """A multipart upload begun, and a URL for each of its parts in order."""
+    store = _store(key)
+    upload = store.begin(key, _PLAIN)
+    return upload, [store.presign_part(key, upload, number, seconds) for number in range(1, parts + 1)]
+
+
+def begin(key: str) -> str:
+    """Begin a multipart upload whose parts we put ourselves; its id."""
+    return _store(key).begin(key, _PLAIN)
+
+
+def put_part(key: str, upload: str, number: int, body: bytes) -> str:
+    """Store a part of a multipart upload; its ETag."""
+    return _store(key).put_part(key, upload, number, body)
+
+
+def abort(key: str, upload: str) -> None:
+    """Give a multipart upload up; one that is over already is no error."""
+    _store(key).abort(key, upload)
+
+
+def complete(key: str, upload: str, parts: Parts) -> None:
+    """Finish a multipart upload. Raises BadInput where the store refuses its id, parts or ETags.
+
+    Completing again what is complete already is not an error: the first answer may have been lost.
+    """
+    _store(key).complete(key, upload, parts)
+
+
+def size(key: str, *, bucket: Place = None) -> int | None:
+    """The size of an object in bytes; None where there is none."""
+    found = head(key, bucket=bucket)
+    return found[0] if found else None
+
+
+def head(key: str, *, bucket: Place = None) -> tuple[int, str] | None:
+    """The size in bytes and the ETag of an object; None where there is none."""
+    return _store(key, bucket).head(key)
+
+
+def read(key: str, *, bucket: Place = None) -> bytes:
+    """A whole object. Raises NotFound where there is none."""
+    return _store(key, bucket).read(key)
+
+
+def download(key: str, path: Path, *, bucket: Place = None) -> None:
+    """A whole object into a file, in parallel parts where it is large. Raises NotFound where there is none."""
+    _store(key, bucket).download(key, path)
+
+
+def read_range(key: str, offset: int, length: int, *, bucket: Place = None, etag: str | None = None) -> bytes:
+    """`length` bytes from `offset`, fewer at the end of the object.
+
+    Raises:
+        NotFound: there is none.
+        Conflict: an ETag is given and the object has another by now.
+    """
+    return _store(key, bucket).read_range(key, offset, length, etag)
+
+
+def copy(source: str, key: str, content_type: str) -> None:
+    """Copy an object, inside the store where both lie in one. Raises NotFound where there is none."""
+    home, target = _store(source), _store(key)
+    if not target.copy(home, source, key, content_type):
+        target.upload(key, cast("BinaryIO", _Reader(home, source)), content_type)
+
+
+def write(key: str, body: bytes | BinaryIO, content_type: str = _PLAIN, bucket: Place = None) -> None:
+    """Store an object: bytes in one piece, a file in parts where it is large."""
+    store = _store(key, bucket)
+    if isinstance(body, bytes):
+        store.write(key, body, content_type)
+    else:
+        store.upload(key, body, content_type)
+
+
+def join(key: str, pieces: list[str], content_type: str) -> None:
+    """Make one object of several, in order, by copies inside the store where both it and the sizes allow.
+
+    Parts must have `SMALLEST_PART` bytes except the last: smaller pieces are read and sent together.
+    """
+    sizes = {piece: size(piece) or 0 for piece in pieces}
+    if sum(sizes.values()) <= SMALLEST_PART:
+        write(key, b"".join(read(piece) for piece in pieces), content_type)
+        return
+    store = _store(key)
+    upload = store.begin(key, content_type)
+    parts: Parts = []
+
+    def add(etag: str) -> None:
+        parts.append({"ETag": etag, "PartNumber": len(parts) + 1})
+
+    held = bytearray()
+    for piece in pieces:
+        home = _store(piece)
+        if not held and sizes[piece] >= SMALLEST_PART:
+            copied = store.copy_part(key, upload, len(parts) + 1, home, piece)
+            if copied:
+                add(copied)
+                continue
+        for start in range(0, sizes[piece], PART):
+            held += home.read_range(piece, start, min(PART, sizes[piece] - start), None)
+            if len(held) >= SMALLEST_PART:
+                add(store.put_part(key, upload, len(parts) + 1, bytes(held)))
+                held.clear()
+    if held:
+        add(store.put_part(key, upload, len(parts) + 1, bytes(held)))
+    store.complete(key, upload, parts)
+
+
+def remove(keys: Iterable[str], *, bucket: Place = None) -> None:
+    """Remove objects; those that are not there are no error. One store that is away keeps no other from it."""
+    stores: dict[int, ObjectStore] = {}
+    wanted: defaultdict[int, list[str]] = defaultdict(list)
+    for key in keys:
+        store = _store(key, bucket)
+        stores[id(store)] = store
+        wanted[id(store)].append(key)
+    away: LimnError | None = None
+    for number, store in stores.items():
+        try:
+            store.remove(wanted[number])
+        except LimnError as failure:
+            away = failure
+    if away is not None:
+        raise away
+
+
+def under(prefix: str, *, bucket: Place = None) -> Iterator[str]:
+    """The keys that begin with a prefix, in order."""
+    return _store(prefix, bucket).under(prefix)
+
+
+def put_view_object(project: int, folder: str, body: bytes) -> str:
+    """Store something of a project that can be made again; its key."""
+    key = f"projects/{project}/{folder}/{uuid.uuid4().hex}"
+    write(key, body, bucket=settings().views_bucket)
+    return key
+
+
+def try_view_object(project: int, folder: str, body: bytes) -> str | None:
+    """The same for callers that can do without: None where the store does not answer soon."""
+    key = f"projects/{project}/{folder}/{uuid.uuid4().hex}"
+    try:
+        s3.own_in_a_hurry(settings().views_bucket).write(key, body, _PLAIN)
+    except Unavailable:
+        return None
+    return key
+
+
+def get_view_object(key: str) -> bytes:
+    """What `put_view_object` stored."""
+    return read(key, bucket=settings().views_bucket)
+
+
+def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:
+    """Store an answer too large for the API; a URL to it that lives for ten minutes."""
+    key = f"answers/{uuid.uuid4().hex}"
+    store = s3.own(settings().views_bucket)
+    store.write(key, body, content_type, encoding or "")
+    return store.presign_get(key, 600, {})
+
+
+def _store(key: str, bucket: Place = None) -> ObjectStore:
+    if isinstance(bucket, str) and bucket:
+        return s3.own(bucket)
+    return placement.store(bucket) if isinstance(bucket, int) else placement.store_of(key)
+
+
+class _Reader:
+    """An object as a file that is read from its beginning to its end, of one version."""
+
+    def __init__(self, home: ObjectStore, key: str) -> None:
+        found = home.head(key)
+        if found is None:
+            raise NotFound.of("object", key)
+        self._home, self._key = home, key
+        self._size, self._etag = found
+        self._position = 0
+
+    def read(self, length: int = -1) -> bytes:
+        """The next bytes; empty at the end."""
+        left = self._size - self._position
+        length = left if length < 0 else min(length, left)
+        if length <= 0:
+            return b""
+        data = self._home.read_range(self._key, self._position, length, self._etag)
+        self._position += len(data)
+        return data

@@ -1,0 +1,122 @@
+"""In which bucket an object lies, and the store behind that bucket (docs/decisions/017).
+
+The key of an object in a bucket that an organization registered ends with the bucket's number (`core/object_keys.py`),
+so the key alone says it, to every container and for good. Everything else lies in the buckets of this deployment.
+
+    stores#<project>, <bucket>    objects of that project may lie in that bucket; written before the first one
+"""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from chalicelib.core import object_keys
+from chalicelib.core.integrations import BUCKET, Bucket
+from chalicelib.core.records import padded
+from chalicelib.errors import BadInput, LimnError, NotFound
+from chalicelib.settings import settings
+from chalicelib.storage import sealing
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.tables import RecordRow
+from chalicelib.storage.objects import s3
+from chalicelib.storage.objects.gcs import GcsStore
+
+if TYPE_CHECKING:
+    from chalicelib.core.origins import Address
+    from chalicelib.storage.objects.protocol import ObjectStore
+
+PURPOSE = "bucket"
+"""What the configuration of a bucket is sealed for."""
+SECONDS = 60
+"""For how long a bucket's changed configuration may not be seen by a container that used the one before."""
+S3_STORES = ("AWS", "MINIO", "VAST", "S3BASIC", "OCI")
+
+
+def store_of(key: str) -> ObjectStore:
+    """The store that the object of a key lies in.
+
+    A key that ends with the number of a bucket that its organization has not lies nowhere: that is our own bucket.
+    """
+    number = object_keys.bucket_of(key)
+    if number is not None:
+        try:
+            found = _opened(number, _now())
+        except NotFound:
+            found = None
+        if found is not None and found[0] == object_keys.home_of(key):
+            return found[1]
+    return s3.own(own_bucket(key))
+
+
+def store(number: int) -> ObjectStore:
+    """The store of a registered bucket. Raises NotFound where there is no such bucket, BadInput for an unusable one."""
+    return _opened(number, _now())[1]
+
+
+def own_bucket(key: str) -> str:
+    """The bucket of this deployment that a key lies in, if it lies in one of them."""
+    return settings().upload_bucket if key.startswith(f"{object_keys.UPLOADS}/") else settings().media_bucket
+
+
+def key_named(address: Address) -> str | None:
+    """The key of the object in a registered bucket that a URL names; None where it names anything else."""
+    number = object_keys.bucket_of(address.path)
+    if number is None:
+        return None
+    try:
+        organization, found = _opened(number, _now())
+    except LimnError:
+        return None
+    key = found.key_of(address.url)
+    return key if key and object_keys.home_of(key) == organization else None
+
+
+def configuration(bucket: Bucket) -> dict[str, Any]:
+    """The configuration of a bucket, opened: for those who talk to its store, never for an answer."""
+    return msgspec.json.decode(sealing.unseal(bucket.sealed, PURPOSE), type=dict[str, Any])
+
+
+def made(
+    name: str, kind: str, config: dict[str, Any], external_host: str | None, archive: str = "STANDARD"
+) -> ObjectStore:
+    """The store of a bucket so called and configured. Raises BadInput for a kind that cannot hold files here."""
+    if kind == "GCP":
+        return GcsStore(name, config, external_host, archive)
+    if kind in S3_STORES:
+        return s3.registered(name, config.get("boto3_config", config), external_host, archive)
+    message = f"A bucket of {kind} cannot hold files here."
+    raise BadInput(message)
+
+
+def note(project: int, bucket: int) -> None:
+    """Let it be known, before the first object is there, that a project has objects in a registered bucket."""
+    RecordRow(f"stores#{project}", padded(bucket)).save()
+
+
+def noted(project: int) -> list[int]:
+    """The registered buckets in which a project may have objects."""
+    return [int(row.sk) for row in RecordRow.query(f"stores#{project}", consistent_read=True)]
+
+
+def forget(project: int) -> None:
+    """Forget where the objects of a project that is purged lay."""
+    with RecordRow.batch_write() as batch:
+        for row in list(RecordRow.query(f"stores#{project}", consistent_read=True)):
+            batch.delete(row)
+
+
+@lru_cache(maxsize=64)
+def _opened(number: int, moment: int) -> tuple[int, ObjectStore]:  # noqa: ARG001 the moment makes it be read again
+    """The organization of a bucket and its store."""
+    bucket = records.get(BUCKET, number)
+    config = configuration(bucket)
+    found = made(bucket.name, bucket.store_type, config, bucket.external_host, bucket.archive_sc)
+    return bucket.organization, found
+
+
+def _now() -> int:
+    return int(time.monotonic()) // SECONDS

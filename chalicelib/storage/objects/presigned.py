@@ -1,0 +1,76 @@
+"""Presigned URLs that were handed out lately: asked again, the same caller gets the same URL (`spec/4` §§2.5, 3.3).
+
+Kept with the records so that every container answers alike: one row per user and folder of keys, all of a media's
+files together, so that a list of 100 media costs one read. What is lost here is only signed again.
+
+    presigned#{user}, {folder}    the URLs by key, compressed: they differ little; `expires` is the last one's end
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable
+
+import msgspec
+
+from chalicelib.storage.dynamodb.tables import RecordRow
+from chalicelib.storage.objects import objects
+
+SLACK = 3600
+"""Seconds before its end that a URL is no longer handed out again."""
+_BATCH = 100
+_Urls = dict[str, tuple[str, float]]
+
+
+def urls(user: int, keys: Iterable[str], seconds: int, *, fresh: bool = False) -> dict[str, str]:
+    """A URL for each key, good for `seconds` from now, or the one the user got before while that is good enough.
+
+    Args:
+        user: who asks.
+        keys: the objects; they need not exist.
+        seconds: how long a new URL is good for; only one of more than an hour is handed out again.
+        fresh: sign anew, and leave what is remembered as it is.
+    """
+    wanted = list(dict.fromkeys(keys))
+    if fresh:
+        return {key: objects.presign_get(key, seconds) for key in wanted}
+    folders: defaultdict[str, list[str]] = defaultdict(list)
+    for key in wanted:
+        folders[key.rpartition("/")[0]].append(key)
+    known = _read(user, folders)
+    moment = time.time()
+    found: dict[str, str] = {}
+    changed: dict[str, _Urls] = {}
+    for folder, inside in folders.items():
+        remembered = {key: kept for key, kept in known.get(folder, {}).items() if kept[1] > moment}
+        for key in inside:
+            if key in remembered:
+                found[key] = remembered[key][0]
+                continue
+            found[key] = objects.presign_get(key, seconds)
+            if seconds > SLACK:
+                remembered[key] = (found[key], moment + seconds - SLACK)
+                changed[folder] = remembered
+    _write(user, changed)
+    return found
+
+
+def _read(user: int, folders: Iterable[str]) -> dict[str, _Urls]:
+    keys = [(f"presigned#{user}", folder) for folder in folders]
+    found: dict[str, _Urls] = {}
+    for start in range(0, len(keys), _BATCH):
+        for row in RecordRow.batch_get(keys[start : start + _BATCH], consistent_read=True):
+            found[row.sk] = msgspec.json.decode(zlib.decompress(row.doc), type=_Urls)
+    return found
+
+
+def _write(user: int, changed: dict[str, _Urls]) -> None:
+    if not changed:
+        return
+    with RecordRow.batch_write() as batch:
+        for folder, kept in changed.items():
+            doc = zlib.compress(msgspec.json.encode(kept), 6)
+            last = max(end for _, end in kept.values())
+            batch.save(RecordRow(f"presigned#{user}", folder, doc=doc, expires=int(last) + 1))

@@ -1,0 +1,315 @@
+"""A bucket of S3 or of what speaks its protocol: MinIO, VAST, OCI, and others. S3's errors go no further."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import urlsplit
+
+import boto3
+import urllib3
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse, HeadersDict
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError
+
+from chalicelib.core import origins
+from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
+from chalicelib.settings import settings
+from chalicelib.storage import outbound
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+    from chalicelib.storage.objects.protocol import ObjectStore, Parts
+
+_MISSING = ("404", "NoSuchKey", "NoSuchBucket", "NotFound")
+_CHANGED = ("412", "PreconditionFailed")
+_RESTORED_DAYS = 7
+"""How long S3 keeps the copy that it brings out of the archive, which is until the object was written anew."""
+_COLD = "InvalidObjectState"
+_AMAZON = ".amazonaws.com"
+
+
+@lru_cache(maxsize=1)
+def client() -> S3Client:
+    """The client our own reads and writes go through."""
+    return boto3.client("s3", endpoint_url=settings().aws_endpoint or None, config=_config())
+
+
+@lru_cache(maxsize=1)
+def _impatient() -> S3Client:
+    """A client for writes that have another way to go: it tries twice, for three seconds."""
+    config = _config().merge(Config(connect_timeout=1, read_timeout=3, retries={"max_attempts": 2, "mode": "standard"}))
+    return boto3.client("s3", endpoint_url=settings().aws_endpoint or None, config=config)
+
+
+@lru_cache(maxsize=1)
+def _presigner() -> S3Client:
+    path_style = {"addressing_style": "path"} if settings().s3_endpoint else {}
+    config = Config(signature_version="s3v4", s3=path_style, request_checksum_calculation="when_required")  # type: ignore[arg-type]
+    return boto3.client("s3", endpoint_url=settings().s3_endpoint or None, config=config)
+
+
+@lru_cache(maxsize=8)
+def own(bucket: str) -> S3Store:
+    """A bucket of this deployment."""
+    return S3Store(bucket, client, _presigner)
+
+
+def own_in_a_hurry(bucket: str) -> S3Store:
+    """The same for callers that rather do without it than wait."""
+    return S3Store(bucket, _impatient, _presigner)
+
+
+def registered(bucket: str, config: dict[str, str], external_host: str | None, archive: str = "STANDARD") -> S3Store:
+    """A bucket that an organization registered, by the S3 part of its configuration.
+
+    `external_host` is where clients reach it, where that is another than the endpoint's host. Requests go only where
+    the endpoint's addresses are public, or its origin is one of `store_origins`.
+    """
+    endpoint = config["endpoint_url"]
+    parts = urlsplit(endpoint)
+    is_amazon = (parts.hostname or "").endswith(_AMAZON)
+    style = {"addressing_style": "virtual" if is_amazon else "path"}
+    session: dict[str, Any] = {
+        "aws_access_key_id": config["aws_access_key_id"],
+        "aws_secret_access_key": config["aws_secret_access_key"],
+        "region_name": config["region_name"],
+    }
+    caller = boto3.client("s3", endpoint_url=endpoint, config=_config(signature_version="s3v4", s3=style), **session)
+    transport: Any = _judged
+    caller.meta.events.register("before-send.s3", transport)
+    seen = f"{parts.scheme}://{external_host}" if external_host else endpoint
+    signing = Config(signature_version="s3v4", s3=style, request_checksum_calculation="when_required")  # type: ignore[arg-type]
+    presigner = boto3.client("s3", endpoint_url=seen, config=signing, **session)
+    return S3Store(bucket, lambda: caller, lambda: presigner, archive)
+
+
+class S3Store:
+    """One bucket; clients are made when they are first needed."""
+
+    def __init__(
+        self, bucket: str, caller: Callable[[], S3Client], presigner: Callable[[], S3Client], archive: str = "STANDARD"
+    ) -> None:
+        self.bucket = bucket
+        self.archive = archive
+        self.client = caller
+        self._presigner = presigner
+
+    def presign_get(self, key: str, seconds: int, headers: dict[str, str]) -> str:
+        """A URL to read an object by."""
+        given = {**self.place(key), **headers}
+        return self._presigner().generate_presigned_url("get_object", Params=given, ExpiresIn=seconds)
+
+    def presign_put(self, key: str, seconds: int) -> str:
+        """A URL to write an object to."""
+        return self._presigner().generate_presigned_url("put_object", Params=self.place(key), ExpiresIn=seconds)
+
+    def presign_part(self, key: str, upload: str, number: int, seconds: int) -> str:
+        """A URL to write a part to."""
+        given = {**self.place(key), "UploadId": upload, "PartNumber": number}
+        return self._presigner().generate_presigned_url("upload_part", Params=given, ExpiresIn=seconds)
+
+    def begin(self, key: str, content_type: str) -> str:
+        """Begin a multipart upload; its id."""
+        with _translated(key):
+            return self.client().create_multipart_upload(**self.place(key), ContentType=content_type)["UploadId"]
+
+    def put_part(self, key: str, upload: str, number: int, body: bytes) -> str:
+        """Store a part; its ETag."""
+        with _translated(key):
+            place = self.place(key)
+            return self.client().upload_part(**place, UploadId=upload, PartNumber=number, Body=body)["ETag"]
+
+    def copy_part(self, key: str, upload: str, number: int, home: ObjectStore, source: str) -> str | None:
+        """Make an object of a bucket that is reached as this one is a part; its ETag."""
+        if not isinstance(home, S3Store) or home.client() is not self.client():
+            return None
+        given = {"UploadId": upload, "PartNumber": number, "CopySource": home.place(source)}
+        with _translated(source):
+            return self.client().upload_part_copy(**self.place(key), **given)["CopyPartResult"]["ETag"]
+
+    def complete(self, key: str, upload: str, parts: Parts) -> None:
+        """Make one object of the parts. Raises BadInput where S3 refuses the upload's id, parts or ETags."""
+        given: Any = {"Parts": parts}
+        try:
+            self.client().complete_multipart_upload(**self.place(key), UploadId=upload, MultipartUpload=given)
+        except ClientError as failure:
+            code = failure.response["Error"]["Code"]
+            if code == "NoSuchUpload" and self.head(key) is not None:
+                return
+            raise BadInput("The multipart upload could not be completed.", f"{code}: {failure}") from failure
+        except BotoCoreError as failure:
+            raise Unavailable("The object store does not answer.", str(failure)) from failure
+
+    def abort(self, key: str, upload: str) -> None:
+        """Give a multipart upload up."""
+        try:
+            with _translated(key):
+                self.client().abort_multipart_upload(**self.place(key), UploadId=upload)
+        except Unavailable as failure:
+            if "NoSuchUpload" not in failure.details:
+                raise
+
+    def head(self, key: str) -> tuple[int, str] | None:
+        """The size in bytes and the ETag of an object; None where there is none."""
+        try:
+            with _translated(key):
+                found = self.client().head_object(**self.place(key))
+        except NotFound:
+            return None
+        return found["ContentLength"], found["ETag"].strip('"')
+
+    def read(self, key: str) -> bytes:
+        """A whole object."""
+        with _translated(key):
+            return self.client().get_object(**self.place(key))["Body"].read()
+
+    def read_range(self, key: str, offset: int, length: int, etag: str | None) -> bytes:
+        """A part of an object."""
+        given: Any = {"IfMatch": f'"{etag}"'} if etag else {}
+        span = f"bytes={offset}-{offset + length - 1}"
+        with _translated(key):
+            return self.client().get_object(**self.place(key), Range=span, **given)["Body"].read()
+
+    def download(self, key: str, path: Path) -> None:
+        """A whole object into a file, in parallel parts where it is large."""
+        with _translated(key):
+            self.client().download_file(self.bucket, key, str(path))
+
+    def write(self, key: str, body: bytes, content_type: str, encoding: str = "") -> None:
+        """Store an object in one piece."""
+        more: Any = {"ContentEncoding": encoding} if encoding else {}
+        with _translated(key):
+            self.client().put_object(**self.place(key), Body=body, ContentType=content_type, **more)
+
+    def upload(self, key: str, body: BinaryIO, content_type: str) -> None:
+        """Store what a file holds, in parts where it is large."""
+        with _translated(key):
+            self.client().upload_fileobj(body, self.bucket, key, ExtraArgs={"ContentType": content_type})
+
+    def copy(self, home: ObjectStore, source: str, key: str, content_type: str) -> bool:
+        """Copy an object of a bucket that is reached as this one is, in parts where it is large."""
+        if not isinstance(home, S3Store) or home.client() is not self.client():
+            return False
+        more = {"ContentType": content_type, "MetadataDirective": "REPLACE"}
+        with _translated(source):
+            self.client().copy(home.place(source), self.bucket, key, ExtraArgs=more)
+        return True
+
+    def remove(self, keys: Iterable[str]) -> None:
+        """Remove objects, a thousand at a time."""
+        wanted = list(keys)
+        for start in range(0, len(wanted), 1000):
+            part = wanted[start : start + 1000]
+            doomed: Any = {"Objects": [{"Key": key} for key in part], "Quiet": True}
+            with _translated(part[0]):
+                self.client().delete_objects(Bucket=self.bucket, Delete=doomed)
+
+    def freeze(self, key: str) -> None:
+        """Write an object anew in the archive's class, where the bucket has another than the ordinary one."""
+        if self.archive != "STANDARD":
+            self._in_class(key, self.archive)
+
+    def thaw(self, key: str) -> bool:
+        """Bring an object out of the archive, which takes S3 up to two days, and write it in the ordinary class."""
+        try:
+            with _translated(key):
+                found: Any = self.client().head_object(**self.place(key))
+                if found.get("StorageClass", "STANDARD") == "STANDARD":
+                    return True
+                if "Restore" not in found:
+                    request: Any = {"Days": _RESTORED_DAYS, "GlacierJobParameters": {"Tier": "Bulk"}}
+                    self.client().restore_object(**self.place(key), RestoreRequest=request)
+                    return False
+        except NotFound:
+            return True
+        if 'ongoing-request="true"' in found["Restore"]:
+            return False
+        self._in_class(key, "STANDARD")
+        return True
+
+    def _in_class(self, key: str, wanted: str) -> None:
+        try:
+            with _translated(key):
+                found = self.client().head_object(**self.place(key))
+                if found.get("StorageClass", "STANDARD") != wanted or "Restore" in found:
+                    more = {"StorageClass": wanted, "ContentType": found["ContentType"], "MetadataDirective": "REPLACE"}
+                    self.client().copy(self.place(key), self.bucket, key, ExtraArgs=more)
+        except NotFound:
+            return
+
+    def under(self, prefix: str) -> Iterator[str]:
+        """The keys that begin with a prefix."""
+        pages = self.client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
+        with _translated(prefix):
+            for page in pages:
+                yield from (found["Key"] for found in page.get("Contents", []))
+
+    def key_of(self, url: str) -> str | None:
+        """The key of the object that a URL names."""
+        mark = "limn"
+        home = origins.take_apart(self.presign_get(mark, 60, {}))
+        asked = origins.take_apart(url)
+        root = home.path.removesuffix(mark)
+        if asked.origin != home.origin or not asked.path.startswith(root):
+            return None
+        return asked.path.removeprefix(root) or None
+
+    def place(self, key: str) -> Any:
+        """An object as parameters of the client's methods."""
+        return {"Bucket": self.bucket, "Key": key}
+
+
+def _config(**more: Any) -> Config:
+    return Config(
+        connect_timeout=2,
+        read_timeout=30,
+        retries={"max_attempts": 5, "mode": "standard"},
+        # checksums of whole bodies cost ten times the upload; S3 checks MD5 of parts anyhow
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+        max_pool_connections=32,
+        **more,
+    )
+
+
+def _judged(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
+    """Send a request of botocore's to an address that was judged, in the place of its own transport."""
+    address = origins.take_apart(request.url)
+    # there is no waiting for `Expect` here: the body goes at once
+    given = {name: _plain(value) for name, value in request.headers.items() if name.lower() != "expect"}
+    try:
+        answer = outbound.send(
+            address, request.method, headers=given, body=request.body, is_inside=outbound.is_inside(address)
+        )
+    except (OSError, urllib3.exceptions.HTTPError) as failure:
+        raise EndpointConnectionError(endpoint_url=address.origin, error=failure) from failure
+    seen: Any = HeadersDict(answer.headers)
+    return AWSResponse(request.url, answer.status, seen, answer)
+
+
+def _plain(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+class _translated:  # noqa: N801 reads as a word in `with`
+    """S3's errors as ours."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
+        if isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _MISSING:
+            raise NotFound.of("object", self.key) from failure
+        if isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _CHANGED:
+            raise Conflict(f"The object {self.key} was replaced meanwhile.") from failure
+        if isinstance(failure, ClientError) and failure.response["Error"]["Code"] == _COLD:
+            raise Conflict(f"The object {self.key} is archived; set archive_state to to_live and wait.") from failure
+        if isinstance(failure, ClientError | BotoCoreError):
+            raise Unavailable("The object store does not answer.", str(failure)) from failure

@@ -1,0 +1,150 @@
+"""What is known of a project's snapshots: the pointer in the records table, the manifest beside the files.
+
+    records  (project#14, snapshot)   seq and folder of the current snapshot, and up to where commits are to expire
+    views    projects/14/snapshots/000000001234-…/manifest.json, definitions.json, localization/7/0.parquet …
+             projects/14/archive/000000000001-000000001234-….parquet
+             projects/14/snapshots/current.json      a copy of the manifest, for readers without the table
+
+The pointer only moves forward: who writes an older snapshot than is there has written for nothing.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+import msgspec
+
+from chalicelib.core.resource import Timestamp
+from chalicelib.errors import Conflict, NotFound
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb.tables import RecordRow
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.objects import objects
+from chalicelib.storage.view.deleted_definitions import Lost
+from chalicelib.storage.view.files import Part
+
+_SORT_KEY = "snapshot"
+_encoder = msgspec.json.Encoder()
+
+
+class Segment(msgspec.Struct, frozen=True, kw_only=True):
+    """Commits `first` to `last` in one file (`archive.py`)."""
+
+    key: str
+    first: int
+    last: int
+    size: int
+    """Its commits and what they created together."""
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a snapshot consists of. Keys are relative to `projects/{project}/`."""
+
+    format: int
+    shape: str
+    """What the writing code kept and emitted (`view_files.SHAPE`)."""
+    project: int
+    seq: int
+    """The commit it is as of."""
+    at: Timestamp
+    rows: int
+    definitions: str
+    parts: list[Part]
+    archive: list[Segment]
+    lost: Lost = msgspec.field(default_factory=Lost)
+    """What commits after it do not bring back."""
+
+
+class Pointer(msgspec.Struct, frozen=True, kw_only=True):
+    """Which snapshot is the current one."""
+
+    seq: int
+    folder: str
+    """Relative to that of the project."""
+    marked: int = 0
+    """Commits below this have got the time of their expiry."""
+
+
+def folder(project: int) -> str:
+    """Where a project's objects in the views bucket are."""
+    return f"projects/{project}/"
+
+
+def stamp() -> str:
+    """A word for a name that says when it was made and that nobody else uses."""
+    return f"{int(time.time()):010d}-{uuid.uuid4().hex[:8]}"
+
+
+def made_at(name: str) -> int:
+    """The time in a name that ends with a `stamp`, in seconds; 0 where there is none."""
+    parts = name.removesuffix(".parquet").split("-")
+    return int(parts[-2]) if len(parts) > 1 and parts[-2].isdigit() else 0
+
+
+def pointer(project: int) -> Pointer | None:
+    """The pointer to the current snapshot, None where there is none."""
+    try:
+        row = RecordRow.get(*_key(project), consistent_read=True)
+    except RecordRow.DoesNotExist:
+        return None
+    return msgspec.json.decode(row.doc, type=Pointer)
+
+
+def manifest_of(project: int, found: Pointer) -> Manifest:
+    """The manifest of a snapshot. Raises NotFound where it was removed, being older than the current one."""
+    body = objects.get_view_object(f"{folder(project)}{found.folder}/manifest.json")
+    return msgspec.json.decode(body, type=Manifest)
+
+
+def current(project: int) -> Manifest | None:
+    """The manifest of the current snapshot, None where there is none."""
+    found = pointer(project)
+    while found is not None:
+        try:
+            return manifest_of(project, found)
+        except NotFound:
+            newer = pointer(project)
+            if newer == found:
+                raise
+            found = newer
+    return None
+
+
+def advance(manifest: Manifest, where: str, *, replace: bool = False) -> Pointer | None:
+    """Make a snapshot the current one; None where another already is that is as new, or newer if `replace`."""
+    before = pointer(manifest.project)
+    while before is None or before.seq < manifest.seq or (replace and before.seq == manifest.seq):
+        after = Pointer(seq=manifest.seq, folder=where, marked=before.marked if before else 0)
+        if _swap(manifest.project, before, after):
+            key = f"{folder(manifest.project)}snapshots/current.json"
+            objects.write(key, _encoder.encode(manifest), "application/json", settings().views_bucket)
+            return after
+        before = pointer(manifest.project)
+    return None
+
+
+def mark(project: int, before: Pointer, marked: int) -> None:
+    """Remember that commits below a number have got the time of their expiry. Nothing if the pointer moved."""
+    _swap(project, before, msgspec.structs.replace(before, marked=marked))
+
+
+def forget(project: int) -> None:
+    """Remove the pointer, for a purge."""
+    RecordRow(*_key(project)).delete()
+
+
+def _swap(project: int, before: Pointer | None, after: Pointer) -> bool:
+    row = RecordRow(*_key(project), doc=_encoder.encode(after), n=after.seq)
+    unchanged = RecordRow.doc == _encoder.encode(before) if before else RecordRow.pk.does_not_exist()
+    change = Transaction()
+    change.put(row, unchanged)
+    try:
+        change.run()
+    except Conflict:
+        return False
+    return True
+
+
+def _key(project: int) -> tuple[str, str]:
+    return f"project#{project}", _SORT_KEY

@@ -1,0 +1,231 @@
+"""The view of a project: all its entities as of its last commit, in DuckDB, where every query is one statement.
+
+One table for each kind of entity, a column for every built-in field and attribute (`query/layout.py`), and one that
+says where the JSON document of the entity lies, as answers emit it (`view_documents.py`). So a list is a selection of
+places, and only the documents of the page that is answered are read. No index is kept: a scan of 100,000 rows costs
+less than keeping one would.
+
+    view.apply(commits)              what the log says after `view.seq`, all of it or nothing
+    view.count(query), .ids(query), .documents(query)       of checked queries (`query/check.py`)
+
+Readers in any number of threads see a view as of a commit, never between two. `views.py` keeps the views of a
+container current.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from chalicelib.core.commits import Commit
+from chalicelib.core.definitions import Definitions
+from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.query import sql
+from chalicelib.query.tree import Query
+from chalicelib.storage.view import vectors as view_vectors
+from chalicelib.storage.view.deleted_definitions import Lost, going
+from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_incident
+from chalicelib.storage.view.vectors import Distances, Vectors
+from chalicelib.storage.view_apply import LogApplier
+from chalicelib.storage.view_documents import Document
+from chalicelib.storage.view_locks import Gate
+from chalicelib.storage.view_state import Gap, State
+from chalicelib.storage.view_store import Store
+
+__all__ = ["Gap", "View"]
+
+_COMPRESSED_EVERY = 60_000
+"""After so many changes the tables are compressed anew: a part of a second then, seconds if left for longer."""
+_PYTHON_BYTES = 60_000
+"""About what a view takes beside its tables: definitions, connections, what makes rows."""
+_CHANGE_BYTES = 400
+"""About what a change takes in memory until the tables are compressed."""
+
+
+class View:
+    """One project's view. `apply` is called by one thread at a time, the rest by any."""
+
+    def __init__(self, project: int, state: State | None = None, store: Store | None = None) -> None:
+        """Begin with nothing, or with what a snapshot consists of.
+
+        Args:
+            project: its id.
+            state: what the view is as of a commit.
+            store: its tables and documents.
+        """
+        self.project = project
+        self.state = state or State(Definitions(project=project))
+        self.store = store or Store()
+        self._uncompressed = 0
+        self._vectors: dict[tuple[Kind, str], Vectors] = {}
+        """By kind and column, of those that somebody asked for the nearest of."""
+        self._gate = Gate()
+        if store is None:
+            for kind in Kind:
+                self.store.writer.execute(create_table(kind, sql.table(kind)))
+
+    @property
+    def seq(self) -> int:
+        """The commit it is as of."""
+        return self.state.seq
+
+    @property
+    def definitions(self) -> Definitions:
+        """Types, versions and sections as of that commit."""
+        return self.state.definitions
+
+    @property
+    def lost(self) -> Lost:
+        """What later commits do not bring back."""
+        return self.state.lost
+
+    @lost.setter
+    def lost(self, lost: Lost) -> None:
+        self.state.lost = lost
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def count(self, query: Query) -> int:
+        """How many entities a checked query selects, its slice included."""
+        with self._gate.reading():
+            among = view_vectors.within(self._distances(query))
+            number: int = self._run(sql.count(query, self.state.layout, among))[0][0]
+        stop = number if query.stop is None else min(query.stop, number)
+        return max(0, stop - query.start)
+
+    def ids(self, query: Query) -> list[int]:
+        """The ids that a checked query selects, in order."""
+        with self._gate.reading():
+            return [row[0] for row in self._rows_of(query)]
+
+    def documents(self, query: Query) -> list[bytes]:
+        """The JSON documents of what a checked query selects, in order, as answers emit them."""
+        with self._gate.reading():
+            rows = self._rows_of(query, DOCUMENT)
+            documents = self._documents(query.kind, [row[-1] for row in rows])
+        if query.incident is not None:
+            return [with_incident(each, row[1]) for each, row in zip(documents, rows, strict=True)]
+        return documents
+
+    def document(self, kind: Kind, number: int) -> bytes | None:
+        """The JSON document of an entity, None where there is none."""
+        with self._gate.reading():
+            rows = self.store.run(f"SELECT {DOCUMENT} FROM {sql.table(kind)} WHERE id = ?", [number])  # noqa: S608
+            return self._documents(kind, [rows[0][0]])[0] if rows else None
+
+    def exists(self, kind: Kind, numbers: Iterable[int]) -> set[int]:
+        """Those of the ids that there are entities of."""
+        with self._gate.reading():
+            return {row[0] for row in self._run(sql.existing(kind, list(numbers)))}
+
+    def going(self, kind: DefinitionKind, number: int) -> tuple[int, dict[Kind, list[int]]]:
+        """As of which commit, and the ids of all that would go with a definition: what lies on others first."""
+        with self._gate.reading():
+            found = {each: [row[0] for row in self._run(question)] for each, question in going(kind, number).items()}
+            return self.seq, {each: found[each] for each in reversed(Kind) if each in found}
+
+    @property
+    def rows(self) -> int:
+        """How many entities there are."""
+        with self._gate.reading():
+            return sum(self.store.run(f"SELECT count(*) FROM {sql.table(kind)}")[0][0] for kind in Kind)  # noqa: S608
+
+    @property
+    def memory(self) -> int:
+        """About how many bytes the view holds that DuckDB cannot drop by itself."""
+        packed = sum(vectors.memory for vectors in list(self._vectors.values()))
+        return _PYTHON_BYTES + self._uncompressed * _CHANGE_BYTES + packed
+
+    def close(self) -> None:
+        """Give the memory back; readers still at work finish first."""
+        with self._gate.writing():
+            self.store.close()
+
+    def _documents(self, kind: Kind, places: Sequence[int]) -> list[bytes]:
+        """The documents at places, after the revisions that they have not seen."""
+        found = self.store.get(places)
+        revisions = {number: of.revisions for number, of in self.definitions.types(kind).items() if of.revisions}
+        if not revisions:
+            return [document.body for document in found]
+        bodies = []
+        for place, document in zip(places, found, strict=True):
+            body = document.body
+            known = revisions.get(document.type, ())
+            if document.seen < len(known):
+                body = revise(body, known[document.seen :])
+                self.store.documents.remember(place, Document(body, document.type, len(known)))
+            bodies.append(body)
+        return bodies
+
+    def _rows_of(self, query: Query, more: str = "") -> list[view_vectors.Row]:
+        """The rows of `sql.ids`, in the order of distances and with the slice too where a query orders by them."""
+        if not query.nearest:
+            return self._run(sql.ids(query, self.state.layout, more=more))
+        return view_vectors.ordered(
+            query, self._distances(query), lambda among: self._run(sql.ids(query, self.state.layout, among, more))
+        )
+
+    def _distances(self, query: Query) -> list[Distances]:
+        """Of each of a query's `nearest`: they name attributes of one type, for such a query has to name it."""
+        found = []
+        for nearest in query.nearest:
+            slots = [self.state.layout.slot(query.kind, number, nearest.name) for number in nearest.types]
+            column = next((slot.column for slot in slots if slot), None)
+            if column is None:  # the attribute went since the query was checked
+                found.append(Distances(nearest, None))
+            else:
+                vectors = self._vectors.setdefault((query.kind, column), Vectors())
+                found.append(vectors.distances(nearest, partial(self._fetch_vectors, query.kind, column)))
+        return found
+
+    def _fetch_vectors(self, kind: Kind, column: str, numbers: Sequence[int] | None) -> list[tuple[int, bytes]]:
+        return self._run(sql.values(kind, column, numbers))
+
+    def _run(self, statement: sql.Statement) -> list[view_vectors.Row]:
+        return self.store.run(statement.text, statement.parameters)
+
+    # --- following the log --------------------------------------------------------------------------------------
+
+    def apply(self, commits: Iterable[Commit]) -> None:
+        """Take in the commits after `seq`, in order; those up to it are passed over.
+
+        Raises:
+            Gap: a commit is missing between them. The view stays as it was, as it does if anything else goes wrong.
+        """
+        applier = LogApplier(self.state, self.store)
+        with self.store.explained():
+            try:
+                for commit in commits:
+                    if commit.seq > applier.state.seq:
+                        applier.take(commit)
+                applier.finish()
+            except BaseException:
+                applier.abandon()
+                raise
+        if applier.state.seq > self.seq:
+            self._adopt(applier)
+
+    def _adopt(self, applier: LogApplier) -> None:
+        """Make what was applied what readers see."""
+        with self._gate.writing():
+            with self.store.explained():
+                applier.commit()
+            if self.state.layout is not applier.state.layout:
+                self._vectors.clear()
+            for (kind, _), vectors in self._vectors.items():
+                vectors.note(applier.changed[kind])
+            self.state = applier.state
+        self._uncompressed += applier.changes
+        if self._uncompressed >= _COMPRESSED_EVERY:
+            self.compress()
+
+    def compress(self) -> None:
+        """Compress the tables and write them to the view's file, from where DuckDB can drop them."""
+        with self._gate.writing():
+            self._uncompressed = 0
+            self.store.checkpoint()
+
+    def stand_at(self, seq: int) -> None:
+        """Say that the view, filled by other means than its log, is as of a commit. Before it is read."""
+        self.state.seq = seq
+        self.compress()

@@ -1,0 +1,13 @@
+"""The views of this container, following the log: `current(project)` has all that was committed before the call."""
+
+from __future__ import annotations
+
+from chalicelib.storage.log import log
+from chalicelib.storage.view import snapshots
+from chalicelib.storage.view.cache import Views
+
+_views = Views(log.read_after, begin=snapshots.begin)
+
+current = _views.current
+loaded = _views.loaded
+drop = _views.drop

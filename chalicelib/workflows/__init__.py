@@ -1,0 +1,1 @@
+"""Argo workflows as data: manifests, checks, conditions and their expansion into nodes."""

@@ -1,0 +1,331 @@
+"""What a manifest must be to be registered, and what of it each engine takes.
+
+A job cluster runs Argo, which takes all of Argo: only what can never run is refused. AWS Batch takes what is listed
+here; what it cannot do is refused by name, and what would change nothing there is left aside (`ASIDE`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from chalicelib.errors import BadInput
+from chalicelib.workflows.manifests import Step, Template, Workflow, parse, strings, workflow
+
+
+class Engine(StrEnum):
+    """What runs a workflow."""
+
+    CLUSTER = "a job cluster"
+    BATCH = "AWS Batch"
+
+
+API_GROUP = "argoproj.io/"
+KINDS = frozenset(
+    {"container", "script", "steps", "dag", "suspend", "resource", "data", "http", "plugin", "containerSet"}
+)
+"""What a template of Argo may be, one of them each."""
+
+TAKEN: Mapping[str, frozenset[str]] = {
+    "workflow": frozenset({"apiVersion", "kind", "metadata", "spec"}),
+    "spec": frozenset({"entrypoint", "templates", "arguments"}),
+    "arguments": frozenset({"parameters", "artifacts"}),
+    "inputs": frozenset({"parameters", "artifacts"}),
+    "outputs": frozenset({"parameters", "artifacts"}),
+    "template": frozenset(
+        {"name", "inputs", "outputs", "container", "script", "steps", "dag", "retryStrategy", "activeDeadlineSeconds"}
+    ),
+    "container": frozenset({"image", "command", "args", "env", "resources", "source"}),
+    "env": frozenset({"name", "value"}),
+    "resources": frozenset({"limits", "requests"}),
+    "step": frozenset({"name", "template", "arguments", "when", "withItems", "withParam"}),
+    "dag": frozenset({"tasks"}),
+    "task": frozenset({"name", "template", "arguments", "when", "withItems", "withParam", "dependencies", "depends"}),
+    "retryStrategy": frozenset({"limit", "retryPolicy"}),
+    "parameter": frozenset({"name", "value", "default", "valueFrom", "enum"}),
+    "valueFrom": frozenset({"path", "default", "parameter"}),
+    "artifact": frozenset({"name", "path", "from", "raw", "optional", "archive"}),
+}
+"""Members that AWS Batch runs, by the object they stand in."""
+ASIDE: Mapping[str, frozenset[str]] = {
+    "spec": frozenset(
+        {"ttlStrategy", "podGC", "serviceAccountName", "nodeSelector", "tolerations", "affinity", "priority"}
+        | {"archiveLogs", "workflowMetadata", "podMetadata", "imagePullSecrets", "artifactGC", "podPriorityClassName"}
+    ),
+    "template": frozenset(
+        {"metadata", "nodeSelector", "tolerations", "affinity", "serviceAccountName", "failFast", "archiveLocation"}
+        | {"priorityClassName"}
+    ),
+    "container": frozenset({"name", "imagePullPolicy", "terminationMessagePath"}),
+    "parameter": frozenset({"description"}),
+    "retryStrategy": frozenset({"backoff"}),
+}
+"""Members that would change nothing on AWS Batch: placing of pods, cleaning up after them."""
+
+RETRY_POLICIES = ("Always", "OnFailure")
+MOST_FILES = 6
+"""Files of one job: a container brings or takes each, and a task has ten."""
+MOST_ATTEMPTS = 10
+"""Of one job, by AWS Batch."""
+TAG = re.compile(r"\{\{(?P<name>[^{}]*)\}\}")
+_VARIABLE = re.compile(
+    r"workflow\.(name|uid|parameters|parameters\.[\w-]+)|item(\.[\w-]+)?|inputs\.parameters\.[\w-]+"
+    r"|(steps|tasks)\.[\w-]+\.(status|outputs\.result|outputs\.parameters\.[\w-]+)"
+)
+_ARTIFACT = re.compile(r"inputs\.artifacts\.[\w-]+|(steps|tasks)\.[\w-]+\.outputs\.artifacts\.[\w-]+")
+_AND = re.compile(r"\s*&&\s*")
+
+
+def check(text: str | bytes, engine: Engine) -> dict[str, Any]:
+    """A manifest as it may be registered for an engine.
+
+    Raises:
+        BadInput: it is no workflow (the message names line and column, or place and rule), or it uses what the engine
+            cannot do, which the message names.
+        TooLarge: it is too large.
+    """
+    document = parse(text)
+    if engine is Engine.BATCH:
+        _refuse_unknown(document)
+    found = workflow(document)
+    if found.kind != "Workflow":
+        raise BadInput(f"manifest: kind is to be Workflow, not {found.kind}.")
+    if not found.api_version.startswith(API_GROUP):
+        raise BadInput(f"manifest: apiVersion is to begin with {API_GROUP}, not {found.api_version[:100]!r}.")
+    if engine is Engine.CLUSTER and "workflowTemplateRef" in document["spec"]:
+        return document
+    _check_structure(found, document)
+    if engine is Engine.BATCH:
+        for template in found.spec.templates:
+            _check_for_batch(found, template)
+        _check_no_cycles({template.name: [str(step.template) for step in template.all_steps]
+                          for template in found.spec.templates}, "templates that use themselves")  # fmt: skip
+    return document
+
+
+def _check_structure(found: Workflow, document: Mapping[str, Any]) -> None:
+    """What holds for every engine: names lead somewhere, and each template is one thing."""
+    if not found.spec.templates:
+        raise BadInput("manifest: at spec: templates are missing.")
+    if not found.spec.entrypoint:
+        raise BadInput("manifest: at spec: entrypoint is missing.")
+    names = _unique((template.name for template in found.spec.templates), "templates")
+    if found.spec.entrypoint not in names:
+        raise BadInput(f"manifest: entrypoint {found.spec.entrypoint!r} is the name of no template.")
+    for template, raw in zip(found.spec.templates, document["spec"]["templates"], strict=True):
+        where = f"manifest: template {template.name!r}"
+        kinds = sorted(KINDS & {name for name, value in raw.items() if value is not None})
+        if len(kinds) != 1:
+            said = f"not {' and '.join(kinds)}" if kinds else f"one of {', '.join(sorted(KINDS))}"
+            raise BadInput(f"{where} is to be one thing, {said}.")
+        if template.script is not None and template.script.source is None:
+            raise BadInput(f"{where}: the script has no source.")
+        _check_steps(template, names, where)
+
+
+def _check_steps(template: Template, names: set[str], where: str) -> None:
+    known = _unique((step.name for step in template.all_steps), f"steps of template {template.name!r}")
+    for step in template.all_steps:
+        if step.template is not None and step.template not in names:
+            raise BadInput(f"{where}: step {step.name!r} uses template {step.template!r}, which there is not.")
+        for name in step.dependencies:
+            if name not in known:
+                raise BadInput(f"{where}: task {step.name!r} depends on {name!r}, which there is not.")
+    _check_no_cycles({step.name: step.dependencies for step in template.all_steps}, "tasks that depend on themselves")
+
+
+def dependencies(task: Step) -> list[str]:
+    """The tasks that a task of a DAG waits for."""
+    return task.dependencies or [name for name in _AND.split((task.depends or "").strip()) if name]
+
+
+def _check_for_batch(found: Workflow, template: Template) -> None:
+    where = f"manifest: template {template.name!r}"
+    tasks = {step.name for step in template.all_steps}
+    for step in template.all_steps:
+        if step.template is None:
+            raise BadInput(f"{where}: step {step.name!r} names no template; AWS Batch takes no others.")
+        for name in dependencies(step):
+            if name not in tasks:
+                refused = f"depends {step.depends!r} is not supported by AWS Batch, which takes names joined by &&"
+                raise BadInput(f"{where}: task {step.name!r}: {refused}.")
+        target = found.template(step.template)
+        given = {parameter.name for parameter in step.arguments.parameters}
+        for parameter in target.inputs.parameters if target else []:
+            if parameter.name not in given and parameter.value is None and parameter.default is None:
+                raise BadInput(f"{where}: step {step.name!r} gives no value for parameter {parameter.name!r}.")
+    if template.dag is not None:
+        _check_no_cycles(
+            {task.name: dependencies(task) for task in template.dag.tasks}, "tasks that depend on themselves"
+        )
+    _check_outputs(template, where)
+    _check_retries(template, where)
+    declared = {parameter.name for parameter in template.inputs.parameters}
+    for text in strings(_texts(template)):
+        for tag in TAG.finditer(text):
+            _check_tag(tag["name"].strip(), declared, tasks, where)
+
+
+def _check_outputs(template: Template, where: str) -> None:
+    for parameter in template.outputs.parameters:
+        source = parameter.value_from or {}
+        if ("path" if template.pod else "parameter") not in source:
+            wanted = "valueFrom.path" if template.pod else "valueFrom.parameter"
+            raise BadInput(f"{where}: output {parameter.name!r} needs {wanted}.")
+        if template.pod:
+            _check_path(str(source["path"]), f"{where}: output {parameter.name!r}")
+    for artifact in [*template.inputs.artifacts, *template.outputs.artifacts]:
+        if template.pod:
+            _check_path(artifact.path or "", f"{where}: artifact {artifact.name!r}")
+
+    count = len(template.inputs.artifacts) + len(template.outputs.artifacts) + len(template.outputs.parameters)
+    if template.pod and count > MOST_FILES:
+        raise BadInput(f"{where}: {count} files go in and out; AWS Batch takes {MOST_FILES}.")
+
+
+def _check_path(path: str, where: str) -> None:
+    """The folder of a file that goes in or out becomes a volume of its own, so it cannot be the root."""
+    folder = path.rpartition("/")[0]
+    if not path.startswith("/") or path.endswith("/") or not folder or ".." in path.split("/"):
+        raise BadInput(f"{where}: path {path[:200]!r} is to be a file in a folder, such as /out/result.txt.")
+
+
+def _check_retries(template: Template, where: str) -> None:
+    retry = template.retry_strategy
+    if retry is None:
+        return
+    if template.pod is None:
+        raise BadInput(f"{where}: retryStrategy of steps and DAGs is not supported by AWS Batch.")
+    if retry.retry_policy not in RETRY_POLICIES:
+        raise BadInput(f"{where}: retryPolicy {retry.retry_policy!r} is not supported by AWS Batch.")
+    if attempts(template) > MOST_ATTEMPTS:
+        raise BadInput(f"{where}: retryStrategy.limit may be {MOST_ATTEMPTS - 1} on AWS Batch.")
+
+
+def attempts(template: Template) -> int:
+    """How often a template is tried."""
+    retry = template.retry_strategy
+    if retry is None:
+        return 1
+    limit = str(MOST_ATTEMPTS - 1 if retry.limit is None else retry.limit)
+    if not limit.isdecimal():
+        raise BadInput(f"manifest: template {template.name!r}: retryStrategy.limit is to be a number.")
+    return int(limit) + 1
+
+
+def _check_tag(name: str, inputs: set[str], steps: set[str], where: str) -> None:
+    if name.startswith("="):
+        raise BadInput(f"{where}: expressions {{{{=…}}}} are not supported by AWS Batch.")
+    if not _VARIABLE.fullmatch(name) and not _ARTIFACT.fullmatch(name):
+        raise BadInput(f"{where}: the variable {{{{{name[:100]}}}}} is not supported by AWS Batch.")
+    first, _, rest = name.partition(".")
+    if first == "inputs" and rest.startswith("parameters.") and rest.split(".")[1] not in inputs:
+        raise BadInput(f"{where}: {{{{{name}}}}} is no parameter of its inputs.")
+    if first in ("steps", "tasks") and rest.split(".")[0] not in steps:
+        raise BadInput(f"{where}: {{{{{name}}}}} names no step of this template.")
+
+
+def _texts(template: Template) -> Any:
+    """All that variables may stand in, as plain values."""
+    return msgspec.to_builtins(template)
+
+
+def _refuse_unknown(document: dict[str, Any]) -> None:
+    """Refuse by name every member that AWS Batch does not take."""
+    spec = document.get("spec")
+    _members(document, "workflow", "manifest")
+    _members(spec, "spec", "spec")
+    if not isinstance(spec, dict):
+        return
+    _values(spec.get("arguments"), "arguments", "spec.arguments")
+    for template in _objects(spec.get("templates")):
+        where = f"template {str(template.get('name'))[:100]!r}"
+        _members(template, "template", where)
+        for name in ("inputs", "outputs"):
+            _values(template.get(name), name, f"{where}: {name}")
+        for name in ("container", "script"):
+            _container(template.get(name), f"{where}: {name}")
+        _members(template.get("retryStrategy"), "retryStrategy", f"{where}: retryStrategy")
+        groups = template.get("steps")
+        steps = (
+            [step for group in groups if isinstance(group, list) for step in group] if isinstance(groups, list) else []
+        )
+        _steps(steps, "step", where)
+        _members(template.get("dag"), "dag", f"{where}: dag")
+        _steps((template.get("dag") or {}).get("tasks") if isinstance(template.get("dag"), dict) else [], "task", where)
+
+
+def _steps(value: Any, what: str, where: str) -> None:
+    for step in _objects(value):
+        place = f"{where}: {what} {str(step.get('name'))[:100]!r}"
+        _members(step, what, place)
+        _values(step.get("arguments"), "arguments", f"{place}: arguments")
+
+
+def _container(value: Any, where: str) -> None:
+    _members(value, "container", where)
+    if isinstance(value, dict):
+        _members(value.get("resources"), "resources", f"{where}: resources")
+        for variable in _objects(value.get("env")):
+            _members(variable, "env", f"{where}: env {str(variable.get('name'))[:100]!r}")
+        for kind in ("limits", "requests"):
+            for name in (value.get("resources") or {}).get(kind) or {}:
+                if name not in ("cpu", "memory"):
+                    raise _unsupported(f"{where}: resources.{kind}", name)
+
+
+def _values(value: Any, what: str, where: str) -> None:
+    _members(value, what, where)
+    if isinstance(value, dict):
+        for parameter in _objects(value.get("parameters")):
+            place = f"{where}: parameter {str(parameter.get('name'))[:100]!r}"
+            _members(parameter, "parameter", place)
+            _members(parameter.get("valueFrom"), "valueFrom", f"{place}: valueFrom")
+        for artifact in _objects(value.get("artifacts")):
+            place = f"{where}: artifact {str(artifact.get('name'))[:100]!r}"
+            _members(artifact, "artifact", place)
+            if set(artifact.get("archive") or {}) - {"none", "tar"}:
+                raise _unsupported(place, "archive other than none and tar")
+
+
+def _members(value: Any, what: str, where: str) -> None:
+    if isinstance(value, dict):
+        for name in value:
+            if name not in TAKEN[what] and name not in ASIDE.get(what, ()) and value[name] is not None:
+                raise _unsupported(where, name)
+
+
+def _unsupported(where: str, name: str) -> BadInput:
+    return BadInput(
+        f"manifest: {where}: {str(name)[:100]} is not supported by AWS Batch.",
+        "Register the algorithm with a job cluster to use all of Argo.",
+    )
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _unique(names: Iterable[str], what: str) -> set[str]:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise BadInput(f"manifest: two {what} are called {name!r}.")
+        seen.add(name)
+    return seen
+
+
+def _check_no_cycles(after: Mapping[str, list[str]], what: str) -> None:
+    """Raise BadInput where following names leads back."""
+    left = {name: set(needs) & set(after) for name, needs in after.items()}
+    while free := [name for name, needs in left.items() if not needs]:
+        for name in free:
+            del left[name]
+        for needs in left.values():
+            needs.difference_update(free)
+    if left:
+        raise BadInput(f"manifest: {what} never end: {', '.join(sorted(left))}.")

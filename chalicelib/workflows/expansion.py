@@ -1,0 +1,393 @@
+"""From a manifest and its parameters to a graph of nodes, as far as it can be known.
+
+    graph = expand(workflow, {"media_ids": "1,2"}, results)
+
+What a step puts out is known when it has finished, so a graph is expanded again with every new result: the ids of its
+nodes stay, those that depended on the result become ready or are added. A node is *ready* when all that it is given is
+known; it may then be handed to an engine that waits for `needs` by itself. Everything here is pure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from chalicelib.errors import BadInput
+from chalicelib.workflows import conditions
+from chalicelib.workflows.checks import TAG, attempts, dependencies
+from chalicelib.workflows.manifests import Artifact, Container, EnvVar, Scalar, Step, Template, Workflow, strings
+from chalicelib.workflows.nodes import (
+    ERROR,
+    FAILED,
+    FINISHED,
+    OMITTED,
+    SKIPPED,
+    SUCCEEDED,
+    UNSUCCESSFUL,
+    Graph,
+    Input,
+    Node,
+    Output,
+    Result,
+)
+
+_PRINTED = re.compile(r"(?:steps|tasks)\.([\w-]+)\.outputs\.result")
+Names = dict[str, str | None]
+"""Variables; None for one whose value is not known yet."""
+
+
+@dataclass(kw_only=True)
+class _Made:
+    """What became of a step: the pods that end it, and what it puts out, as far as known."""
+
+    exits: tuple[str, ...]
+    phases: list[str | None]
+    is_open: bool = False
+    """Whether there may be more of it than is known."""
+    outputs: Names = field(default_factory=dict)
+    text: str | None = None
+    files: dict[str, Input] = field(default_factory=dict)
+
+    @property
+    def phase(self) -> str | None:
+        """Its phase; None while it goes on."""
+        if self.is_open or None in self.phases:
+            return None
+        return next((phase for phase in (ERROR, FAILED, OMITTED) if phase in self.phases), SUCCEEDED)
+
+
+def arguments_of(workflow: Workflow, given: Iterable[tuple[str, Scalar]]) -> dict[str, str]:
+    """The parameters of a workflow: its own, overridden by what is given."""
+    own = {parameter.name: parameter.value for parameter in workflow.spec.arguments.parameters}
+    values = {**own, **dict(given)}
+    return {name: as_text(value) for name, value in values.items() if value is not None}
+
+
+def as_text(value: Any) -> str:
+    """A value as it stands in a text: text itself, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def expand(
+    workflow: Workflow, arguments: Mapping[str, str], results: Mapping[str, Result], *, name: str, uid: str
+) -> Graph:
+    """The graph of a run.
+
+    Args:
+        workflow: a manifest that was checked for an engine that expands it here.
+        arguments: its parameters.
+        results: of the nodes that were handed to the engine, by id.
+        name: the name of the run.
+        uid: its id.
+
+    Raises:
+        BadInput: a value is missing or of the wrong form, or there are too many nodes; the run cannot go on.
+    """
+    scope: Names = {f"workflow.parameters.{key}": value for key, value in arguments.items()}
+    parameters = [{"name": key, "value": value} for key, value in arguments.items()]
+    scope |= {"workflow.parameters": json.dumps(parameters), "workflow.name": name, "workflow.uid": uid}
+    entry = workflow.template(workflow.spec.entrypoint)
+    if entry is None:
+        raise BadInput("manifest: the entrypoint is the name of no template.")
+    given: Names = dict(arguments)
+    expansion = _Expansion(workflow, scope, results)
+    expansion.template(entry, given, {}, entry.name, entry.name, ())
+    expansion.graph.edges()
+    return expansion.graph
+
+
+class _Expansion:
+    def __init__(self, workflow: Workflow, scope: Names, results: Mapping[str, Result]) -> None:
+        self._workflow = workflow
+        self._scope = scope
+        self._results = results
+        texts = strings(msgspec.to_builtins(workflow.spec.templates))
+        self._printers = {found for text in texts for found in _PRINTED.findall(text)}
+        self.graph = Graph()
+
+    def template(
+        self, template: Template, given: Names, files: dict[str, Input], number: str, task: str, needs: tuple[str, ...]
+    ) -> _Made:
+        """Expand a template with its arguments."""
+        scope = {**self._scope}
+        for parameter in template.inputs.parameters:
+            value = given[parameter.name] if parameter.name in given else _first(parameter.value, parameter.default)
+            if value is None and parameter.name not in given:
+                raise BadInput(f"{task}: parameter {parameter.name!r} has no value.")
+            scope[f"inputs.parameters.{parameter.name}"] = value
+        inputs = {artifact.name: self._input(artifact, files, task) for artifact in template.inputs.artifacts}
+        node = self.graph.add(
+            Node(id=number, task=task, template=template.name, is_pod=template.pod is not None, needs=needs)
+        )
+        if template.pod is not None:
+            return self._pod(node, template, template.pod, scope, inputs)
+        known = {f"inputs.artifacts.{name}": found for name, found in inputs.items() if found}
+        steps, made = (
+            self._dag(template, scope, known, node) if template.dag else self._steps(template, scope, known, node)
+        )
+        node.phase = made.phase
+        for output in template.outputs.parameters:
+            made.outputs[output.name] = fill(str((output.value_from or {}).get("parameter")), steps)
+        for artifact in template.outputs.artifacts:
+            if found := known.get(_variable(artifact.source)):
+                made.files[artifact.name] = found
+        return made
+
+    def _input(self, artifact: Artifact, files: dict[str, Input], task: str) -> Input | None:
+        found = files.get(artifact.name) or (Input(path="", text=_raw(artifact)) if artifact.raw else None)
+        if found is None:
+            if artifact.optional:
+                return None
+            raise BadInput(f"{task}: artifact {artifact.name!r} is not given.")
+        return Input(
+            path=artifact.path or "", node=found.node, name=found.name, text=found.text, optional=artifact.optional
+        )
+
+    def _pod(
+        self, node: Node, template: Template, pod: Container, scope: Names, inputs: dict[str, Input | None]
+    ) -> _Made:
+        result = self._results.get(node.id)
+        if any(self.graph.nodes[need].phase in UNSUCCESSFUL for need in node.needs):
+            node.phase = OMITTED
+        elif result is not None and result.phase in FINISHED:
+            node.phase = result.phase
+        node.container = _filled(pod, scope)
+        node.inputs = tuple(found for found in inputs.values() if found)
+        node.outputs = tuple(_outputs(template))
+        node.attempts = attempts(template)
+        seconds = fill(as_text(template.active_deadline_seconds or ""), scope)
+        node.seconds = int(seconds) if seconds and seconds.isdecimal() else None
+        node.keeps_text = node.task.partition("(")[0] in self._printers
+        done = result if node.phase == SUCCEEDED else None
+        return _Made(
+            exits=(node.id,),
+            phases=[node.phase],
+            outputs={output.name: done.outputs.get(output.name) if done else None for output in node.outputs},
+            text=done.text if done else None,
+            files={
+                output.name: Input(path="", node=node.id, name=output.name)
+                for output in node.outputs
+                if not output.is_parameter
+            },
+        )
+
+    def _steps(self, template: Template, scope: Names, files: dict[str, Input], node: Node) -> tuple[Names, _Made]:
+        """Groups one after the other; the steps of a group beside each other."""
+        whole = _Made(exits=node.needs, phases=[])
+        for index, group in enumerate(template.steps or []):
+            makings = []
+            for step in group:
+                made = self._step(step, scope, files, f"{node.id}.{index}.{step.name}", whole.exits)
+                makings.append((step, made))
+            for step, made in makings:
+                _take(scope, files, "steps", step.name, made)
+            whole.phases += [made.phase for _, made in makings]
+            exits = tuple(dict.fromkeys(number for _, made in makings for number in made.exits))
+            whole.exits = exits or whole.exits
+            if any(made.is_open for _, made in makings):
+                whole.is_open = True
+                break
+        return scope, whole
+
+    def _dag(self, template: Template, scope: Names, files: dict[str, Input], node: Node) -> tuple[Names, _Made]:
+        """Tasks, each after those it depends on."""
+        made: dict[str, _Made] = {}
+        waiting = list(template.dag.tasks if template.dag else [])
+        while waiting:
+            for task in [task for task in waiting if made.keys() >= set(dependencies(task))]:
+                waiting.remove(task)
+                before = [made[name] for name in dependencies(task)]
+                needs = tuple(dict.fromkeys(number for item in before for number in item.exits)) or node.needs
+                number = f"{node.id}.{task.name}"
+                if any(item.is_open for item in before):
+                    self.graph.add(
+                        Node(id=number, task=task.name, template=task.template or "", is_pod=False, needs=needs)
+                    )
+                    made[task.name] = _Made(exits=needs, phases=[None], is_open=True)
+                else:
+                    made[task.name] = self._step(task, scope, files, number, needs)
+                _take(scope, files, "tasks", task.name, made[task.name])
+        tasks = template.dag.tasks if template.dag else []
+        inner = {name for task in tasks for name in dependencies(task)}
+        ends = [made[task.name] for task in tasks if task.name not in inner]
+        exits = tuple(dict.fromkeys(number for item in ends for number in item.exits))
+        phases = [item.phase for item in made.values()]
+        return scope, _Made(exits=exits, phases=phases, is_open=any(item.is_open for item in made.values()))
+
+    def _step(self, step: Step, scope: Names, files: dict[str, Input], number: str, needs: tuple[str, ...]) -> _Made:
+        """One step, or one for each of its items."""
+        template = self._workflow.template(step.template)
+        if template is None:
+            raise BadInput(f"{step.name}: there is no template {step.template!r}.")
+        if any(self.graph.nodes[need].phase in UNSUCCESSFUL for need in needs):
+            return self._placeholder(step, number, needs)
+        items: list[Any] | None = step.with_items
+        if step.with_param is not None:
+            text = fill(step.with_param, scope)
+            if text is None:
+                return self._placeholder(step, number, needs)
+            items = _items(step, text)
+        if items is None:
+            return self._one(step, template, scope, files, number, step.name, needs)
+        every = []
+        for index, item in enumerate(items):
+            inner = {**scope, "item": as_text(item)}
+            if isinstance(item, dict):
+                inner |= {f"item.{name}": as_text(value) for name, value in item.items()}
+            task = f"{step.name}({index}:{as_text(item)[:60]})"
+            every.append(self._one(step, template, inner, files, f"{number}.{index}", task, needs))
+        return _joined(every, needs)
+
+    def _one(
+        self,
+        step: Step,
+        template: Template,
+        scope: Names,
+        files: dict[str, Input],
+        number: str,
+        task: str,
+        needs: tuple[str, ...],
+    ) -> _Made:
+        if step.when is not None:
+            condition = fill(step.when, scope)
+            if condition is None:
+                return self._placeholder(step, number, needs, task)
+            if not conditions.holds(condition):
+                self.graph.add(
+                    Node(id=number, task=task, template=template.name, is_pod=False, phase=SKIPPED, needs=needs)
+                )
+                return _Made(exits=needs, phases=[SKIPPED])
+        given = {item.name: fill(as_text(_or(item.value, "")), scope) for item in step.arguments.parameters}
+        sent = {}
+        for artifact in step.arguments.artifacts:
+            if artifact.raw:
+                text = fill(_raw(artifact), scope)
+                if text is None:
+                    return self._placeholder(step, number, needs, task)
+                sent[artifact.name] = Input(path="", text=text)
+            elif found := files.get(_variable(artifact.source)):
+                sent[artifact.name] = found
+        return self.template(template, given, sent, number, task, needs)
+
+    def _placeholder(self, step: Step, number: str, needs: tuple[str, ...], task: str = "") -> _Made:
+        """A step of which nothing is known before what it depends on has finished; it is omitted where that failed."""
+        failed = any(self.graph.nodes[need].phase in UNSUCCESSFUL for need in needs)
+        phase = OMITTED if failed else None
+        self.graph.add(
+            Node(
+                id=number, task=task or step.name, template=step.template or "", is_pod=False, phase=phase, needs=needs
+            )
+        )
+        return _Made(exits=needs, phases=[phase], is_open=not failed)
+
+
+def fill(text: str, scope: Mapping[str, str | None]) -> str | None:
+    """A text with its variables put in; None while one is not known yet. Raises BadInput for one there is not."""
+    unknown = False
+
+    def value(match: Any) -> str:
+        nonlocal unknown
+        name = match["name"].strip()
+        if name not in scope:
+            raise BadInput(f"{{{{{name[:100]}}}}} has no value: there is no such variable here.")
+        found = scope[name]
+        unknown = unknown or found is None
+        return found or ""
+
+    filled = TAG.sub(value, text)
+    return None if unknown else filled
+
+
+def _filled(pod: Container, scope: Names) -> Container | None:
+    missing = False
+
+    def put(text: str) -> str:
+        nonlocal missing
+        found = fill(text, scope)
+        missing = missing or found is None
+        return found or ""
+
+    change: Callable[[list[str]], list[str]] = lambda texts: [put(text) for text in texts]  # noqa: E731
+    container = Container(
+        image=put(pod.image),
+        command=change(pod.command),
+        args=change(pod.args),
+        env=[EnvVar(name=item.name, value=put(item.value or "")) for item in pod.env],
+        resources=pod.resources,
+        source=put(pod.source) if pod.source is not None else None,
+    )
+    return None if missing else container
+
+
+def _outputs(template: Template) -> Iterable[Output]:
+    for parameter in template.outputs.parameters:
+        source = parameter.value_from or {}
+        default = source.get("default")
+        yield Output(
+            name=parameter.name,
+            path=str(source.get("path")),
+            is_parameter=True,
+            default=None if default is None else as_text(default),
+        )
+    for artifact in template.outputs.artifacts:
+        yield Output(name=artifact.name, path=artifact.path or "", is_parameter=False, optional=artifact.optional)
+
+
+def _take(scope: Names, files: dict[str, Input], word: str, name: str, made: _Made) -> None:
+    """Make known to later steps what one puts out."""
+    scope[f"{word}.{name}.status"] = made.phase
+    scope[f"{word}.{name}.outputs.result"] = made.text if made.phase else None
+    for output, value in made.outputs.items():
+        scope[f"{word}.{name}.outputs.parameters.{output}"] = value
+    for output, found in made.files.items():
+        files[f"{word}.{name}.outputs.artifacts.{output}"] = found
+
+
+def _joined(every: list[_Made], needs: tuple[str, ...]) -> _Made:
+    """A step over items as one: what it puts out are lists."""
+    names = dict.fromkeys(name for made in every for name in made.outputs)
+    exits = tuple(dict.fromkeys(number for made in every for number in made.exits)) or needs
+    return _Made(
+        exits=exits,
+        phases=[made.phase for made in every],
+        is_open=any(made.is_open for made in every),
+        outputs={name: _list([made.outputs.get(name) for made in every]) for name in names},
+        text=_list([made.text for made in every]),
+    )
+
+
+def _list(values: list[str | None]) -> str | None:
+    return None if None in values else json.dumps(values)
+
+
+def _items(step: Step, text: str) -> list[Any]:
+    try:
+        items = json.loads(text)
+    except ValueError:
+        items = None
+    if not isinstance(items, list):
+        raise BadInput(f"{step.name}: withParam is to be a JSON list, not {text[:100]!r}.")
+    return items
+
+
+def _raw(artifact: Artifact) -> str:
+    return as_text((artifact.raw or {}).get("data", ""))
+
+
+def _variable(text: str | None) -> str:
+    """The variable that a whole text is: `{{steps.a.outputs.artifacts.b}}` → `steps.a.outputs.artifacts.b`."""
+    found = TAG.fullmatch((text or "").strip())
+    return found["name"].strip() if found else ""
+
+
+def _first(*values: Scalar | None) -> str | None:
+    return next((as_text(value) for value in values if value is not None), None)
+
+
+def _or(value: Scalar | None, other: str) -> Scalar:
+    return other if value is None else value

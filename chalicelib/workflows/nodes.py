@@ -1,0 +1,106 @@
+"""The graph of a workflow's run: nodes, what goes in and out of them, and what is known of those that ran."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from chalicelib.errors import BadInput
+from chalicelib.workflows.manifests import Container
+
+MOST_NODES = 500
+SUCCEEDED, FAILED, ERROR, SKIPPED, OMITTED = "Succeeded", "Failed", "Error", "Skipped", "Omitted"
+PENDING, RUNNING = "Pending", "Running"
+FINISHED = frozenset({SUCCEEDED, FAILED, ERROR, SKIPPED, OMITTED})
+UNSUCCESSFUL = frozenset({FAILED, ERROR, OMITTED})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What is known of a node that was handed to an engine."""
+
+    phase: str
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    text: str | None = None
+    """What it printed, where that is kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """A file that a node is given: made by another (`node`, `name`), or a text."""
+
+    path: str
+    node: str = ""
+    name: str = ""
+    text: str | None = None
+    optional: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """A file that a node makes: a parameter, or an artifact."""
+
+    name: str
+    path: str
+    is_parameter: bool
+    default: str | None = None
+    optional: bool = False
+
+
+@dataclass(kw_only=True)
+class Node:
+    """A node of a graph."""
+
+    id: str
+    task: str
+    template: str
+    is_pod: bool
+    phase: str | None = None
+    needs: tuple[str, ...] = ()
+    """Pods that must have succeeded before."""
+    children: list[str] = field(default_factory=list)
+    container: Container | None = None
+    """Its container with all values put in; None while they are not known, and for an arrangement of others."""
+    inputs: tuple[Input, ...] = ()
+    outputs: tuple[Output, ...] = ()
+    attempts: int = 1
+    seconds: int | None = None
+    keeps_text: bool = False
+    """Whether what it prints is used by others."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it may be handed to an engine."""
+        return self.is_pod and self.container is not None and self.phase is None
+
+
+class Graph:
+    """The nodes of a run, by id, in the order they begin."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+
+    def add(self, node: Node) -> Node:
+        """Add a node. Raises BadInput where there are too many."""
+        if len(self.nodes) >= MOST_NODES:
+            raise BadInput(f"manifest: a workflow may have {MOST_NODES} nodes.")
+        self.nodes[node.id] = node
+        return node
+
+    @property
+    def phase(self) -> str | None:
+        """The phase of the whole, which is that of the first node; None while it goes on."""
+        return next(iter(self.nodes.values())).phase
+
+    def edges(self) -> None:
+        """Give every node the ids of those that begin after it, every arrangement those it begins with."""
+        for node in self.nodes.values():
+            for need in node.needs:
+                self.nodes[need].children.append(node.id)
+            around = node.id
+            while "." in around:
+                around = around.rpartition(".")[0]
+                if (outer := self.nodes.get(around)) is not None:
+                    if outer.needs == node.needs:
+                        outer.children.append(node.id)
+                    break

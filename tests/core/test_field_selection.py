@@ -1,0 +1,45 @@
+"""Answers with only the members that were asked for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from chalicelib.core.field_selection import shaper
+from chalicelib.core.kinds import Kind
+from chalicelib.errors import BadInput
+
+BOX = {"id": 1, "type": 3, "meta": 3, "attributes": {"a": 0, "b.c": [], "d": None}, "points": None}
+
+
+def shaped(kind, document, fields):
+    return json.loads(shaper(kind, fields)(json.dumps(document).encode()))
+
+
+def test_members_come_in_the_order_they_were_named():
+    assert list(shaped(Kind.LOCALIZATION, BOX, "type, id")) == ["type", "id"]
+
+
+def test_parts_of_members_come_alone_and_null_where_there_is_none():
+    fields = "id,attributes.a,attributes.b.c,attributes.x,points.y"
+    assert shaped(Kind.LOCALIZATION, BOX, fields) == {
+        "id": 1,
+        "attributes": {"a": 0, "b.c": [], "x": None},
+        "points": {"y": None},
+    }
+
+
+def test_old_names_are_members_too():
+    assert shaped(Kind.LOCALIZATION, BOX, "meta") == {"meta": 3}
+
+
+def test_states_keep_their_media_and_localizations():
+    state = {"id": 1, "media": [2], "localizations": []}
+    assert shaped(Kind.STATE, state, "id") == {"id": 1, "media": [2], "localizations": []}
+
+
+@pytest.mark.parametrize("fields", ["nothing", "id,", "latest", "id" + ",frame" * 300])
+def test_what_there_is_not_is_refused(fields):
+    with pytest.raises(BadInput, match="fields: "):
+        shaper(Kind.LOCALIZATION, fields)

@@ -1,0 +1,70 @@
+"""Queued messages run in this process, as SQS and Lambda would run them."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Any
+
+from chalicelib.queues import Message, encode
+from chalicelib.settings import settings
+from infra.local import aws
+from infra.local.queues import Context, Source, queue_of, run
+from infra.local.sqs import shelf_of
+from tests.roles import RECORDER
+
+ROUNDS = 500
+BATCH = 1
+VISIBILITY = 900
+
+
+def handlers() -> dict[str, Any]:
+    """The queue functions by the URL of their queue."""
+    from functions import clip, email, purge, transcode
+
+    return {
+        settings().transcode_queue_url: transcode.handler,
+        settings().clip_queue_url: clip.handler,
+        settings().email_queue_url: email.handler,
+        settings().purge_queue_url: purge.handler,
+    }
+
+
+def drain() -> int:
+    """Run every message until none is left; how many were run."""
+    done = 0
+    for _ in range(ROUNDS):
+        found = sum(run_once(url, handler) for url, handler in handlers().items())
+        if not found:
+            return done
+        done += found
+    raise AssertionError("the queues never became empty")
+
+
+def run_once(url: str, handler: Any) -> int:
+    """Give a function one batch of its queue as Lambda would; how many messages there were."""
+    queue = queue_of(url, aws.REGION)
+    messages = shelf_of(queue).take(queue, BATCH, VISIBILITY, 0.0, lambda: False)
+    if messages:
+        with RECORDER.acting(url.rpartition("-")[2].title()):
+            run(Source(queue_url=url, handler=handler), queue, messages)
+    return len(messages)
+
+
+def deliver(url: str, message: Message, *, count: int = 1) -> Any:
+    """Give a queue's function a message that was not in it, as if for the `count`th time; what it answers."""
+    queue = queue_of(url, aws.REGION)
+    record = {
+        "messageId": str(uuid.uuid4()),
+        "receiptHandle": "not-in-the-queue",
+        "body": encode(message),
+        "attributes": {"ApproximateReceiveCount": str(count)},
+        "messageAttributes": {},
+        "eventSource": "aws:sqs",
+        "eventSourceARN": queue.queue_arn,
+        "awsRegion": aws.REGION,
+    }
+    name = url.rpartition("-")[2]
+    function = f"arn:aws:lambda:{aws.REGION}:{aws.ACCOUNT}:function:limn-local-{name}"
+    with RECORDER.acting(name.title()):
+        return handlers()[url]({"Records": [record]}, Context(name, 2048, function, time.monotonic() + 900))

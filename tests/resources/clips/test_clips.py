@@ -1,0 +1,160 @@
+"""Clips, and the temporary files they and others become."""
+
+import io
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import boto3
+import msgspec
+import pytest
+
+from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import timestamp
+from chalicelib.resources.clips import service as clips_service
+from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import entities, records
+from tests.resources.media.samples import media_type, transcode, uploaded, video
+
+
+@pytest.fixture
+def media(api, project):
+    said = transcode(api, project, media_type(project, streaming_config=[ResolutionConfig(resolution=64)])).json
+    api.drain()
+    return said["media_id"]
+
+
+@pytest.fixture
+def cutting(api, media):
+    """The clip function at work beside the request that waits for it."""
+    ended = threading.Event()
+
+    def work():
+        while not ended.is_set():
+            api.drain()
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    ended.set()
+    thread.join()
+
+
+def frames_in(data):
+    import av
+
+    with av.open(io.BytesIO(data)) as container:
+        return sum(1 for _ in container.decode(video=0))
+
+
+def read(api, path):
+    """What a temporary file's path leads to."""
+    said = api.get(path.removeprefix(settings().public_url))
+    assert said.status == 302
+    key = said.headers["Location"].partition("?")[0].partition(settings().media_bucket + "/")[2]
+    return boto3.client("s3").get_object(Bucket=settings().media_bucket, Key=key)["Body"].read()
+
+
+@pytest.mark.usefixtures("cutting")
+class TestGetClip:
+    def test_whole_fragments_are_copied_and_told(self, api, media):
+        said = api.get(f"GetClip/{media}", frame_ranges="30:60")
+        assert said.status == 200
+        assert (said.json["segment_start_frames"], said.json["segment_end_frames"]) == ([25, 50], [49, 74])
+        assert frames_in(read(api, said.json["file"]["path"])) == 50
+
+    def test_several_ranges_by_the_older_name(self, api, media):
+        said = api.get(f"GetClip/{media}", frameRanges="0:1,100:101")
+        assert said.json["segment_start_frames"] == [0, 100]
+
+    def test_encoded_anew_it_is_exact(self, api, media):
+        said = api.get(f"GetClip/{media}", frame_ranges="30:60", reencode=1)
+        assert (said.json["segment_start_frames"], said.json["segment_end_frames"]) == ([30], [60])
+        assert frames_in(read(api, said.json["file"]["path"])) == 31
+
+    def test_viewers_may_and_it_lives_for_a_day(self, member, media, project):
+        viewer = member("View Only")
+        file = viewer.get(f"GetClip/{media}", frame_ranges="0:0").json["file"]
+        assert file["user"] == viewer.user.id
+        alive = datetime.fromisoformat(file["eol_datetime"]) - datetime.fromisoformat(file["created_datetime"])
+        assert alive == timedelta(hours=24)
+        assert set(file) == {
+            "id", "project", "user", "name", "path", "lookup", "created_datetime", "eol_datetime",
+        }  # fmt: skip
+
+    def test_ranges_are_needed_and_must_lie_in_the_video(self, api, media):
+        assert api.get(f"GetClip/{media}").status == 400
+        for ranges in ("", "5", "5:", "9:5", "0:999999", "a:b", "-1:5"):
+            assert api.get(f"GetClip/{media}", frame_ranges=ranges).status == 400, ranges
+
+    def test_a_media_without_streaming_files_is_refused(self, api, project):
+        media = api.made(f"Medias/{project}", {"type": media_type(project), "name": "a.mp4", "md5": ""})
+        assert api.get(f"GetClip/{media}", frame_ranges="0:0").status == 400
+
+
+def test_a_clip_that_nobody_cuts_says_so_in_time(api, media, monkeypatch):
+    monkeypatch.setattr(clips_service, "PATIENCE", 0.2)
+    said = api.get(f"GetClip/{media}", frame_ranges="0:0")
+    assert said.status == 503
+    api.drain()
+
+
+def test_a_clip_whose_video_is_gone_fails_with_a_reason(api, media):
+    path = api.get(f"Media/{media}").json["media_files"]["streaming"][0]["path"]
+    file = clips_service.order(entities.get(Kind.MEDIA, media), api.user.id, ["0:0"], None, reencode=False)
+    boto3.client("s3").delete_object(Bucket=settings().media_bucket, Key=path)
+    api.drain()
+    assert records.get(TEMPORARY_FILE, file.id).status == "failed"
+
+
+class TestTemporaryFiles:
+    def create(self, api, project, **more):
+        spec = {"url": uploaded(api, project, b"a,b\n", "r.csv"), "name": "r.csv", "lookup": "r", **more}
+        return api.post(f"TemporaryFiles/{project}", spec)
+
+    def test_an_upload_becomes_a_file_that_the_token_opens(self, api, member, project, stranger):
+        said = self.create(api, project)
+        assert said.status == 201
+        file = member("View Only").get(f"TemporaryFile/{said.json['id']}").json
+        assert file["path"].startswith(f"{settings().public_url}/media/{project}/")
+        assert read(api, file["path"]) == b"a,b\n"
+        assert stranger.get(file["path"].removeprefix(settings().public_url)).status == 404
+
+    def test_deleted_it_is_gone(self, api, project):
+        number = self.create(api, project).json["id"]
+        file = api.get(f"TemporaryFile/{number}").json
+        assert api.delete(f"TemporaryFile/{number}").status == 200
+        assert api.get(f"TemporaryFile/{number}").status == 404
+        assert api.get(file["path"].removeprefix(settings().public_url)).status == 404
+
+    def test_lists_and_their_deletion(self, api, project):
+        numbers = [self.create(api, project).json["id"] for _ in range(2)]
+        past = timestamp(datetime.now(UTC) - timedelta(hours=1))
+        records.edit(TEMPORARY_FILE, numbers[0], lambda file: msgspec.structs.replace(file, eol_datetime=past))
+        assert [file["id"] for file in api.get(f"TemporaryFiles/{project}").json] == numbers[1:]
+        assert [file["id"] for file in api.get(f"TemporaryFiles/{project}", expired=1).json] == numbers[:1]
+        assert api.get(f"TemporaryFile/{numbers[0]}").status == 404
+        assert "1" in api.delete(f"TemporaryFiles/{project}", expired=1).message
+        assert api.delete(f"TemporaryFiles/{project}").status == 200
+        assert api.get(f"TemporaryFiles/{project}").json == []
+
+    @pytest.mark.parametrize("more", [{"hours": 0}, {"hours": 25}, {"lookup": None}, {"name": "x" * 129}])
+    def test_what_breaks_a_rule_is_refused(self, api, project, more):
+        assert self.create(api, project, **more).status == 400
+
+    def test_other_origins_are_forbidden_first(self, api, project):
+        said = api.post(f"TemporaryFiles/{project}", {"url": "https://example.com/x"})
+        assert (said.status, "not from an allowed origin" in said.message) == (403, True)
+
+    def test_viewers_may_not_make_or_delete(self, api, member, project):
+        number = self.create(api, project).json["id"]
+        viewer = member("View Only")
+        assert viewer.delete(f"TemporaryFile/{number}").status == 403
+        assert viewer.post(f"TemporaryFiles/{project}", {"url": "https://e.org"}).status == 403
+
+
+def test_videos_of_the_tests_are_as_long_as_they_say():
+    assert frames_in(video(12)) == 12

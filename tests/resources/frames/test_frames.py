@@ -1,0 +1,121 @@
+"""Frames as pictures."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from PIL import Image
+
+from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.storage.objects import objects
+from tests.resources.media.samples import frame_shown, media_type, picture, transcode, uploaded, video
+
+JPG, PNG = b"\xff\xd8\xff", b"\x89PNG"
+
+
+@pytest.fixture
+def viewer(api):
+    """The api user with a client that takes pictures."""
+    return replace(api, headers={"Accept": "*/*"})
+
+
+@pytest.fixture
+def media(api, project):
+    type_ = media_type(project, streaming_config=[ResolutionConfig(resolution=32), ResolutionConfig(resolution=64)])
+    said = transcode(api, project, type_, video(75, 96, 64)).json
+    api.drain()
+    return said["media_id"]
+
+
+def size(said):
+    return Image.open(io.BytesIO(said.body)).size
+
+
+class TestGetFrame:
+    @pytest.mark.parametrize("frame", [0, 1, 24, 25, 26, 49, 73, 74])
+    def test_frame_n_is_frame_n(self, viewer, media, frame):
+        said = viewer.get(f"GetFrame/{media}", frames=frame)
+        assert (said.status, said.headers["Content-Type"]) == (200, "image/png")
+        assert size(said) == (96, 64)
+        assert frame_shown(said.body) == frame
+
+    def test_without_frames_it_is_the_first(self, viewer, media):
+        assert frame_shown(viewer.get(f"GetFrame/{media}").body) == 0
+
+    def test_several_are_tiled(self, viewer, media):
+        assert size(viewer.get(f"GetFrame/{media}", frames="5,6,7")) == (192, 128)
+        assert size(viewer.get(f"GetFrame/{media}", frames="5,6,7", tile="3x1")) == (288, 64)
+        assert size(viewer.get(f"GetFrame/{media}", frames="5,6,7", tile="junk")) == (192, 128)
+
+    def test_quality_chooses_the_closest(self, viewer, media):
+        assert size(viewer.get(f"GetFrame/{media}", quality=30)) == (48, 32)
+
+    def test_roi_then_scale(self, viewer, media):
+        assert size(viewer.get(f"GetFrame/{media}", roi="0.5:0.5:0.25:0.25")) == (48, 32)
+        assert size(viewer.get(f"GetFrame/{media}", roi="0.5:0.5:0:0", force_scale="20x30")) == (20, 30)
+        assert viewer.get(f"GetFrame/{media}", frames="1,2,3", roi="1:1:0:0,1:1:0:0").status == 400
+
+    @pytest.mark.parametrize(("form", "start"), [("jpg", JPG), ("png", PNG), ("gif", b"GIF8")])
+    def test_formats(self, viewer, media, form, start):
+        assert viewer.get(f"GetFrame/{media}", format=form).body.startswith(start)
+
+    def test_an_animation_plays_in_the_order_asked(self, viewer, media):
+        said = viewer.get(f"GetFrame/{media}", frames="10,5,20", animate=5)
+        assert said.headers["Content-Type"] == "image/gif"
+        assert Image.open(io.BytesIO(said.body)).n_frames == 3
+        said = viewer.get(f"GetFrame/{media}", frames="10,5", animate=5, format="mp4")
+        assert said.body[4:8] == b"ftyp"
+
+    @pytest.mark.parametrize(
+        "query", [{"frames": 75}, {"frames": -1}, {"force_scale": "x"}, {"animate": 16}, {"animate": 2, "tile": "1x1"}]
+    )
+    def test_what_cannot_be_is_refused_as_json(self, viewer, media, query):
+        said = viewer.get(f"GetFrame/{media}", **query)
+        assert said.status == 400
+        assert next(iter(query)) in said.message + said.json["details"]
+
+    def test_an_unknown_format_is_404(self, viewer, media):
+        assert viewer.get(f"GetFrame/{media}", format="bmp").status == 404
+
+    def test_too_much_at_once_is_refused_before_decoding(self, viewer, media):
+        frames = ",".join(["1"] * 256)
+        assert viewer.get(f"GetFrame/{media}", frames=frames, force_scale="4000x4000").status == 400
+
+    def test_what_did_not_change_is_not_sent_again(self, viewer, media):
+        said = viewer.get(f"GetFrame/{media}")
+        later = replace(viewer, headers={**viewer.headers, "If-Modified-Since": said.headers["Last-Modified"]})
+        again = later.get(f"GetFrame/{media}")
+        assert (again.status, again.body) == (304, b"")
+        viewer.patch(f"Media/{media}", {"name": "other"})
+        tagged = replace(viewer, headers={**viewer.headers, "If-None-Match": said.headers["ETag"]})
+        assert tagged.get(f"GetFrame/{media}").status == 200
+
+    def test_only_the_fragment_is_read(self, viewer, media, monkeypatch):
+        read = []
+        real = objects.read_range
+
+        def counting(key, offset, length, **more):
+            read.append(length)
+            return real(key, offset, length, **more)
+
+        monkeypatch.setattr(objects, "read_range", counting)
+        viewer.get(f"GetFrame/{media}", frames=60)
+        whole = viewer.get(f"Media/{media}").json["media_files"]["streaming"][-1]["size"]
+        assert sum(read) < whole / 2
+
+    def test_an_image_has_one_frame(self, api, viewer, project):
+        url = uploaded(api, project, picture(30, 20), "a.jpg")
+        body = {"type": media_type(project, "image"), "name": "a.jpg", "md5": "", "url": url}
+        image = api.made(f"Medias/{project}", body)
+        assert viewer.get(f"GetFrame/{image}").status == 400
+        api.drain()
+        assert size(viewer.get(f"GetFrame/{image}")) == (30, 20)
+        assert viewer.get(f"GetFrame/{image}", frames="0,1").status == 400
+
+    def test_a_media_without_files_says_so(self, api, viewer, project):
+        media = api.made(f"Medias/{project}", {"type": media_type(project), "name": "a.mp4", "md5": ""})
+        said = viewer.get(f"GetFrame/{media}")
+        assert (said.status, "streaming" in said.message) == (400, True)
+
+    def test_strangers_see_404(self, stranger, media):
+        assert stranger.get(f"GetFrame/{media}", format="png").status == 404

@@ -1,0 +1,83 @@
+"""The records of a media's files, by role and index."""
+
+import pytest
+
+from tests.resources.media.samples import media_type
+
+
+@pytest.fixture
+def media(api, project):
+    return api.made(f"Medias/{project}", {"type": media_type(project), "name": "a.mp4", "md5": ""})
+
+
+@pytest.fixture
+def key(project, organization, media):
+    return lambda name: f"{organization}/{project}/{media}/{name}"
+
+
+def video(key, name="720", **more):
+    return {
+        "path": key(f"{name}.mp4"),
+        "segment_info": key(f"{name}.json"),
+        "codec": "h264",
+        "resolution": [1, 2],
+        **more,
+    }
+
+
+class TestVideoFiles:
+    def test_added_inserted_replaced_and_removed(self, api, media, key):
+        url = f"VideoFiles/{media}"
+        assert api.get(url, role="streaming").json == []
+        for name in ("a", "c"):
+            assert api.post(url, video(key, name), role="streaming").status == 201
+        assert api.post(url, video(key, "b"), role="streaming", index=1).status == 201
+        assert [entry["path"] for entry in api.get(url, role="streaming").json] == [key(f"{n}.mp4") for n in "abc"]
+        assert api.patch(f"VideoFile/{media}", video(key, "d", size=5), role="streaming", index=2).status == 200
+        assert api.get(f"VideoFile/{media}", role="streaming", index=2).json["size"] == 5
+        assert api.delete(f"VideoFile/{media}", role="streaming", index=0).status == 200
+        assert [entry["path"] for entry in api.get(url, role="streaming").json] == [key("b.mp4"), key("d.mp4")]
+        assert api.get(f"VideoFile/{media}", role="streaming", index=2).status == 400
+
+    def test_an_index_beyond_the_end_is_refused(self, api, media, key):
+        assert api.post(f"VideoFiles/{media}", video(key), role="streaming", index=0).status == 400
+
+    def test_keys_of_others_are_forbidden(self, api, media, key):
+        other = {**video(key), "path": key("x.mp4").replace(f"/{media}/", "/999999/")}
+        assert api.post(f"VideoFiles/{media}", other, role="archival").status == 403
+
+    def test_streaming_needs_its_segments_and_urls_a_reference(self, api, media, key):
+        bare = {"path": key("a.mp4"), "codec": "h264", "resolution": [1, 2]}
+        assert api.post(f"VideoFiles/{media}", bare, role="streaming").status == 400
+        assert api.post(f"VideoFiles/{media}", bare, role="archival").status == 201
+        url = {**bare, "path": "https://example.com/a.mp4"}
+        assert api.post(f"VideoFiles/{media}", url, role="streaming").status == 400
+        assert api.post(f"VideoFiles/{media}", {**url, "reference_only": 1}, role="streaming").status == 201
+        assert api.get(f"Media/{media}").json["media_files"]["streaming"][0]["path"] == url["path"]
+
+    @pytest.mark.parametrize("query", [{}, {"role": "foo"}, {"role": "image"}])
+    def test_the_role_must_be_one_of_a_video_s(self, api, media, key, query):
+        assert api.post(f"VideoFiles/{media}", video(key), **query).status == 400
+
+    def test_a_role_without_files_is_404_to_changes(self, api, media, key):
+        assert api.patch(f"VideoFile/{media}", video(key), role="archival", index=0).status == 404
+        assert api.delete(f"VideoFile/{media}", role="archival", index=0).status == 404
+
+    def test_editors_may_not(self, member, media, key):
+        assert member("Can Edit").post(f"VideoFiles/{media}", video(key), role="streaming").status == 403
+
+
+@pytest.mark.parametrize(
+    ("word", "role", "body"),
+    [
+        ("Image", "thumbnail", {"resolution": [1, 2], "mime": "image/jpeg"}),
+        ("Audio", "audio", {"codec": "aac"}),
+        ("Auxiliary", "attachment", {"name": "notes.txt"}),
+    ],
+)
+def test_other_kinds_go_the_same_way(api, media, key, word, role, body):
+    body = {"path": key("file"), **body}
+    assert api.post(f"{word}Files/{media}", body, role=role).status == 201
+    assert api.get(f"{word}File/{media}", role=role, index=0).json == body
+    if word != "Image":
+        assert len(api.get(f"{word}Files/{media}").json) == 1

@@ -1,0 +1,315 @@
+"""Callers' URLs: fetched from allowed origins only, never from the inside."""
+
+import http.server
+import socket
+import threading
+from contextlib import contextmanager
+
+import pytest
+from urllib3 import HTTPResponse
+
+from chalicelib.core import origins
+from chalicelib.errors import BadInput, Forbidden, TooLarge
+from chalicelib.resources.uploads import fetching
+from chalicelib.settings import settings
+from chalicelib.storage import outbound
+from chalicelib.storage.objects import objects
+
+CONTENT = bytes(range(256)) * 40
+
+
+@pytest.fixture(autouse=True)
+def setting(monkeypatch):
+    """Sets a setting for one test."""
+
+    def change(name, value):
+        monkeypatch.setenv(f"LIMN_{name}", value)
+        settings.cache_clear()
+
+    change("S3_ENDPOINT", "http://127.0.0.1:8001")
+    change("ALLOWED_ORIGINS", "https://files.example.org,http://files.example.org:8080")
+    yield change
+    monkeypatch.undo()
+    settings.cache_clear()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self.path.startswith("/to/"):
+            self.send_response(302)
+            self.send_header("Location", self.path.removeprefix("/to/"))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        first, last = 0, len(CONTENT) - 1
+        if wanted := self.headers.get("Range"):
+            first, last = (int(part) for part in wanted.removeprefix("bytes=").split("-"))
+            last = min(last, len(CONTENT) - 1)
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {first}-{last}/{len(CONTENT)}")
+        else:
+            self.send_response(200)
+        body = CONTENT[first : last + 1]
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("ETag", '"abc"')
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def server():
+    """A file server on this machine; its origin."""
+    running = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=running.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{running.server_port}"
+    finally:
+        running.shutdown()
+        running.server_close()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://localhost/",
+        "http://127.0.0.1/",
+        "http://127.0.0.1:8000/rest/Users",
+        "http://0.0.0.0/",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://[fe80::1]/",
+        "http://10.0.0.1/",
+        "http://192.168.1.1/",
+        "http://172.16.0.1/",
+        "http://100.64.0.1/",
+        "http://[::ffff:7f00:1]/",
+        "http://[0:0:0:0:0:ffff:127.0.0.1]/",
+        "http://[::ffff:169.254.169.254]/latest/meta-data/",
+        "http://[64:ff9b::a9fe:a9fe]/",
+        "http://[fd00:ec2::254]/latest/meta-data/",
+        "http://[fe80::1%25eth0]/",
+        "http://[::]:8001/",
+        "http://2130706433/",
+        "http://0x7f.0x0.0x0.0x1/",
+        "http://0177.0000.0000.0001/",
+        "http://127.000.000.001/",
+        "http://\u2460\u2461\u2466.0.0.1/",
+        "http://127\u30020\u30020\u30021/",
+        "http://127.0.0.1%2f@files.example.org/a",
+        "https://files.example.org%00.evil.org/a",
+        "https://files.example.org%40evil.org/a",
+        "https://files.example.org:443@evil.org/a",
+        "https://files.example.org;evil.org/a",
+        "https://evil.org#https://files.example.org/a",
+        "https://evil.org?https://files.example.org/a",
+        "https:files.example.org/a",
+        "https:///files.example.org/a",
+        "jar:https://files.example.org/a",
+        "data:text/plain,hello",
+        "http://0x7f000001/",
+        "http://0177.0.0.1/",
+        "http://127.1/",
+        "file:///etc/passwd",
+        "ftp://files.example.org/a",
+        "gopher://files.example.org/",
+        "https://user@files.example.org/a",
+        "https://files.example.org@evil.org/a",
+        "https://files.example.org:8443/a",
+        "https://files.example.org.evil.org/a",
+        "https://evil.org/files.example.org",
+        "https://files.example.org\\@evil.org/a",
+        "https://files.example.org\t/a",
+        "https://files%2eexample.org/a",
+        "https://f\u0131les.example.org/a",
+        "http://files.example.org/a",
+        "//files.example.org/a",
+        "not a url",
+        "",
+        "https://",
+        "https://[",
+        "https://files.example.org:99999/",
+        "http://127.0.0.1:8001@evil.org/",
+        "http://127.0.0.1:8001.evil.org/",
+        "http://127.0.0.1:8001/some-other-bucket/key",
+        "https://some-other-bucket.s3.amazonaws.com/key",
+    ],
+)
+def test_ways_to_point_at_the_inside_are_refused(url):
+    with pytest.raises(Forbidden, match="not from an allowed origin"):
+        fetching.check_origin(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://files.example.org/a.mp4?x=1#f",
+        "https://FILES.example.org:443/a",
+        "https://files.example.org./a",
+        "http://files.example.org:8080/a",
+    ],
+)
+def test_allowed_origins_are_recognised_in_all_their_spellings(url):
+    fetching.check_origin(url)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "10.1.2.3",
+        "169.254.1.1",
+        "192.168.0.1",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "255.255.255.255",
+        "240.0.0.1",
+        "192.0.0.1",
+        "198.18.0.1",
+        "::1",
+        "::",
+        "fe80::1",
+        "fc00::1",
+        "ff02::1",
+        "::ffff:8.8.8.8",
+        "::7f00:1",
+        "64:ff9b::7f00:1",
+        "64:ff9b:1::1",
+        "2002:7f00:1::",
+        "2001::1",
+        "fe80::1%eth0",
+    ],
+)
+def test_addresses_of_the_inside_are_not_public(address):
+    assert not origins.is_public(address)
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"])
+def test_addresses_of_the_internet_are(address):
+    assert origins.is_public(address)
+
+
+def test_an_allowed_name_that_leads_inside_is_refused(monkeypatch):
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("8.8.8.8", 443)), (2, 1, 6, "", ("10.0.0.1", 443))]
+    )
+    with pytest.raises(Forbidden, match="not from an allowed origin"):
+        fetching.fetch("https://files.example.org/a", 1, 100)
+
+
+def test_the_connection_goes_to_the_address_that_was_judged(monkeypatch, setting):
+    asked = []
+    real = socket.getaddrinfo
+
+    def resolve(host, *rest, **more):
+        asked.append(host)
+        return real("127.0.0.1" if host == "store.example.org" else host, *rest, **more)
+
+    with server() as origin:
+        setting("S3_ENDPOINT", origin.replace("127.0.0.1", "store.example.org"))
+        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+        url = f"{settings().s3_endpoint}/{settings().media_bucket}/1/999/1/a"
+        assert fetching.fetch(url, 1, 1_000_000) == CONTENT
+    assert asked.count("store.example.org") == 1
+
+
+class TestOverHttp:
+    @pytest.fixture
+    def store(self, setting):
+        with server() as origin:
+            setting("S3_ENDPOINT", origin)
+            yield f"{origin}/{settings().media_bucket}"
+
+    def test_an_object_of_another_project_is_asked_for_with_its_signature(self, store):
+        assert fetching.fetch(f"{store}/1/999/1/a?X-Amz-Signature=x", 1, 1_000_000) == CONTENT
+
+    def test_a_source_reads_ranges(self, store):
+        source = fetching.open_source(f"{store}/1/999/1/a", 1)
+        assert (source.size, source.etag) == (len(CONTENT), "abc")
+        assert source.read(300, 20) == CONTENT[300:320]
+        assert source.read(len(CONTENT) - 3, 100) == CONTENT[-3:]
+        assert source.read(len(CONTENT), 10) == b""
+
+    def test_too_much_is_refused(self, store):
+        with pytest.raises(TooLarge):
+            fetching.fetch(f"{store}/1/999/1/a", 1, 100)
+
+    @pytest.mark.parametrize(
+        "target", ["http://169.254.169.254/", "http://127.0.0.1:1/", "https://evil.org/", "file:///x"]
+    )
+    def test_redirects_are_judged_like_the_first_url(self, setting, target):
+        with server() as origin:
+            setting("S3_ENDPOINT", origin)
+            setting("MEDIA_BUCKET", "to")
+            with pytest.raises(Forbidden, match="not from an allowed origin"):
+                fetching.fetch(f"{origin}/to/{target}", 1, 100)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["127.0.0.1", "169.254.169.254", "10.0.0.7", "::1", "::ffff:10.0.0.7", "fd00:ec2::254", "fe80::1%eth0", "0.0.0.0"],
+)
+def test_a_name_that_answers_with_the_inside_when_it_is_asked_again_gains_nothing(monkeypatch, address):
+    """Rebinding: judged at the first request and at the redirect to the same name, each time with a fresh answer."""
+    answers = iter(["8.8.8.8", address])
+    connected = []
+
+    def resolve(host, port, *_, **__):
+        return [(2, 1, 6, "", (next(answers), port))]
+
+    class Pool:
+        def __init__(self, host, *_, **__):
+            connected.append(host)
+
+        def urlopen(self, *_, **__):
+            return HTTPResponse(b"", {"Location": "https://files.example.org/again"}, 302)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(fetching.urllib3, "HTTPSConnectionPool", Pool)
+    outbound._pool.cache_clear()
+    with pytest.raises(Forbidden, match="not from an allowed origin"):
+        fetching.fetch("https://files.example.org/a", 1, 100)
+    outbound._pool.cache_clear()
+    assert connected == ["8.8.8.8"]
+
+
+def test_secret_headers_stay_with_the_first_origin(setting, monkeypatch):
+    setting("ALLOWED_ORIGINS", "https://one.example.org,https://two.example.org")
+    sent = []
+
+    def answering(address, headers):
+        sent.append((address.host, dict(headers)))
+        moved = {"one.example.org": "https://two.example.org/x", "two.example.org": None}[address.host]
+        return HTTPResponse(b"", {"Location": moved} if moved else {}, 302 if moved else 200)
+
+    monkeypatch.setattr(fetching, "_get", answering)
+    with fetching.opened("https://one.example.org/x", {"Authorization": "secret"}):
+        pass
+    assert sent == [("one.example.org", {"Authorization": "secret"}), ("two.example.org", {})]
+
+
+def test_an_object_of_the_project_is_read_as_one_whatever_the_signature_says():
+    objects.write("7/8/9/a.bin", CONTENT)
+    url = f"http://127.0.0.1:8001/{settings().media_bucket}/7/8/9/a.bin?X-Amz-Expires=1&X-Amz-Signature=bad"
+    assert fetching.fetch(url, 8, 1_000_000) == CONTENT
+    assert fetching.object_key(url, 8) == "7/8/9/a.bin"
+    assert fetching.object_key(url, 9) is None
+
+
+def test_an_object_that_was_replaced_is_not_read_on():
+    objects.write("7/8/9/b.bin", b"old")
+    source = fetching.ObjectSource("7/8/9/b.bin")
+    objects.write("7/8/9/b.bin", b"new")
+    with pytest.raises(Exception, match="replaced"):
+        source.read(0, 3)
+
+
+def test_an_object_that_is_not_there_is_bad_input():
+    with pytest.raises(BadInput):
+        fetching.open_source(f"http://127.0.0.1:8001/{settings().media_bucket}/7/8/9/none", 8)

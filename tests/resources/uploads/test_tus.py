@@ -1,0 +1,486 @@
+"""Uploads that go on where they broke off: tus 1.0 at /files/."""
+
+import base64
+import hashlib
+import io
+import threading
+import zlib
+from datetime import UTC, datetime, timedelta
+
+import boto3
+import msgspec
+import pytest
+from tusclient.client import TusClient
+
+from chalicelib.core.resource import timestamp
+from chalicelib.core.tus import LARGEST, LARGEST_CHUNK
+from chalicelib.resources.uploads import tus
+from chalicelib.settings import settings
+from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import tus_uploads as rows
+from infra.local.gateway import Server
+from tests.conftest import GATEWAY, Api
+from tests.resources.media.samples import BUNNY, media_type
+
+# moto leaves the spooled files of uploads to the garbage collector
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+VERSION = {"Tus-Resumable": "1.0.0"}
+BYTES = {**VERSION, "Content-Type": "application/offset+octet-stream"}
+MIB = 1024 * 1024
+
+
+def pairs(**metadata):
+    return ",".join(f"{name} {base64.b64encode(str(value).encode()).decode()}" for name, value in metadata.items())
+
+
+def asked(who, method, path, body=None, **headers):
+    """Ask with exactly these headers; `_` stands for `-`."""
+    named = {name.replace("_", "-"): str(value) for name, value in headers.items()}
+    return Api(who.user, who.token, named).ask(method, path, raw=body)
+
+
+def begun(who, project, length, body=None, **metadata):
+    said = asked(
+        who, "POST", "/files/", body, **BYTES, Upload_Length=length, Upload_Metadata=pairs(project=project, **metadata)
+    )
+    assert said.status == 201, said.body
+    return said.headers["Location"].removeprefix(settings().public_url)
+
+
+def sent(who, path, offset, body, **more):
+    return asked(who, "PATCH", path, body, **BYTES, Upload_Offset=offset, **more)
+
+
+def offset(who, path):
+    said = asked(who, "HEAD", path, **VERSION)
+    assert said.status == 200
+    return int(said.headers["Upload-Offset"])
+
+
+def upload_of(path):
+    return rows.get(path.rpartition("/")[2])
+
+
+def left_of(path):
+    """The chunks that an upload still has in the store."""
+    return list(objects.under(f"_uploads/chunks/{upload_of(path).id}/"))
+
+
+def multiparts(key):
+    listed = boto3.client("s3").list_multipart_uploads(Bucket=settings().upload_bucket, Prefix=key)
+    return listed.get("Uploads", [])
+
+
+class TestCapabilities:
+    @pytest.mark.parametrize("path", ["/files/", "/files/anything"])
+    def test_options_say_what_is_spoken_to_anybody(self, nobody, path):
+        said = nobody.ask("OPTIONS", path)
+        assert said.status == 204
+        assert said.headers["Tus-Version"] == said.headers["Tus-Resumable"] == "1.0.0"
+        assert said.headers["Tus-Max-Size"] == str(LARGEST)
+        assert set(said.headers["Tus-Extension"].split(",")) == {
+            "creation",
+            "creation-with-upload",
+            "expiration",
+            "checksum",
+            "termination",
+        }
+        assert "sha1" in said.headers["Tus-Checksum-Algorithm"].split(",")
+        assert f"max-append-size={LARGEST_CHUNK}" in said.headers["Upload-Limit"]
+        assert "Upload-Offset" in said.headers["Access-Control-Allow-Headers"]
+
+
+class TestWhoMay:
+    def test_nobody_and_strangers_may_not_begin(self, nobody, stranger, member, project):
+        said = [
+            asked(who, "POST", "/files", **VERSION, Upload_Length=1, Upload_Metadata=pairs(project=project))
+            for who in (nobody, stranger, member("Can Edit"), member("Can Transfer"))
+        ]
+        assert [answer.status for answer in said] == [401, 404, 403, 201]
+        assert all(answer.headers["Tus-Resumable"] == "1.0.0" for answer in said)
+
+    @pytest.mark.parametrize("method", ["HEAD", "PATCH", "DELETE", "GET", "POST"])
+    def test_an_upload_is_its_project_s(self, api, nobody, stranger, member, project, method):
+        path = begun(api, project, 10)
+        said = [asked(who, method, path, **BYTES, Upload_Offset=0).status for who in (nobody, stranger)]
+        assert said == [401, 404]
+        assert asked(member("Can Edit"), method, path, **BYTES, Upload_Offset=0).status == 403
+        assert offset(member("Can Transfer"), path) == 0
+
+    def test_an_upload_that_never_was_is_not_found(self, api):
+        assert asked(api, "HEAD", f"/files/{'0' * 32}", **VERSION).status == 404
+
+
+class TestCreation:
+    def test_an_upload_begins_with_nothing(self, api, project, organization):
+        said = asked(
+            api,
+            "POST",
+            "/files/",
+            **VERSION,
+            Upload_Length=10,
+            Upload_Metadata=pairs(project=project, filename="a.mp4"),
+        )
+        assert said.status == 201
+        assert said.headers["Location"].startswith(f"{settings().public_url}/files/")
+        assert said.headers["Upload-Expires"].endswith("GMT")
+        assert said.headers["Upload-Offset"] == "0"
+        upload = upload_of(said.headers["Location"])
+        assert upload.key.split("/")[2:5] == [str(organization), str(project), str(api.user.id)]
+        assert upload.key.endswith(".mp4")
+
+    @pytest.mark.parametrize(
+        ("headers", "status", "word"),
+        [
+            ({}, 400, "Upload-Length"),
+            ({"Upload_Length": "-1"}, 400, "Upload-Length"),
+            ({"Upload_Length": "ten"}, 400, "Upload-Length"),
+            ({"Upload_Length": LARGEST + 1}, 413, str(LARGEST)),
+            ({"Upload_Defer_Length": "1"}, 400, "Upload-Defer-Length"),
+            ({"Upload_Length": "1", "Upload_Metadata": ""}, 400, "project"),
+            ({"Upload_Length": "1", "Upload_Metadata": "project !!"}, 400, "base64"),
+            ({"Upload_Length": "1", "Upload_Metadata": "project MQ==,project MQ=="}, 400, "once"),
+            ({"Upload_Length": "1", "Upload_Metadata": "project LTE="}, 400, "project"),
+            ({"Upload_Length": "1", "Upload_Metadata": "a " + "A" * 5000}, 400, "4096"),
+        ],
+    )
+    def test_what_is_missing_or_wrong_is_named(self, api, project, headers, status, word):
+        headers.setdefault("Upload_Metadata", pairs(project=project))
+        said = asked(api, "POST", "/files/", **VERSION, **headers)
+        assert said.status == status
+        assert word in said.message
+
+    def test_the_first_bytes_may_come_along(self, api, project):
+        path = begun(api, project, 10, b"01234")
+        assert offset(api, path) == 5
+        assert sent(api, path, 5, b"56789").headers["Upload-Offset"] == "10"
+        assert objects.read(upload_of(path).key) == b"0123456789"
+
+    def test_an_upload_of_nothing_is_finished_at_once(self, api, project):
+        path = begun(api, project, 0)
+        assert objects.read(upload_of(path).key) == b""
+
+    @pytest.mark.parametrize(("version", "status"), [({}, 412), ({"Tus_Resumable": "0.2.2"}, 412)])
+    @pytest.mark.parametrize("method", ["POST", "PATCH", "HEAD", "DELETE"])
+    def test_other_versions_are_not_spoken(self, api, project, method, version, status):
+        path = "/files/" if method == "POST" else begun(api, project, 10)
+        said = asked(api, method, path, **version, Upload_Length=10, Upload_Metadata=pairs(project=project))
+        assert said.status == status
+        assert said.headers["Tus-Version"] == "1.0.0"
+
+
+class TestAppending:
+    def test_bytes_go_on_where_they_broke_off(self, api, project):
+        path = begun(api, project, 10, filename="a.bin")
+        assert sent(api, path, 0, b"0123").status == 204
+        assert offset(api, path) == 4
+        assert sent(api, path, 4, b"456789").headers["Upload-Offset"] == "10"
+        assert objects.read(upload_of(path).key) == b"0123456789"
+        assert left_of(path) == []
+
+    @pytest.mark.parametrize("wrong", [0, 3, 5])
+    def test_another_offset_is_a_conflict_that_names_the_right_one(self, api, project, wrong):
+        path = begun(api, project, 10, b"0123")
+        said = sent(api, path, wrong, b"x")
+        assert said.status == 409
+        assert "4" in said.message
+        assert offset(api, path) == 4
+
+    def test_more_than_was_said_is_refused_and_nothing_kept(self, api, project):
+        path = begun(api, project, 5, b"0123")
+        assert sent(api, path, 4, b"xy").status == 400
+        assert offset(api, path) == 4
+
+    def test_another_content_type_is_415(self, api, project):
+        path = begun(api, project, 5)
+        said = asked(api, "PATCH", path, b"x", **VERSION, Upload_Offset=0, Content_Type="application/json")
+        assert said.status == 415
+
+    @pytest.mark.parametrize("given", ["", "-1", "1e3", "x"])
+    def test_an_offset_that_is_no_number_is_400(self, api, project, given):
+        path = begun(api, project, 5)
+        assert asked(api, "PATCH", path, b"x", **BYTES, Upload_Offset=given).status == 400
+
+    def test_a_chunk_too_large_for_lambda_is_413_and_says_what_is_not(self, api, project):
+        path = begun(api, project, 10 * MIB)
+        said = sent(api, path, 0, bytes(LARGEST_CHUNK + 1))
+        assert said.status == 413
+        assert str(LARGEST_CHUNK) in said.message
+        assert f"max-append-size={LARGEST_CHUNK}" in said.headers["Upload-Limit"]
+        assert sent(api, path, 0, bytes(LARGEST_CHUNK)).status == 204
+
+    def test_a_large_upload_of_uneven_chunks_is_what_was_sent(self, api, project):
+        data = b"".join(hashlib.sha256(number.to_bytes(4, "big")).digest() * 3200 for number in range(140))
+        path, at = begun(api, project, len(data)), 0
+        for size in [LARGEST_CHUNK, 1, LARGEST_CHUNK, 100, 70_000, LARGEST_CHUNK, LARGEST_CHUNK]:
+            assert sent(api, path, at, data[at : at + size]).status == 204
+            at = min(at + size, len(data))
+            assert upload_of(path).waiting < 5 * MIB
+        assert objects.read(upload_of(path).key) == data
+        assert left_of(path) == []
+        assert multiparts(upload_of(path).key) == []
+
+    def test_clients_that_cannot_patch_may_post(self, api, project):
+        path = begun(api, project, 5)
+        said = asked(api, "POST", path, b"01234", **BYTES, Upload_Offset=0, X_HTTP_Method_Override="PATCH")
+        assert said.status == 204
+        assert asked(api, "POST", path, **VERSION, X_HTTP_Method_Override="PUT").status == 400
+
+    def test_of_two_at_once_one_goes_on(self, api, project):
+        path = begun(api, project, 10)
+        upload = upload_of(path)
+        assert tus.append(upload, 0, b"01234").offset == 5
+        with pytest.raises(tus.Conflict):
+            tus.append(upload, 0, b"abcde")
+        assert len(left_of(path)) == 1
+        sent(api, path, 5, b"56789")
+        assert objects.read(upload.key) == b"0123456789"
+
+
+class TestChecksum:
+    @pytest.mark.parametrize(
+        ("name", "digest"),
+        [
+            ("sha1", hashlib.sha1(b"01234").digest()),
+            ("sha256", hashlib.sha256(b"01234").digest()),
+            ("md5", hashlib.md5(b"01234").digest()),
+            ("crc32", zlib.crc32(b"01234").to_bytes(4, "big")),
+        ],
+    )
+    def test_right_ones_pass_and_wrong_ones_keep_nothing(self, api, project, name, digest):
+        path = begun(api, project, 5)
+        checksum = f"{name} {base64.b64encode(digest).decode()}"
+        said = sent(api, path, 0, b"0123x", Upload_Checksum=checksum)
+        assert said.status == 460
+        assert offset(api, path) == 0
+        assert sent(api, path, 0, b"01234", Upload_Checksum=checksum).status == 204
+
+    @pytest.mark.parametrize("checksum", ["sha7 AAAA", "sha1 !", "sha1"])
+    def test_what_is_not_understood_is_400_or_460(self, api, project, checksum):
+        path = begun(api, project, 5)
+        assert sent(api, path, 0, b"01234", Upload_Checksum=checksum).status in (400, 460)
+        assert offset(api, path) == 0
+
+
+class TestEnd:
+    def test_what_was_ended_is_gone_with_all_its_bytes(self, api, project):
+        path = begun(api, project, 20 * MIB, bytes(LARGEST_CHUNK))
+        sent(api, path, LARGEST_CHUNK, bytes(LARGEST_CHUNK))
+        sent(api, path, 2 * LARGEST_CHUNK, bytes(LARGEST_CHUNK))
+        upload = upload_of(path)
+        assert len(multiparts(upload.key)) == 1
+        assert asked(api, "DELETE", path, **VERSION).status == 204
+        assert multiparts(upload.key) == []
+        assert left_of(path) == []
+        assert asked(api, "HEAD", path, **VERSION).status == 410
+        assert sent(api, path, 3 * LARGEST_CHUNK, b"x").status == 410
+        assert asked(api, "DELETE", path, **VERSION).status == 204
+
+    def test_a_finished_one_takes_its_object_along(self, api, project):
+        path = begun(api, project, 1, b"x")
+        asked(api, "DELETE", path, **VERSION)
+        assert objects.head(upload_of(path).key) is None
+
+
+class TestTime:
+    def later(self, path, **more):
+        """Let an upload's time be over."""
+        upload = upload_of(path)
+        past = timestamp(datetime.now(UTC) - timedelta(seconds=1))
+        old = upload.until
+        rows.save(msgspec.structs.replace(upload, until=past))
+        rows.looked_at(old, upload.id, again=upload_of(path))
+
+    def test_what_took_too_long_is_gone_and_swept(self, api, project):
+        path = begun(api, project, 20 * MIB, bytes(LARGEST_CHUNK))
+        sent(api, path, LARGEST_CHUNK, bytes(LARGEST_CHUNK))
+        sent(api, path, 2 * LARGEST_CHUNK, b"x")
+        self.later(path)
+        assert asked(api, "HEAD", path, **VERSION).status == 410
+        upload = upload_of(path)
+        assert len(multiparts(upload.key)) == 1
+        assert tus.sweep() >= 1
+        assert multiparts(upload.key) == []
+        assert left_of(path) == []
+        assert asked(api, "HEAD", path, **VERSION).status == 410
+
+    def test_a_finished_one_is_forgotten_and_its_object_stays(self, api, project):
+        path = begun(api, project, 1, b"x")
+        self.later(path)
+        tus.sweep()
+        assert asked(api, "HEAD", path, **VERSION).status == 410
+        assert objects.read(upload_of(path).key) == b"x"
+
+    def test_what_has_time_left_is_looked_at_again(self, api, project):
+        path = begun(api, project, 2, b"x")
+        upload = upload_of(path)
+        moved = msgspec.structs.replace(upload, until=timestamp(datetime.now(UTC) - timedelta(seconds=1)))
+        rows.looked_at(upload.until, upload.id, again=moved)
+        tus.sweep()
+        assert offset(api, path) == 1
+        assert (upload.until, upload.id) in list(rows.ending("9"))
+
+
+class Died(BaseException):
+    """The container went away."""
+
+
+class TestCrashes:
+    """Whatever call an upload dies before or after, the client asks for the offset, goes on, and all bytes arrive."""
+
+    DATA = b"".join(hashlib.sha256(number.to_bytes(4, "big")).digest() * 4096 for number in range(90))
+
+    def run(self, api, project, where, *, after):
+        """Upload with one death at the `where`-th call; whether there was so late a call at all."""
+        calls = 0
+
+        def dying(real):
+            def call(*given, **named):
+                nonlocal calls
+                calls += 1
+                if calls != where:
+                    return real(*given, **named)
+                if after:
+                    real(*given, **named)
+                raise Died
+
+            return call
+
+        path = begun(api, project, len(self.DATA))
+        with pytest.MonkeyPatch.context() as patch:
+            for owner, names in (
+                (objects, ("write", "begin", "put_part", "complete", "read", "remove")),
+                (rows, ("save", "parts", "forget_parts")),
+            ):
+                for name in names:
+                    patch.setattr(owner, name, dying(getattr(owner, name)))
+            for _ in range(20):
+                at = offset(api, path) if calls != where else self.asked_again(path)
+                if at == len(self.DATA) and upload_of(path).is_finished:
+                    break
+                body = self.DATA[at : at + 3 * MIB]
+                try:
+                    tus.append(upload_of(path), at, body)
+                except Died:
+                    continue
+        upload = upload_of(path)
+        assert objects.read(upload.key) == self.DATA
+        assert upload.is_finished
+        return calls >= where
+
+    def asked_again(self, path):
+        return tus.finish(upload_of(path)).offset
+
+    @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+    def test_a_death_at_any_call_loses_nothing(self, api, project, after):
+        where = 1
+        while self.run(api, project, where, after=after):
+            where += 1
+        assert where > 15
+
+    def test_what_nobody_finished_is_finished_by_who_uses_it(self, api, project, monkeypatch):
+        path = begun(api, project, 4)
+
+        def die(*_):
+            raise Died
+
+        with monkeypatch.context() as patch:
+            patch.setattr(tus, "finish", die)
+            with pytest.raises(Died):
+                tus.append(upload_of(path), 0, b"data")
+        assert objects.head(upload_of(path).key) is None
+        body = {"name": "a.bin", "url": settings().public_url + path, "lookup": "x", "hours": 1}
+        assert api.post(f"TemporaryFiles/{project}", body).status == 201
+        assert objects.read(upload_of(path).key) == b"data"
+
+
+class TestUse:
+    def test_a_finished_upload_can_be_downloaded(self, api, project):
+        path = begun(api, project, 4, b"da")
+        assert asked(api, "GET", path).status == 409
+        sent(api, path, 2, b"ta")
+        said = asked(api, "GET", path)
+        assert said.status == 302
+        assert upload_of(path).key in said.headers["Location"]
+
+    def test_a_video_is_transcoded_from_its_address(self, api, project):
+        data = BUNNY.read_bytes()
+        path = begun(api, project, len(data), filename="bunny.mp4")
+        for at in range(0, len(data), LARGEST_CHUNK):
+            assert sent(api, path, at, data[at : at + LARGEST_CHUNK]).status == 204
+        url = settings().public_url + path
+        spec = {
+            "type": media_type(project, streaming_config=[{"resolution": 144, "vcodec": "h264", "crf": 40}]),
+            "gid": "0e4c1a56-5d0b-4c05-a2a8-5ff9a0b9c9f4",
+            "uid": f"tus-{project}",
+            "url": url,
+            "name": "bunny.mp4",
+            "section": "Uploads",
+            "md5": "x",
+        }
+        said = api.post(f"Transcodes/{project}", spec)
+        assert said.status == 201, said.body
+        assert said.json["object"]["spec"]["size"] == len(data)
+        api.drain()
+        assert api.get(f"Transcode/{said.json['id']}").json["job"]["status"] == "succeeded"
+
+    @pytest.mark.parametrize("of", ["unfinished", "unknown", "another project's", "ended"])
+    def test_what_is_not_there_to_be_used_is_refused(self, api, project, organization, of):
+        other = api.made("Projects", {"name": f"other {project}", "organization": organization})
+        path = begun(api, other if of == "another project's" else project, 4, b"da" if of == "unfinished" else b"data")
+        if of == "ended":
+            asked(api, "DELETE", path, **VERSION)
+        url = f"{settings().public_url}/files/{'0' * 32}" if of == "unknown" else settings().public_url + path
+        said = api.post(f"TemporaryFiles/{project}", {"name": "a.bin", "url": url, "lookup": "x", "hours": 1})
+        assert said.status == (400 if of == "unfinished" else 403)
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """The API on a port of this machine; its address."""
+    server = Server(GATEWAY, "127.0.0.1", 0)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    monkeypatch.setenv("LIMN_PUBLIC_URL", f"http://127.0.0.1:{server.server_port}")
+    settings.cache_clear()
+    yield settings().public_url
+    monkeypatch.undo()
+    settings.cache_clear()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+class TestTuspy:
+    """The protocol's own client for Python."""
+
+    def upload(self, api, project, served, size, *, chunk=LARGEST_CHUNK, stop_every=3):
+        """Upload so many bytes, a new client every few chunks; the digest of what was sent and of what arrived."""
+        block = hashlib.sha256(str(size).encode()).digest() * 1024
+        data = (block * (size // len(block) + 1))[:size]
+        headers = {"Authorization": f"Token {api.token}"}
+        client, url, rounds = TusClient(f"{served}/files/", headers=headers), None, 0
+        at = 0
+        while at < size:
+            uploader = client.uploader(
+                file_stream=io.BytesIO(data),
+                url=url,
+                chunk_size=chunk,
+                metadata={"project": str(project), "filename": "a.bin"},
+                upload_checksum=True,
+            )
+            assert uploader.offset == at
+            uploader.upload(stop_at=min(size, at + stop_every * chunk))
+            url, at, rounds = uploader.url, uploader.offset, rounds + 1
+        return data, objects.read(upload_of(url).key), rounds
+
+    def test_it_uploads_with_interruptions(self, api, project, served):
+        data, arrived, rounds = self.upload(api, project, served, 13 * MIB + 17, chunk=2 * MIB, stop_every=2)
+        assert arrived == data
+        assert rounds == 4
+
+    @pytest.mark.nightly
+    def test_it_uploads_200_mb_with_interruptions(self, api, project, served):
+        data, arrived, rounds = self.upload(api, project, served, 200_000_000, stop_every=5)
+        assert arrived == data
+        assert rounds == 10
