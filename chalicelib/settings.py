@@ -86,8 +86,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     view_memory: int = 1_500_000_000
     """What the views of all projects in one container may take together before the least recently used goes."""
     view_disk: int = 400_000_000
-    """Bytes of the temporary folder that blocks and documents of views take; Lambda has 512 MB unless it is given
-    more.""" compact_commits: int = 1000
+    """Bytes that blocks and documents of views take in the temporary folder, of which Lambda has 512 MB by default."""
+    compact_commits: int = 1000
     """By how many commits a log outgrows its snapshot before there is a new one; many changes do it sooner."""
     log_retention: int = 7 * 24 * 3600
     """How long a commit is kept once a snapshot holds it: longer than any container lives."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 
 from chalicelib.core.commits import Commit
 from chalicelib.settings import settings
+from chalicelib.storage.view.locks import Shared
 from chalicelib.storage.view.view import Gap, View
-from chalicelib.storage.view_locks import Shared
 
 ReadAfter = Callable[[int, int], Iterable[Commit]]
 """From a project and a number to the commits after that number, in order: `log.read_after`."""

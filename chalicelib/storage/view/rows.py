@@ -37,7 +37,7 @@ _PLAIN = {kind: [column for column in columns if column.member] for kind, column
 _OTHERS = {kind: [column for column in columns if not column.member] for kind, columns in COLUMNS.items()}
 """A row begins with the members taken as they stand, in one go."""
 DOCUMENT = "doc"
-"""The column, behind the built-in ones, that says where the document of a row is (`view_documents.py`)."""
+"""The column, behind the built-in ones, that says where the document of a row is (`documents.py`)."""
 
 
 def create_table(kind: Kind, name: str) -> str:

@@ -1,7 +1,7 @@
 """The view of a project: all its entities as of its last commit, in DuckDB, where every query is one statement.
 
 One table for each kind of entity, a column for every built-in field and attribute (`query/layout.py`), and one that
-says where the JSON document of the entity lies, as answers emit it (`view_documents.py`). So a list is a selection of
+says where the JSON document of the entity lies, as answers emit it (`documents.py`). So a list is a selection of
 places, and only the documents of the page that is answered are read. No index is kept: a scan of 100,000 rows costs
 less than keeping one would.
 
@@ -23,14 +23,14 @@ from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.query import sql
 from chalicelib.query.tree import Query
 from chalicelib.storage.view import vectors as view_vectors
+from chalicelib.storage.view.apply_log import LogApplier
 from chalicelib.storage.view.deleted_definitions import Lost, going
+from chalicelib.storage.view.documents import Document
+from chalicelib.storage.view.locks import Gate
 from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_incident
+from chalicelib.storage.view.state import Gap, State
+from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.vectors import Distances, Vectors
-from chalicelib.storage.view_apply import LogApplier
-from chalicelib.storage.view_documents import Document
-from chalicelib.storage.view_locks import Gate
-from chalicelib.storage.view_state import Gap, State
-from chalicelib.storage.view_store import Store
 
 __all__ = ["Gap", "View"]
 

@@ -26,7 +26,7 @@ from chalicelib.resources.media.schemas import TAG_ATTRIBUTE
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.objects import objects
 
-BUNNY = Path(__file__).parent.parent / "data" / "bigbuckbunny.mp4"
+BUNNY = Path(__file__).parents[2] / "data" / "bigbuckbunny.mp4"
 _names = itertools.count(1)
 
 

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import msgspec
 from isal import isal_zlib
 
-from chalicelib.storage.view_devices import CHUNK, Device
+from chalicelib.storage.view.devices import CHUNK, Device
 
 PACK = 32
 """Documents of a pack at most."""

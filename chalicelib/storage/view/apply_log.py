@@ -19,8 +19,8 @@ from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, place_columns
 from chalicelib.query.values import packed_array, stored
 from chalicelib.storage.view.deleted_definitions import KIND_OF_TYPE, WITH_ROWS, going
 from chalicelib.storage.view.rows import DOCUMENT, Rows, attribute_of, revise
-from chalicelib.storage.view_state import Gap, State
-from chalicelib.storage.view_store import Store
+from chalicelib.storage.view.state import Gap, State
+from chalicelib.storage.view.store import Store
 
 _MOST_SINGLE = 2
 """Up to this many rows are written by INSERT … VALUES, which is faster than an appender for so few."""

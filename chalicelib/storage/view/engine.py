@@ -18,15 +18,15 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.settings import settings
-from chalicelib.storage.view_devices import Cache, Device, Fetch
-from chalicelib.storage.view_documents import PackCache
+from chalicelib.storage.view.devices import Cache, Device, Fetch
+from chalicelib.storage.view.documents import PackCache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import duckdb
 
-    from chalicelib.storage.view_devices import Extent
+    from chalicelib.storage.view.devices import Extent
 
 HEADERS = 12_288
 """Bytes before the first block of a DuckDB file: chunks of a device are aligned to it, which saves time only."""

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.errors import NotFound, Unavailable
-from chalicelib.storage import view_engine
-from chalicelib.storage.view_documents import Document, Documents
-from chalicelib.storage.view_engine import HEADERS, Engine
+from chalicelib.storage.view import engine as engines
+from chalicelib.storage.view.documents import Document, Documents
+from chalicelib.storage.view.engine import HEADERS, Engine
 
 if TYPE_CHECKING:
     import duckdb
 
-    from chalicelib.storage.view_devices import Device
+    from chalicelib.storage.view.devices import Device
 
 SMALL = 4 * 1024 * 1024
 """Bytes of a database that is fetched whole when it is opened."""
@@ -35,7 +35,7 @@ class Store:
             database: the file of the database.
             documents: the file of the documents.
         """
-        self.engine: Engine = view_engine.engine()
+        self.engine: Engine = engines.engine()
         self.database = database or self.engine.device()
         if self.database.size <= SMALL:
             self.database.prefetch([(0, self.database.size)])
@@ -78,7 +78,7 @@ class Store:
                 device.failure = None
             if type(failure).__name__ in ("FatalException", "InternalException"):
                 self.is_broken = True
-                view_engine.renew(self.engine)
+                engines.renew(self.engine)
                 raise Unavailable("The project's view has to be read anew; try again.") from failure
             if isinstance(cause, NotFound):  # swept: there is a newer snapshot
                 self.is_broken = True
