@@ -84,8 +84,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """For how many days a finished job is kept."""
     stage: str = "local"
     view_memory: int = 1_500_000_000
-    """What the views of all projects in one container may take together before the least recently used goes."""
-    view_disk: int = 400_000_000
+    """The memory that the process may take, as measured, before the least recently used view is given up."""
+    view_disk: int = 360_000_000
     """Bytes that blocks and documents of views take in the temporary folder, of which Lambda has 512 MB by default."""
     compact_commits: int = 1000
     """By how many commits a log outgrows its snapshot before there is a new one; many changes do it sooner."""

@@ -32,7 +32,8 @@ Fetch = Callable[[str, int, int], bytes]
 """From key, offset and length to bytes of an object: `objects.read_range` of the views bucket."""
 
 _numbers = itertools.count()
-_pool = ThreadPoolExecutor(FETCHERS, thread_name_prefix="blocks")
+pool = ThreadPoolExecutor(FETCHERS, thread_name_prefix="blocks")
+"""Asks S3 several questions at once."""
 
 
 class Extent(msgspec.Struct, frozen=True, array_like=True):
@@ -179,7 +180,7 @@ class Device:
         view = memoryview(data)
         with self._lock:
             end = offset + len(view)
-            for chunk in range(self._chunk(offset), self._chunk(end - 1) + 1 if len(view) else 0):
+            for chunk in range(self._chunk(offset), self._chunk(end - 1) + 1 if view else 0):
                 start = self._start(chunk)
                 low, high = max(offset, start), min(end, start + CHUNK)
                 piece: bytes = bytes(view[low - offset : high - offset])
@@ -258,7 +259,7 @@ class Device:
             if len(runs) == 1:
                 bodies: Iterable[bytes] = [self._fetch_range(*runs[0])]
             else:
-                bodies = _pool.map(lambda run: self._fetch_range(*run), runs)
+                bodies = pool.map(lambda run: self._fetch_range(*run), runs)
             found: dict[int, bytes] = {}
             for (start, _), body in zip(runs, bodies, strict=True):
                 chunk = self._chunk(max(start, 0))

@@ -12,6 +12,7 @@ for together.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import struct
 import threading
@@ -59,10 +60,8 @@ class PackCache:
         """A pack, None where it is not here."""
         pack = self._packs.get(key)
         if pack is not None:
-            try:
+            with contextlib.suppress(KeyError):  # dropped by another thread just now
                 self._packs.move_to_end(key)
-            except KeyError:  # dropped by another thread just now
-                pass
         return pack
 
     def put(self, key: tuple[int, int], pack: Pack) -> None:
@@ -96,6 +95,8 @@ class Documents:
 
     def __init__(self, device: Device, cache: PackCache) -> None:
         self.device = device
+        self.added = 0
+        """How many documents the file has, those that no row refers to any more included."""
         self._cache = cache
         self._number = next(_numbers)
         self._open: list[Document] = []
@@ -110,12 +111,12 @@ class Documents:
         with self._lock:
             self._open.append(Document(body, type_, seen))
             self._open_bytes += len(body)
+            self.added += 1
             return self._start * _SLOTS + len(self._open) - 1
 
     def get(self, places: Sequence[int]) -> list[Document]:
         """The documents at places, in order."""
         packs: dict[int, Pack] = {}
-        found: list[Document] = []
         missing: list[int] = []
         for place in places:
             start = place // _SLOTS
@@ -128,9 +129,7 @@ class Documents:
             self.device.prefetch((start, CHUNK // 4) for start in missing)
             for start in missing:
                 packs[start] = self._unpack(start)
-        for place in places:
-            found.append(packs[place // _SLOTS][place % _SLOTS])
-        return found
+        return [packs[place // _SLOTS][place % _SLOTS] for place in places]
 
     def remember(self, place: int, document: Document) -> None:
         """Have `get` return a document as revised while its pack is in memory."""

@@ -8,6 +8,8 @@ them, DuckDB keeps those it used lately within its memory limit, and changes sta
 from __future__ import annotations
 
 import atexit
+import contextlib
+import ctypes
 import io
 import itertools
 import os
@@ -33,6 +35,8 @@ HEADERS = 12_288
 _SCHEME = "limn"
 _SHARE = 0.5
 """Of the memory for views, what DuckDB may take; documents, vectors and Python have the rest."""
+_SPILL = 4
+"""Sorts and joins larger than memory take this part of the disk for views, beside it."""
 _DOCUMENTS = 0.15
 """And what documents may take that were read lately."""
 
@@ -59,7 +63,7 @@ class Engine:
                 "threads": str(min(4, os.cpu_count() or 1)),
                 "async_threads": "1",
                 "temp_directory": self._folder,
-                "max_temp_directory_size": f"{settings().view_disk}B",
+                "max_temp_directory_size": f"{settings().view_disk // _SPILL}B",
                 "preserve_insertion_order": "false",
                 "checkpoint_threshold": "1TB",  # when is decided by View: by itself it waits for the worst moment
             },
@@ -114,6 +118,10 @@ class Engine:
             ((used,),) = self._root.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
         return int(used or 0)
 
+    def is_disk_short(self, share: float) -> bool:
+        """Whether what was written here takes more than a share of the disk for views."""
+        return self.cache.written > share * settings().view_disk
+
     def close(self) -> None:
         """Give everything back."""
         self._root.close()
@@ -143,13 +151,21 @@ def renew(broken: Engine) -> None:
             _engine = None
 
 
+def trim() -> None:
+    """Have the C library give freed memory back to the system, where it can be asked to."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def _filesystem(devices: dict[str, Device]) -> Any:
     from fsspec import AbstractFileSystem  # noqa: PLC0415 only readers of views need it
 
     def device(path: str) -> Device | None:
         return devices.get(path.removeprefix(f"{_SCHEME}://"))
 
-    class Files(AbstractFileSystem):  # type: ignore[misc]
+    sizes: dict[str, int] = {}
+
+    class Files(AbstractFileSystem):
         """Devices by name. Everything else, such as the write-ahead log of a database, is written nowhere."""
 
         protocol = _SCHEME
@@ -158,7 +174,7 @@ def _filesystem(devices: dict[str, Device]) -> Any:
         def open(self, path: str, mode: str = "rb", **_: Any) -> io.RawIOBase:
             """A file to read and write."""
             found = device(path)
-            return _Nowhere() if found is None else _Handle(found, mode)
+            return _Handle(found, mode) if found is not None else _Nowhere(sizes, path)
 
         def isfile(self, path: str) -> bool:
             """Whether there is a file."""
@@ -174,10 +190,11 @@ def _filesystem(devices: dict[str, Device]) -> Any:
         def info(self, path: str, **_: Any) -> dict[str, Any]:
             """The size of a file."""
             found = device(path)
-            return {"name": path, "size": found.size if found else 0, "type": "file"}
+            return {"name": path, "size": found.size if found else sizes.get(path, 0), "type": "file"}
 
         def rm(self, path: str, **_: Any) -> None:
-            """Nothing is removed: devices are closed by the engine."""
+            """Remove a file that was written nowhere; devices are closed by the engine."""
+            sizes.pop(path, None)
 
         rm_file = rm
 
@@ -189,9 +206,24 @@ def _filesystem(devices: dict[str, Device]) -> Any:
 
 
 class _Nowhere(io.RawIOBase):
-    """A file that forgets what is written to it."""
+    """A file that forgets what is written to it, but not how much: DuckDB skips a checkpoint when its log is empty."""
+
+    def __init__(self, sizes: dict[str, int], path: str) -> None:
+        self._sizes, self._path = sizes, path
+        sizes[path] = 0
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:  # noqa: ARG002
+        return offset
+
+    def truncate(self, size: int | None = None) -> int:
+        self._sizes[self._path] = size or 0
+        return size or 0
 
     def write(self, data: Any) -> int:
+        self._sizes[self._path] = self._sizes.get(self._path, 0) + len(data)
         return len(data)
 
 

@@ -29,11 +29,11 @@ from chalicelib.core.resource import Resource
 from chalicelib.core.revisions import Revision
 from chalicelib.query import sql
 from chalicelib.query.columns import COLUMNS
-from chalicelib.query.geodesy import unit_sql
-from chalicelib.query.layout import PLACE, SQL_TYPE, latitude, place_columns, stored_columns
+from chalicelib.query.layout import PLACE, SQL_TYPE, latitude
 from chalicelib.storage.view.documents import Document
 from chalicelib.storage.view.rows import DOCUMENT as PLACE_OF_DOCUMENT
 from chalicelib.storage.view.rows import revise
+from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.view import View
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ BYTES_A_PART = 200_000_000
 """Of documents: several files must fit onto the disk of a container at once."""
 PAGE = 10_000
 """Documents that are read together."""
+WINDOW = 500_000
+"""Rows that are sorted together: a multiple of `PAGE`."""
 DOCUMENT = "document"
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _encode = msgspec.json.Encoder().encode
@@ -107,7 +109,6 @@ def write(view: View, folder: Path) -> Iterator[tuple[Part, Path]]:
     No commits may be applied to the view meanwhile.
     """
     cursor = view.store.engine.cursor(view.store.name)
-    cursor.execute("CREATE TEMP TABLE documents (id BIGINT, document BLOB)")
     for kind in Kind:
         types = cursor.execute(f"SELECT DISTINCT type FROM {sql.table(kind)} ORDER BY type").fetchall()
         for (type_,) in types:
@@ -120,32 +121,42 @@ def write(view: View, folder: Path) -> Iterator[tuple[Part, Path]]:
     cursor.close()
 
 
-def _parts(
-    view: View, cursor: duckdb.DuckDBPyConnection, kind: Kind, type_: int
-) -> Iterator[tuple[int, int, int]]:
-    """Put the documents of one part after the other into the temporary table; how many, the first and the last id."""
+def _parts(view: View, cursor: duckdb.DuckDBPyConnection, kind: Kind, type_: int) -> Iterator[tuple[int, int, int]]:
+    """Put the documents of one part after the other into a temporary table; how many, the first and the last id."""
     revisions = _revisions(view, kind, type_)
-    last, rows, size, first = 0, 0, 0, None
-    cursor.execute("DELETE FROM temp.documents")
-    while page := cursor.execute(
-        f"SELECT id, {PLACE_OF_DOCUMENT} FROM {sql.table(kind)} WHERE type = ? AND id > ? ORDER BY id LIMIT ?",
-        [type_, last, PAGE],
-    ).fetchall():
+    rows, size, first, last = 0, 0, 0, 0
+    for page in _pages(view, kind, ["id", PLACE_OF_DOCUMENT], min(PAGE, ROWS_A_PART), type_):
+        if not rows:
+            cursor.execute("CREATE OR REPLACE TEMP TABLE documents (id BIGINT, document BLOB)")
+            first = page[0][0]
         documents = up_to_date(view.store.get([place for _, place in page]), revisions)
         appender = cursor.appender("temp.main.documents")
-        for (number, _), document in zip(page, documents, strict=True):
-            first = number if first is None else first
-            appender.append_row(number, document)
-            rows, size, last = rows + 1, size + len(document), number
-            if rows >= ROWS_A_PART or size >= BYTES_A_PART:
-                break
+        appender.append_rows([(number, document) for (number, _), document in zip(page, documents, strict=True)])
         appender.flush()
+        last = page[-1][0]
+        rows, size = rows + len(page), size + sum(map(len, documents))
         if rows >= ROWS_A_PART or size >= BYTES_A_PART:
-            yield rows, first or 0, last
-            cursor.execute("DELETE FROM temp.documents")
-            rows, size, first = 0, 0, None
-    if first is not None:
+            yield rows, first, last
+            rows, size = 0, 0
+    if rows:
         yield rows, first, last
+
+
+def _pages(view: View, kind: Kind, columns: list[str], size: int, type_: int | None = None) -> Iterator[list[Any]]:
+    """Columns of the rows of a kind, or of a type, in the order of ids, which come first; some at a time."""
+    of = "" if type_ is None else f" AND type = {type_:d}"
+    statement = f"SELECT {', '.join(columns)} FROM {sql.table(kind)} WHERE id > ?{of} ORDER BY id LIMIT {WINDOW}"
+    cursor = view.store.engine.cursor(view.store.name)
+    last, more = 0, True
+    while more:
+        cursor.execute(statement, [last])
+        rows = 0
+        while page := cursor.fetchmany(size):
+            rows += len(page)
+            last = page[-1][0]
+            yield page
+        more = rows == WINDOW
+    cursor.close()
 
 
 def _revisions(view: View, kind: Kind, type_: int) -> Sequence[Revision]:
@@ -198,16 +209,12 @@ def replay_view(old: View) -> View:
 
 
 def _entities(view: View) -> Iterator[list[Change]]:
-    run = view.store.run
     for kind, struct in STRUCT_OF.items():
-        name = sql.table(kind)
-        there = {row[0] for row in run(f"DESCRIBE {name}")}
+        there = {row[0] for row in view.store.run(f"DESCRIBE {sql.table(kind)}")}
         hidden = sorted(_hidden(struct) & there)
-        columns = ", ".join(["id", "type", PLACE_OF_DOCUMENT, *map(_quoted, hidden)])
-        last = 0
-        while page := run(f"SELECT {columns} FROM {name} WHERE id > ? ORDER BY id LIMIT ?", [last, PAGE]):
+        columns = ["id", "type", PLACE_OF_DOCUMENT, *map(_quoted, hidden)]
+        for page in _pages(view, kind, columns, PAGE):
             documents = view.store.get([row[2] for row in page])
-            last = page[-1][0]
             yield [
                 _change(kind, number, body, dict(zip(hidden, values, strict=True)), len(revisions))
                 for (number, type_, _, *values), document in zip(page, documents, strict=True)
@@ -257,6 +264,44 @@ def _changes(definitions: Definitions, part: Part, path: Path) -> list[Change]:
     ]
     database.close()
     return changes
+
+
+def copied(view: View) -> View:
+    """A view of the same rows in the order of their ids, with no documents but theirs."""
+    state = view.state.copy()
+    store = Store()
+    for kind in Kind:
+        _copy_table(view, store, kind)
+    store.checkpoint()
+    return View(view.project, state, store)
+
+
+def _copy_table(view: View, store: Store, kind: Kind) -> None:
+    name = sql.table(kind)
+    old, new = f"{view.store.name}.{name}", f"{store.name}.{name}"
+    cursor = store.engine.cursor(view.store.name)
+    (ddl,) = cursor.execute(
+        "SELECT sql FROM duckdb_tables() WHERE database_name = ? AND table_name = ?", [view.store.name, kind.value]
+    ).fetchall()[0]
+    store.writer.execute(ddl)
+    definitions = view.definitions.types(kind)
+    revisions = {number: of.revisions for number, of in definitions.items()}
+    for page in _pages(view, kind, ["id", "type", PLACE_OF_DOCUMENT], 10 * PAGE):
+        places = []
+        documents = view.store.get([place for _, _, place in page])
+        for (number, type_, _), document in zip(page, documents, strict=True):
+            known = revisions.get(type_, ())
+            (body,) = up_to_date([document], known)
+            places.append((number, store.documents.add(body, type_, max(document.seen, len(known)))))
+        cursor.execute("CREATE OR REPLACE TEMP TABLE places (id BIGINT, place BIGINT)")
+        appender = cursor.appender("temp.main.places")
+        appender.append_rows(places)
+        appender.flush()
+        cursor.execute(
+            f"INSERT INTO {new} SELECT t.* REPLACE (p.place AS {PLACE_OF_DOCUMENT}) FROM {old} t"
+            f" JOIN temp.places p ON p.id = t.id WHERE t.id BETWEEN {page[0][0]} AND {page[-1][0]} ORDER BY t.id"
+        )
+    cursor.close()
 
 
 def definitions_of(project: int, document: bytes) -> Definitions:

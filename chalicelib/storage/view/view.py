@@ -14,6 +14,7 @@ container current.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -36,8 +37,8 @@ __all__ = ["Gap", "View"]
 
 _COMPRESSED_EVERY = 60_000
 """After so many changes the tables are compressed anew: a part of a second then, seconds if left for longer."""
-_PYTHON_BYTES = 60_000
-"""About what a view takes beside its tables: definitions, connections, what makes rows."""
+_SMALLEST = 1_000_000
+"""About what an empty view takes, measured: its tables, definitions, connections, what makes rows."""
 _CHANGE_BYTES = 400
 """About what a change takes in memory until the tables are compressed."""
 
@@ -56,6 +57,9 @@ class View:
         self.project = project
         self.state = state or State(Definitions(project=project))
         self.store = store or Store()
+        self._begun = time.monotonic()
+        self.changes = 0
+        """How many were applied since it was begun."""
         self._uncompressed = 0
         self._vectors: dict[tuple[Kind, str], Vectors] = {}
         """By kind and column, of those that somebody asked for the nearest of."""
@@ -63,6 +67,16 @@ class View:
         if store is None:
             for kind in Kind:
                 self.store.writer.execute(create_table(kind, sql.table(kind)))
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it can no longer be read, and another has to begin."""
+        return self.store.is_broken
+
+    @property
+    def age(self) -> float:
+        """For how many seconds it has referred to objects of a snapshot."""
+        return 0.0 if self.store.database.is_local else time.monotonic() - self._begun
 
     @property
     def seq(self) -> int:
@@ -134,7 +148,7 @@ class View:
     def memory(self) -> int:
         """About how many bytes the view holds that DuckDB cannot drop by itself."""
         packed = sum(vectors.memory for vectors in list(self._vectors.values()))
-        return _PYTHON_BYTES + self._uncompressed * _CHANGE_BYTES + packed
+        return _SMALLEST + self._uncompressed * _CHANGE_BYTES + packed
 
     def close(self) -> None:
         """Give the memory back; readers still at work finish first."""
@@ -215,6 +229,7 @@ class View:
             for (kind, _), vectors in self._vectors.items():
                 vectors.note(applier.changed[kind])
             self.state = applier.state
+        self.changes += applier.changes
         self._uncompressed += applier.changes
         if self._uncompressed >= _COMPRESSED_EVERY:
             self.compress()
