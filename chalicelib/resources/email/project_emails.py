@@ -1,4 +1,4 @@
-"""Mail to the members of a project, with objects of the project attached (`spec/3` §13)."""
+"""Mail to the members of a project, with objects of the project attached."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from chalicelib.core import email_addresses, object_keys
 from chalicelib.core.accounts import USER
 from chalicelib.core.jobs import EmailSpec
 from chalicelib.errors import BadInput
-from chalicelib.queues import Attachment, SendEmail
 from chalicelib.resources.email import service as email_service
+from chalicelib.resources.email.messages import Attachment, SendEmail
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
@@ -24,10 +24,10 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
         project: whose members they are for.
         spec: what they say.
         number: their ids begin with it: the same mails prepared again are sent once.
-        asked_by: the user who is told by mail of one that could not be sent.
+        asked_by: the user who gets a mail about each one that could not be sent.
 
     Raises:
-        BadInput: this deployment sends no mail, an address is none or nobody's or not a member's, subject or text are
+        BadInput: this deployment sends no mail, an address is malformed or not a member's, subject or text are
             empty, or an attachment does not exist.
         Forbidden: an attachment belongs to another project.
         TooLarge: the attachments are more than a mail may have.
@@ -66,7 +66,7 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
 
 
 def _check_members(project: int, recipients: list[str]) -> None:
-    """Raise BadInput with all addresses that are not of members; whose they are otherwise is not told."""
+    """Raise BadInput with all addresses that are not of members, whether or not they are of other users."""
     others = [recipient for recipient in recipients if not _is_member(project, recipient)]
     if others:
         message = f"recipients: {', '.join(map(repr, others))}: not the address of a member of project {project}."

@@ -13,7 +13,7 @@ from chalicelib.resources.hosted_templates import rendering
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage.objects import objects
-from tests.conftest import new_user
+from tests.service import new_user
 
 MANIFEST = """
 apiVersion: argoproj.io/v1alpha1

@@ -11,12 +11,12 @@ import pytest
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.resource import now
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 from functions import jobs as function
