@@ -1,8 +1,8 @@
 """`make bench SCALE=1000`: a project of so many thousand boxes, and many small ones; the tables of docs/scale.md.
 
 The rows are made in the database and not through the API: random UUIDs and boxes, eight attributes, a document each.
-S3 is a folder on the disk that answers after `LATENCY` at `BANDWIDTH`. Processor time is what to read: wall time is that
-of a machine which may be busy with other work.
+S3 is a folder on the disk that answers after `LATENCY` at `BANDWIDTH`. Processor time is what to read: the machine may
+be busy with other work.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from unittest import mock
 
 import msgspec
 
-from chalicelib.core.definitions import Definitions
+import tests.bench.offline  # noqa: F401 before anything reads the settings
 from chalicelib.core.entities import Localization
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import answer
 from chalicelib.errors import NotFound
 from chalicelib.query import check, parse
+from chalicelib.query.geodesy import unit_sql
 from chalicelib.query.layout import place_columns
-from chalicelib.query.parameters import LocalizationQuery
+from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.storage.objects import objects
 from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.cache import Views, resident
@@ -103,7 +104,8 @@ def main() -> None:
             made = [sys.executable, "-m", "tests.bench.thousands", "make", place, str(each * 1000)]
             subprocess.run(made, check=True)
             subprocess.run([*made[:3], "ask", place, str(each * 1000)], check=True)
-    subprocess.run([sys.executable, "-m", "tests.bench.thousands", "many", os.environ.get("PROJECTS", "1000")], check=True)
+    projects = os.environ.get("PROJECTS", "1000")
+    subprocess.run([sys.executable, "-m", "tests.bench.thousands", "many", projects], check=True)
 
 
 def make(root: Path, rows: int) -> None:
@@ -166,7 +168,7 @@ def many(projects: int, rows: int = 50_000) -> None:
                 for project in range(1, projects + 1):
                     answered(views.current(project + size), {"attribute": ["word::w7"]})
                 took.append((time.process_time() - used) / projects * 1e3)
-            left = len(views._views)  # noqa: SLF001
+            left = len(views._views)
             line(
                 f"{projects:,} projects of {size:,}",
                 f"{took[-1]:.2f} ms a query",
@@ -184,7 +186,9 @@ def begin_small(project: int) -> View:
         snapshots.save(view, [])
         manifests[rows] = snapshots.manifest_of(1, pointers[1])
         view.close()
-    return snapshots.read(project, msgspec.structs.replace(manifests[rows], project=1))
+    view = snapshots.read(1, manifests[rows])
+    view.project = project
+    return view
 
 
 pointers: dict[int, Pointer] = {}
@@ -252,15 +256,8 @@ def filled(rows: int) -> View:
     }  # fmt: skip
     names = ", ".join(f'"{name}"' for name in columns)
     taken = ", ".join(f'{value} AS "{name}"' for name, value in columns.items())
-    unit = ", ".join(
-        f"{value} AS {name}"
-        for name, value in zip(
-            vector,
-            (f"cos(radians({lat})) * cos(radians({lon}))", f"cos(radians({lat})) * sin(radians({lon}))", f"sin(radians({lat}))"),
-            strict=True,
-        )
-    )
-    head, tail = template(view.definitions)
+    unit = ", ".join(f"{value} AS {name}" for name, value in zip(vector, unit_sql(lon, lat), strict=True))
+    head, tail = template()
     wanted = ["id", "media", "frame", "elemental_id", "x", "y", "width", "height"]
     wanted += [slots[name].column for name in ("flag", "count", "score", "letter", "word", "label")] + [lon, lat]
     for start in range(1, rows + 1, BATCH):
@@ -277,7 +274,7 @@ def filled(rows: int) -> View:
         appender.append_rows(places)
         appender.flush()
         cursor.execute(
-            f'INSERT INTO localization ({names}, {", ".join(vector)}, {DOCUMENT}) SELECT m.*, {unit}, p.place'
+            f"INSERT INTO localization ({names}, {', '.join(vector)}, {DOCUMENT}) SELECT m.*, {unit}, p.place"
             " FROM temp.made m JOIN temp.places p ON p.id = m.id ORDER BY m.id"
         )
     cursor.execute("DROP TABLE temp.made; DROP TABLE temp.places")
@@ -286,7 +283,7 @@ def filled(rows: int) -> View:
     return view
 
 
-def template(_: Definitions) -> tuple[str, str]:
+def template() -> tuple[str, str]:
     """The document of a box with places for its values, in two parts."""
     given = {"project": 1, "created_by": 1, "created_datetime": STAMP, "modified_by": 1, "modified_datetime": STAMP}
     thing = Localization(
@@ -295,9 +292,11 @@ def template(_: Definitions) -> tuple[str, str]:
     )  # fmt: skip
     text = msgspec.json.encode(answer(thing)).decode()
     members = msgspec.json.decode(text)
-    order = {"id": "%d", "media": "%d", "frame": "%d", "elemental_id": '"%s"', "x": "%r", "y": "%r", "width": "%r", "height": "%r"}
+    order = {"id": "%d", "media": "%d", "frame": "%d", "elemental_id": '"%s"'}
+    order |= dict.fromkeys(("x", "y", "width", "height"), "%r")
     constant = {key: value for key, value in members.items() if key not in order and key != "attributes"}
-    head = "{" + ",".join(f'"{key}":{sign}' for key, sign in order.items()) + "," + msgspec.json.encode(constant).decode()[1:-1]
+    varying = ",".join(f'"{key}":{sign}' for key, sign in order.items())
+    head = "{" + varying + "," + msgspec.json.encode(constant).decode()[1:-1]
     tail = ',"attributes":{"flag":%s,"count":%d,"score":%r,"letter":"%s","word":"%s","label":"%s","place":[%r,%r]}}'
     return head.replace("%Y", "%%Y"), tail
 
@@ -355,7 +354,7 @@ def peak() -> float:
 
 def threads() -> int:
     """How many threads the process has."""
-    return len(os.listdir("/proc/self/task"))
+    return len(list(Path("/proc/self/task").iterdir()))
 
 
 def line(*parts: str) -> None:

@@ -15,10 +15,12 @@ import itertools
 import os
 import tempfile
 import threading
+import weakref
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import msgspec
 
@@ -54,7 +56,9 @@ class Cache:
         Args:
             budget: bytes that fetched and written chunks take together; what is written may exceed it.
         """
-        self._file = tempfile.TemporaryFile(prefix="limn-view-", buffering=0)  # noqa: SIM115 as long as the cache
+        self._file, path = tempfile.mkstemp(prefix="limn-view-")
+        Path(path).unlink()  # it goes with the process, however that ends
+        self._finalizer = weakref.finalize(self, os.close, self._file)
         self._most = max(1, budget // CHUNK)
         self._fetched: OrderedDict[tuple[int, int], int] = OrderedDict()
         self._written: dict[tuple[int, int], int] = {}
@@ -73,7 +77,7 @@ class Cache:
                     return None
                 self._fetched.move_to_end(key)
             # Under the lock: once it is released another chunk may take the slot.
-            return os.pread(self._file.fileno(), CHUNK, slot * CHUNK)
+            return os.pread(self._file, CHUNK, slot * CHUNK)
 
     def has(self, device: int, chunk: int) -> bool:
         """Whether a chunk is here."""
@@ -91,7 +95,7 @@ class Cache:
             if slot is None:
                 slot = self._slot()
             (self._written if written else self._fetched)[key] = slot
-            os.pwrite(self._file.fileno(), data, slot * CHUNK)
+            os.pwrite(self._file, data, slot * CHUNK)
 
     def drop(self, device: int, chunks: Iterable[int]) -> None:
         """Give up chunks of a device."""
@@ -110,7 +114,7 @@ class Cache:
     def close(self) -> None:
         """Give the disk back."""
         with self._lock:
-            self._file.close()
+            self._finalizer()
 
     def _slot(self) -> int:
         if self._free:

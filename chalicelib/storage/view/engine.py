@@ -165,7 +165,7 @@ def _filesystem(devices: dict[str, Device]) -> Any:
 
     sizes: dict[str, int] = {}
 
-    class Files(AbstractFileSystem):
+    class Files(AbstractFileSystem):  # type: ignore[misc]
         """Devices by name. Everything else, such as the write-ahead log of a database, is written nowhere."""
 
         protocol = _SCHEME

@@ -67,7 +67,7 @@ ROWS_KEPT = 100_000
 """Documents are written anew where there are so many times more of them than rows, and so many beside."""
 MOST_OBJECTS = 8
 """A file that lies in more objects is put together again, but for its largest one."""
-ROWS_EXPORTED = 500_000
+ROWS_EXPORTED = 100_000
 EXPORT_SHARE = 10
 """Up to so many rows the Parquet files are written with every snapshot, beyond where this share of the rows changed."""
 _AHEAD = 3
