@@ -69,8 +69,12 @@ def _entries(commits: Iterable[Commit], wanted: Wanted, visible: Mapping[Kind, s
             continue
         for index, edit in enumerate(edits):
             if edit.new and edit.kind in LOGGED and _is_wanted(edit, wanted):
-                if edit.kind in visible and visible[edit.kind].isdisjoint(edit.ids):
-                    continue
+                if edit.kind in visible:
+                    hidden = set(edit.ids) - visible[edit.kind]
+                    if len(hidden) == len(set(edit.ids)):
+                        continue
+                    if hidden:  # values before are those of one entity, and it may be a hidden one
+                        edit = Edit(edit.kind, edit.ids, {}, edit.new)  # noqa: PLW2901
                 yield _Entry(number=commit.seq * NUMBERS_A_COMMIT + index, commit=commit, edit=edit)
 
 

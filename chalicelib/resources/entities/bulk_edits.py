@@ -72,10 +72,10 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     Raises:
         BadInput, NotFound, Forbidden: before anything was changed.
     """
+    name = author(writer, body.user_elemental_id)
     query = filters.parse(kind, parameters, body)
     if kind is Kind.LOCALIZATION and (body.ids or body.user_elemental_id):
         query = replace(query, show_all_marks=True)
-    name = author(writer, body.user_elemental_id)
     view = view_queries.current(writer.project)
     if body.new_version is not None and body.new_version not in view.definitions.versions:
         raise BadInput(f"new_version: the project has no version {body.new_version}.")
@@ -104,7 +104,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
         change.verb = "copy"
     elif body.new_version is not None or body.new_elemental_id is not None:
         change.verb = "move"
-    bulk_service.run(change)
+    bulk_service.run(change, scope=writer.scope)
     return len(numbers)
 
 
@@ -130,7 +130,8 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
             numbers=numbers,
             fixed={"variant_deleted": True, **writer.signed()},
             children=None if kind is not Kind.STATE else "prune" if prune else "bury",
-        )
+        ),
+        scope=writer.scope,
     )
     return len(numbers)
 

@@ -41,9 +41,11 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
     """
     user = author(writer, body.user_elemental_id)
     definitions = records.definitions(project.id)
-    named = [*((body.multi and body.multi.ids) or ()), *(part.id for part in body.concat or ())]
-    _check_members(project.id, named, "multi" if body.multi else "concat")
+    _check_members(project.id, (body.multi and body.multi.ids) or [], "multi.ids")
+    _check_members(project.id, [part.id for part in body.concat or ()], "concat")
     if body.media_files:
+        _check_members(project.id, body.media_files.ids or [], "media_files.ids")
+        _check_members(project.id, [part.id for part in body.media_files.concat or ()], "media_files.concat")
         media_service.check_keys(project, number, body.media_files)
     moments = {name: _moment(name, getattr(body, name)) for name in ("last_edit_start", "last_edit_end")}
 
@@ -63,6 +65,8 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         change |= _files(current, body)
         if body.archive_state and (state := next_state(current.archive_state, body.archive_state)):
             change |= {"archive_state": state, "archive_status_date": now()}
+        if body.archive_state:
+            _check_archived(writer, _members([msgspec.structs.replace(current, **change)]))
         changed_media = _marked(current, change, writer.user)
         writer.scope.check(Kind.MEDIA, [changed_media] if changed_media else [])
         return changed_media
@@ -71,7 +75,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         Kind.MEDIA, number, how, user=writer.user, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
     )
     if body.archive_state:
-        bulk_service.run(_archiving(writer, _members([after]), body.archive_state))
+        bulk_service.run(_archiving(writer, _members([after]), body.archive_state), scope=writer.scope)
     return after
 
 
@@ -82,10 +86,10 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
         BadInput: nothing is to be changed, the matches are of several types or not as many as `count`, or a value
             breaks a rule; nothing was changed.
     """
+    user = author(writer, body.user_elemental_id)
     wishes = ("attributes", "reset_attributes", "null_attributes", "user_elemental_id", "primary_section")
     if body.archive_state is None and all(getattr(body, name) is None for name in wishes):
         raise BadInput(f"Nothing to change: give one of {', '.join(wishes)}, archive_state.")
-    user = author(writer, body.user_elemental_id)
     view = view_queries.current(writer.project)
     query = filters.parse(Kind.MEDIA, parameters, body)
     numbers = view_queries.ids(view, query, writer.scope)
@@ -111,7 +115,7 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
     changes = [edited]
     if body.archive_state:
         changes.append(_archiving(writer, [*numbers, *members], body.archive_state))
-    bulk_service.run(*changes)
+    bulk_service.run(*changes, scope=writer.scope)
     return len(numbers)
 
 
@@ -188,6 +192,12 @@ def _archiving(writer: Writer, numbers: Iterable[int], wish: str) -> BulkChange:
         wish=wish,
         fixed={**signed, "archive_status_date": signed["modified_datetime"]},
     )
+
+
+def _check_archived(writer: Writer, numbers: list[int]) -> None:
+    """Refuse to archive media with the one that shows them, where the caller may not. Raises Forbidden."""
+    if writer.scope.is_restricted:
+        writer.scope.check(Kind.MEDIA, [row.entity for row in entities.many(Kind.MEDIA, numbers).values()])
 
 
 def _members(found: Iterable[Media]) -> list[int]:

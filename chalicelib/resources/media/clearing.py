@@ -41,13 +41,13 @@ def clear(project: int, user: int, media: Sequence[int]) -> bool:
     for start in range(0, len(states), entities.ROWS_A_READ):
         if done >= A_ROUND:
             break
-        going = _with_nothing_else(view, states[start : start + entities.ROWS_A_READ], media)
+        going = with_nothing_else(view, states[start : start + entities.ROWS_A_READ], media)
         delete_rows(Kind.STATE, project, user, going)
         done += len(going)
     return done < A_ROUND
 
 
-def _with_nothing_else(view: view_queries.View, states: Sequence[int], media: Sequence[int]) -> list[int]:
+def with_nothing_else(view: view_queries.View, states: Sequence[int], media: Sequence[int]) -> list[int]:
     """Those of the states that have no other media left."""
     rows: list[State] = [row.entity for row in entities.many(Kind.STATE, states).values()]
     others = {number for row in rows for number in row.media} - set(media)

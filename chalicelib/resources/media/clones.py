@@ -67,6 +67,7 @@ def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMedi
         if original in found
     ]
     created = [one.id for one in made]
+    scope.at(Level.TRANSFER).check(Kind.MEDIA, made)
     entities.create(Kind.MEDIA, made, user=scope.caller.id, edits=[unseen(Kind.MEDIA, created)])
     return created
 

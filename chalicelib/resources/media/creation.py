@@ -59,6 +59,8 @@ def create(
         BadInput: a spec breaks a rule, or several are given and not all are images; nothing was created.
         NotFound: a type or an author does not exist.
     """
+    for name in {spec.user_elemental_id for spec in specs}:
+        author(writer, name)
     for spec in specs:
         for url in (spec.url, spec.thumbnail_url, spec.thumbnail_gif_url):
             fetching.check_origin(url)

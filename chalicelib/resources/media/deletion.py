@@ -6,6 +6,7 @@ What lies on a media goes before it, and what came onto it meanwhile after it (`
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
@@ -20,17 +21,16 @@ from chalicelib.resources.media.changes import check_count
 from chalicelib.resources.media.clearing import on
 
 
-def delete(project: int, user: int, numbers: Sequence[int]) -> int:
+def delete(writer: Writer, numbers: Sequence[int]) -> int:
     """Delete media of a project and what lies on them; how many. Their objects are kept until a purge."""
     if not numbers:
         return 0
-    view = view_queries.current(project)
+    view = view_queries.current(writer.project)
     rows = sum(view_queries.count(view, on(kind, numbers), UNRESTRICTED) for kind in (Kind.LOCALIZATION, Kind.STATE))
     verbs: tuple[Verb, ...] = ("delete", "clear")
-    changes = [
-        BulkChange(kind=Kind.MEDIA, project=project, user=user, verb=verb, numbers=list(numbers)) for verb in verbs
-    ]
-    bulk_service.run(*changes, rows=len(numbers) + rows)
+    common: dict[str, Any] = {"kind": Kind.MEDIA, "project": writer.project, "user": writer.user}
+    changes = [BulkChange(**common, verb=verb, numbers=list(numbers)) for verb in verbs]
+    bulk_service.run(*changes, scope=writer.scope, rows=len(numbers) + rows)
     return len(numbers)
 
 
@@ -39,4 +39,4 @@ def delete_many(writer: Writer, parameters: MediaQuery, body: MediaIdQuery | Non
     query = filters.parse(Kind.MEDIA, parameters, body)
     numbers = view_queries.ids(view_queries.current(writer.project), query, writer.scope)
     check_count(numbers, count)
-    return delete(writer.project, writer.user, numbers)
+    return delete(writer, numbers)

@@ -127,7 +127,7 @@ def update_media(call: Call[Media, NoQuery, MediaUpdate]) -> MessageResponse:
 
 def delete_media(call: Call[Media, NoQuery, None]) -> MessageResponse:
     """Delete one media."""
-    media_deletion.delete(call.project, call.caller.id, [call.target.id])
+    media_deletion.delete(Writer.of(call), [call.target.id])
     return MessageResponse(message=f"Media {call.target.id} successfully deleted!")
 
 

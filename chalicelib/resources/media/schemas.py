@@ -55,6 +55,7 @@ class MediaSpec(Dimensions, kw_only=True):
     `name` and `md5` are required; the origin of the URLs is checked first, so their absence is found by the handler.
     """
 
+    names: ClassVar = {"section_id": "section"}
     required_later: ClassVar = frozenset({"name", "md5"})
 
     type: Annotated[int, Meta(ge=-1)]
@@ -76,6 +77,8 @@ class MediaSpec(Dimensions, kw_only=True):
 class MultiDefinition(Resource, kw_only=True):
     """Several media shown side by side."""
 
+    names: ClassVar = {"ids": "media"}
+
     ids: list[Id] | None = None
     layout: list[int] | None = None
     quality: int | None = None
@@ -91,6 +94,8 @@ class LiveUpdateDefinition(Resource, kw_only=True):
 
 class MediaUpdate(Dimensions, kw_only=True):
     """What a PATCH of one media may carry."""
+
+    names: ClassVar = {"primary_section": "section"}
 
     name: MediaName | None = None
     media_files: MediaFiles | None = None

@@ -6,11 +6,9 @@ import msgspec
 
 from chalicelib.access import authentication, users
 from chalicelib.access.authentication import Caller
-from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate
 from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.integrations import BUCKET
-from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
 from chalicelib.core.resource import Id, Resource, Uuid, answer, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
@@ -53,9 +51,9 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
             continue
         if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
             continue
-        found.append(_seen(project, call.caller, level))
-    pictures = thumbs.urls(call.caller.id, [_picture(project, call.scope) for project in found])
-    return [_pictured(project, pictures, call.scope) for project in sorted(found, key=lambda project: project.id)]
+        found.append(_seen(projects_counts.within(project, call.scope), call.caller, level))
+    pictures = thumbs.urls(call.caller.id, [_picture(project) for project in found])
+    return [_pictured(project, pictures) for project in sorted(found, key=lambda project: project.id)]
 
 
 def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
@@ -77,8 +75,8 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
-    project = _seen(projects_counts.refreshed(call.target), call.caller, call.level)
-    return _pictured(project, thumbs.urls(call.caller.id, [_picture(project, call.scope)]), call.scope)
+    project = _seen(projects_counts.within(projects_counts.refreshed(call.target), call.scope), call.caller, call.level)
+    return _pictured(project, thumbs.urls(call.caller.id, [_picture(project)]))
 
 
 def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
@@ -101,8 +99,9 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
     )
     if "thumb" in change:
         thumbs.drop_replaced(call.target.thumb, changed.thumb)
-    pictures = thumbs.urls(call.caller.id, [_picture(changed, call.scope)])
-    seen = _pictured(_seen(changed, call.caller, call.level), pictures, call.scope)
+    changed = projects_counts.within(changed, call.scope)
+    pictures = thumbs.urls(call.caller.id, [_picture(changed)])
+    seen = _pictured(_seen(changed, call.caller, call.level), pictures)
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 
@@ -141,17 +140,15 @@ def _seen(project: Project, caller: Caller, level: Level) -> Project:
     )
 
 
-def _pictured(project: Project, urls: dict[str, str], scope: Scope) -> Project:
+def _pictured(project: Project, urls: dict[str, str]) -> Project:
     """The project with the URL of its picture instead of the key."""
-    key = _picture(project, scope)
+    key = _picture(project)
     return msgspec.structs.replace(project, thumb=urls.get(key)) if key else project
 
 
-def _picture(project: Project, scope: Scope) -> str | None:
-    """The key of a project's picture: the one it was given, else that of its first media for who may see them all."""
-    if project.thumb or Kind.MEDIA in scope.at(Level.VIEW).terms(project.id):
-        return project.thumb
-    return project.first_thumb
+def _picture(project: Project) -> str | None:
+    """The key of a project's picture: the one it was given, else that of the first media that the caller may see."""
+    return project.thumb or project.first_thumb
 
 
 OPERATIONS = (

@@ -86,7 +86,7 @@ class SectionResource(RecordResource):
 
 def remove_section(call: Call[Section, NoQuery, None]) -> None:
     """Remove the grouping; the media stay."""
-    sections_service.delete(call.project, [call.target], call.caller.id)
+    sections_service.delete(call.scope, call.project, [call.target])
 
 
 def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> MessageResponse:
@@ -94,13 +94,13 @@ def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> Mes
     swap = call.body.path_substitution
     if swap is None:
         raise BadInput("Nothing to change: give path_substitution.")
-    done = sections_service.substitute(call.project, _matching(call), swap.old, swap.new, call.caller.id)
+    done = sections_service.substitute(call.scope, call.project, _matching(call), swap.old, swap.new)
     return MessageResponse(message=f"Successfully updated {done} sections!")
 
 
 def delete_sections(call: Call[Project, SectionQuery, None]) -> MessageResponse:
     """Remove all sections that match."""
-    done = sections_service.delete(call.project, _matching(call), call.caller.id)
+    done = sections_service.delete(call.scope, call.project, _matching(call))
     return MessageResponse(message=f"Successfully deleted {done} sections!")
 
 

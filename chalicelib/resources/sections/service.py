@@ -118,13 +118,13 @@ def check_media(project: int, media: Iterable[int]) -> None:
         raise BadInput(f"media: the project has no media {missing}.")
 
 
-def delete(project: int, found: Iterable[Section], user: int) -> int:
+def delete(scope: Scope, project: int, found: Iterable[Section]) -> int:
     """Remove sections; their media stay, and belong to none. How many there were."""
     changes = [
         BulkChange(
             kind=Kind.MEDIA,
             project=project,
-            user=user,
+            user=scope.caller.id,
             verb="dissolve",
             numbers=[section.id],
             told=(
@@ -139,11 +139,11 @@ def delete(project: int, found: Iterable[Section], user: int) -> int:
         rows = sum(
             view_queries.count(view, sections_changes.inside(change.numbers[0]), UNRESTRICTED) for change in changes
         )
-        bulk_service.run(*changes, rows=len(changes) + rows)
+        bulk_service.run(*changes, scope=scope, rows=len(changes) + rows)
     return len(changes)
 
 
-def substitute(project: int, found: Iterable[Section], old: str, new: str, user: int) -> int:
+def substitute(scope: Scope, project: int, found: Iterable[Section], old: str, new: str) -> int:
     """Replace the beginning of the paths of those sections that begin so; how many do.
 
     Raises:
@@ -160,11 +160,12 @@ def substitute(project: int, found: Iterable[Section], old: str, new: str, user:
         BulkChange(
             kind=Kind.MEDIA,
             project=project,
-            user=user,
+            user=scope.caller.id,
             verb="repath",
             numbers=[section.id for section in moved],
             paths={section.id: (section.path, paths[section.id]) for section in moved},
-        )
+        ),
+        scope=scope,
     )
     return len(moved)
 

@@ -66,7 +66,7 @@ def download_urls(scope: Scope, project: int, wanted: list[str], seconds: int) -
     """
     for key in wanted:
         object_keys.check_project(key, project)
-    _check_open(scope, project, wanted)
+    check_open(scope, project, wanted)
     found = presigned.urls(scope.caller.id, wanted, seconds)
     return [found[key] for key in wanted]
 
@@ -95,13 +95,13 @@ def check_key(key: str, project: Project, scope: Scope) -> None:
     organization = object_keys.organization_of(key)
     if organization is None:
         object_keys.check_project(key, project.id)
-        _check_open(scope, project.id, [key])
+        check_open(scope, project.id, [key])
     elif organization != project.organization or not authentication.organization_level(scope.caller, organization):
         message = f"key: {key!r} does not belong to the organization of project {project.id}, or you do not."
         raise Forbidden(message)
 
 
-def _check_open(scope: Scope, project: int, wanted: list[str]) -> None:
+def check_open(scope: Scope, project: int, wanted: list[str]) -> None:
     """Raise Forbidden unless the caller of this request may reach the objects of keys of a project.
 
     Those in the folder of a media are open with it, or with any clone that names them; those of nothing that is there,
