@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from chalicelib.errors import BadInput
@@ -62,7 +62,7 @@ def boxes(convention: Convention, answer: Any, width: int, height: int) -> list[
 def _limn(answer: Any, _: int, __: int) -> Iterable[Box]:
     for item in answer["boxes"]:
         sides = [float(item[name]) for name in ("x", "y", "width", "height")]
-        yield _box(*sides, item.get("label"), item.get("confidence"))
+        yield _box(sides, item.get("label"), item.get("confidence"))
 
 
 def _label_studio(answer: Any, _: int, __: int) -> Iterable[Box]:
@@ -73,7 +73,7 @@ def _label_studio(answer: Any, _: int, __: int) -> Iterable[Box]:
             value = item["value"]
             sides = [float(value[name]) / 100 for name in ("x", "y", "width", "height")]
             label = next(iter(value.get("rectanglelabels") or []), None)
-            yield _box(*sides, label, item.get("score", result.get("score")))
+            yield _box(sides, label, item.get("score", result.get("score")))
 
 
 def _nuclio(answer: Any, width: int, height: int) -> Iterable[Box]:
@@ -85,11 +85,12 @@ def _nuclio(answer: Any, width: int, height: int) -> Iterable[Box]:
             raise ValueError("points")
         left, top, right, bottom = (float(number) for number in item["points"])
         sides = (left / width, top / height, (right - left) / width, (bottom - top) / height)
-        yield _box(*sides, item.get("label"), item.get("confidence"))
+        yield _box(sides, item.get("label"), item.get("confidence"))
 
 
-def _box(x: float, y: float, width: float, height: float, label: Any, confidence: Any) -> Box:
-    if not all(math.isfinite(number) for number in (x, y, width, height)):
+def _box(sides: Sequence[float], label: Any, confidence: Any) -> Box:
+    x, y, width, height = sides
+    if not all(math.isfinite(number) for number in sides):
         raise ValueError("a side is not a finite number")
     chance = None if confidence is None else float(confidence)
     if chance is not None and not math.isfinite(chance):

@@ -104,8 +104,8 @@ def start(
     batches = _batches(media, algorithm.files_per_job)
     if not batches:
         return Launched(algorithm=algorithm, gid=gid, runs=[])
-    source = source or algorithms_service.source(project, algorithm)
-    document = check(source, algorithms_service.engine_of(algorithm))
+    text = source or algorithms_service.source(project, algorithm)
+    document = check(text, algorithms_service.engine_of(algorithm))
     try:
         status_sync.engine_of(algorithm.cluster)
         namespace = (
