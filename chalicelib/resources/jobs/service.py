@@ -113,7 +113,11 @@ def start(
         )
     except Refused as refusal:
         raise BadInput(str(refusal)) from None
-    runs = [_run(project, caller.id, algorithm, gid, batch, spec, namespace) for batch in batches]
+    uids = _ordered_uuids(len(batches))
+    runs = [
+        _run(project, caller.id, algorithm, gid, uid, batch, spec, namespace)
+        for uid, batch in zip(uids, batches, strict=True)
+    ]
     sealed = sealing.seal(token.encode(), status_sync.PURPOSE)
     for run in runs:
         run.sealed = sealed
@@ -297,8 +301,24 @@ def _batches(media: list[int], size: int) -> list[list[int]]:
     return batches
 
 
+def _ordered_uuids(count: int) -> list[str]:
+    """Random UUIDs (version 7) that sort in the order of this list: jobs of one launch begin in the same millisecond."""
+    moment = time.time_ns() // 1_000_000
+    return [
+        str(uuid.UUID(int=moment << 80 | 7 << 76 | number << 64 | 2 << 62 | secrets.randbits(62)))
+        for number in range(count)
+    ]
+
+
 def _run(
-    project: Project, user: int, algorithm: Algorithm, gid: str, media: list[int], spec: JobSpec, namespace: str
+    project: Project,
+    user: int,
+    algorithm: Algorithm,
+    gid: str,
+    uid: str,
+    media: list[int],
+    spec: JobSpec,
+    namespace: str,
 ) -> Run:
     slug = _NAME.sub("-", algorithm.name.lower()).strip("-")
     start = f"alg-{algorithm.id}-proj-{project.id}-usr-{user}"
@@ -306,7 +326,7 @@ def _run(
     name = f"{start}-name-{slug}"[:56].strip("-")
     return Run(
         id=f"{name}-{salt}",
-        uid=str(uuid.uuid4()),
+        uid=uid,
         gid=gid,
         project=project.id,
         organization=project.organization,

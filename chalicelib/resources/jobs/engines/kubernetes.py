@@ -238,13 +238,10 @@ def workflow_of(run: Run, document: Mapping[str, Any], parameters: Sequence[tupl
         "limn-project": str(run.project),
         "limn-algorithm": str(run.algorithm),
     }
-    spec = dict(document["spec"])
+    spec = _with_text(dict(document["spec"]))
     arguments = dict(spec.get("arguments") or {})
     given = dict(parameters)
-    own = [dict(item) for item in arguments.get("parameters") or [] if item.get("name") not in given]
-    for item in own:
-        if "value" in item:
-            item["value"] = _text(item["value"])
+    own = [item for item in arguments.get("parameters") or [] if item.get("name") not in given]
     arguments["parameters"] = [*own, *({"name": name, "value": value} for name, value in given.items())]
     spec["arguments"] = arguments
     return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": metadata, "spec": spec}
@@ -331,6 +328,23 @@ def _message(answer: Any) -> str:
 
 def _path(namespace: str) -> str:
     return f"{_GROUP}/{quote(namespace, safe='')}/workflows"
+
+
+def _with_text(value: Any) -> Any:
+    """A part of a manifest whose parameters have values of text, as Argo's schema says, wherever they stand."""
+    if isinstance(value, list):
+        return [_with_text(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found = {name: _with_text(item) for name, item in value.items()}
+    if isinstance(found.get("parameters"), list):
+        found["parameters"] = [
+            {name: _text(item) if name in ("value", "default") else item for name, item in parameter.items()}
+            if isinstance(parameter, dict)
+            else parameter
+            for parameter in found["parameters"]
+        ]
+    return found
 
 
 def _text(value: object) -> object:
