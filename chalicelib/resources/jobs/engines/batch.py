@@ -1,8 +1,8 @@
 """AWS Batch on Fargate: the nodes of a workflow as jobs that wait for each other.
 
-A node is submitted once all its inputs are known, with dependencies on the jobs that it waits for. A workflow that does
-not use outputs of its steps is submitted as a whole. Otherwise the rest follows when a request, the schedule or an event
-of Batch updates the run.
+A node is submitted once its inputs are known, with dependencies on the jobs that it waits for. A workflow that uses no
+outputs of its steps is submitted as a whole. Otherwise the rest follows when a request, the schedule or an event of Batch
+updates the run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Job clusters: Argo Workflows through the Kubernetes API.
 
 A workflow is one resource: created, listed by our labels, deleted. A connection goes to an address that the guard
-(`storage/outbound`) judged, and trusts only the certificate that was registered with the cluster. Answers are bounded in
-time and size. All failures of a connection are reported by one sentence.
+(`storage/outbound`) judged, and trusts only the certificate that was registered with the cluster. Answers are bounded
+in time and size. All failures of a connection are reported by one sentence.
 """
 
 from __future__ import annotations
