@@ -203,7 +203,7 @@ class ProjectSpec(ProjectUpdate, kw_only=True):
 class Project(Resource, kw_only=True):
     """The container of all data. `permission` is the caller's own."""
 
-    hidden: ClassVar = frozenset({"created_by", "deleted", "first_thumb"})
+    hidden: ClassVar = frozenset({"created_by", "deleted", "first_thumb", "first_thumb_media"})
 
     id: int
     name: Name
@@ -216,6 +216,7 @@ class Project(Resource, kw_only=True):
     elemental_id: str
     thumb: str | None = None
     """The key of its picture, in answers a URL."""
+    first_thumb_media: int | None = None
     first_thumb: str | None = None
     """The key of the thumbnail of its first media that has one: its picture while nobody gave it another."""
     created: Timestamp

@@ -19,8 +19,8 @@ from chalicelib.resources.transcodes import steps as transcodes_steps
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.log import log
-from chalicelib.storage.objects import objects
 from chalicelib.video.frame import decode_frames
+from tests import objects
 from tests.resources.media.samples import media_type, shade, transcode, video
 
 KINDS = (PlanTranscode, EncodePiece, AssembleTranscode)

@@ -23,9 +23,10 @@ from chalicelib.resources.projects import purging
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.objects import placement
 from chalicelib.storage.objects import tus_uploads as uploads
 from functions import jobs, upkeep
+from tests import objects
 from tests.infra.registered import Registered
 from tests.queue_runner import Context, deliver
 from tests.resources.algorithms.test_algorithms import saved, spec

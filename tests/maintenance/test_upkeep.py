@@ -18,9 +18,10 @@ from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import cursors, entities, ids, records
 from chalicelib.storage.log import log, scheduled_tasks
-from chalicelib.storage.objects import objects, owners
+from chalicelib.storage.objects import owners
 from functions import upkeep as function
 from infra.local.schedule import Timer, run
+from tests import objects
 from tests.resources.media.samples import media_type, picture, uploaded
 
 

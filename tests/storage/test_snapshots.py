@@ -25,12 +25,12 @@ from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import archive, log
-from chalicelib.storage.objects import objects
 from chalicelib.storage.view import files as view_files
 from chalicelib.storage.view import snapshot_records, snapshots
 from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.snapshot_records import current, folder, pointer
 from chalicelib.storage.view.view import Gap, View
+from tests import objects
 from tests.query.query_rig import box, media, type_of, types
 from tests.query.query_worlds import PROJECT, change_of, world
 

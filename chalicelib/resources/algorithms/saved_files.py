@@ -14,6 +14,7 @@ from mimetypes import guess_type
 
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
@@ -21,7 +22,6 @@ from chalicelib.storage.objects import objects
 
 LARGEST = 4_000_000
 """Bytes of a file: what the API can serve."""
-FOLDER = "generic"
 PATH = "/media"
 _UNSAFE = re.compile(r"[^\w.()+=@,!-]", re.ASCII)
 _NAME = re.compile(r"[\w.()+=@,!-]{1,240}", re.ASCII)
@@ -135,7 +135,5 @@ def _is_kept(project: Project, name: str) -> bool:
     return bool(_NAME.fullmatch(name)) and objects.size(_key(project, name)) is not None
 
 
-def _key(project: Project, name: str) -> str:
-    key = f"{project.organization}/{project.id}/{FOLDER}/{name}"
-    object_keys.check_project(key, project.id)
-    return key
+def _key(project: Project, name: str) -> ObjectKey:
+    return object_keys.generic_key(project.organization, project.id, name)

@@ -25,7 +25,7 @@ ONE = record_of_project(APPLET)
 
 def save_file(call: Call[Project, NoQuery, GenericFileSpec]) -> GenericFile:
     """Keep an uploaded file with the project."""
-    fetching.check_origin(call.body.upload_url)
+    fetching.check_origin(call.body.upload_url, call.project)
     if call.body.name is None:
         raise BadInput("Request body validation error", "'name' is a required property.")
     name = saved_files.save(call.target, call.body.name, call.body.upload_url)

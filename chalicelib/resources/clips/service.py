@@ -18,7 +18,7 @@ from chalicelib.resources.temporary_files import service as temporary_files_serv
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, VideoClip
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, owners
 from chalicelib.video import clip
 
 PATIENCE = 20.0
@@ -40,8 +40,8 @@ def order(media: Media, user: int, ranges: list[str], quality: int | None, *, re
     found = clip.parse_ranges(ranges, streams.frames_of(stream))
     wanted = ClipOrder(
         media=media.id,
-        path=stream.path,
-        segment_info=stream.segment_info or "",
+        path=stream.key.path,
+        segment_info=stream.segments.path,
         ranges=list(found),
         fps=media.fps or 25.0,
         reencode=reencode,
@@ -86,7 +86,13 @@ def cut(number: int) -> None:
     if file.clip is None or file.status != "waiting":
         return
     wanted = file.clip
-    source, segments = streams.RangeSource(wanted.path), streams.segments(wanted.segment_info)
+    keys = owners.authorize_many(
+        owners.Named(file.project, wanted.media, path) for path in (wanted.path, wanted.segment_info)
+    )
+    video, segment_file = (
+        keys[owners.Named(file.project, wanted.media, path)] for path in (wanted.path, wanted.segment_info)
+    )
+    source, segments = streams.RangeSource(video), streams.segments(segment_file)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "clip.mp4"
         if wanted.reencode:

@@ -7,11 +7,13 @@ import msgspec
 from chalicelib.access import users
 from chalicelib.access.authentication import membership
 from chalicelib.core import email_addresses, object_keys
-from chalicelib.core.accounts import USER
+from chalicelib.core.accounts import PROJECT, USER
 from chalicelib.core.jobs import EmailSpec
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput
 from chalicelib.queues import Attachment, SendEmail
 from chalicelib.resources.email import service as email_service
+from chalicelib.resources.uploads import service as uploads_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
@@ -37,8 +39,8 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
     attachments = []
     size = 0
     for wanted in spec.attachments or []:
-        object_keys.check_project(wanted.key, project)
-        attachments.append(Attachment(bucket=objects.bucket_of(wanted.key), key=wanted.key, name=wanted.name))
+        (key,) = uploads_service.authorize(asked_by, records.get(PROJECT, project), [wanted.key])
+        attachments.append(Attachment(bucket=objects.bucket_of(key), key=key.path, name=wanted.name))
     asked = users.by_id([asked_by]).get(asked_by)
     whole = SendEmail(
         id=number,
@@ -52,7 +54,7 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
     email_service.check(whole)
     _check_members(project, spec.recipients)
     for attachment in attachments:
-        found = objects.size(attachment.key)
+        found = objects.size(attachment_key(attachment.key))
         if found is None:
             message_text = f"attachments: there is no object {attachment.key}."
             raise BadInput(message_text)
@@ -63,6 +65,19 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
         msgspec.structs.replace(whole, id=f"{number}-{index}", recipients=[single[address]])
         for index, address in enumerate(sorted(single))
     ]
+
+
+def attachment_key(path: str) -> ObjectKey:
+    """The key of an object that a mail was prepared with; the project is the one that the key names.
+
+    Raises:
+        BadInput, Forbidden: it is no key of a project.
+        NotFound: the project is gone.
+    """
+    parts = path.split("/")
+    number = parts[3] if parts[0] == object_keys.UPLOADS and len(parts) > 3 else parts[min(1, len(parts) - 1)]  # noqa: PLR2004
+    project = records.get(PROJECT, int(number) if number.isdecimal() else 0)
+    return object_keys.authorize_project_key(path, project.organization, project.id)
 
 
 def _check_members(project: int, recipients: list[str]) -> None:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core.entities import ImageDefinition, Media, VideoDefinition
+from chalicelib.core import object_keys
+from chalicelib.core.entities import ImageDefinition, Media
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.resources.media import streams
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, owners
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -58,7 +59,7 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     if image is not None:
         if request.frames != (0,):
             raise BadInput("frames: an image has frame 0 only.")
-        return rendering.render_frames([_opened(image)], options)
+        return rendering.render_frames([_opened(media, image)], options)
     stream = streams.choose(media, request.quality)
     _check_frames(stream, request.frames)
     _check_size(stream, count, options)
@@ -66,7 +67,7 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     return rendering.render_frames(pictures, left)
 
 
-def shown(media: Media) -> ImageDefinition | VideoDefinition:
+def shown(media: Media) -> ImageDefinition | streams.Stream:
     """The file that pictures of a media are made from: its image, or its highest streaming file.
 
     Raises:
@@ -94,7 +95,7 @@ def cut(media: Media, places: Sequence[tuple[int, Roi]], scale: tuple[int, int] 
 
     source = shown(media)
     if isinstance(source, ImageDefinition):
-        whole = _opened(source)
+        whole = _opened(media, source)
         return [part(whole, roi) for _, roi in places]
     numbers = [frame for frame, _ in places]
     _check_frames(source, numbers)
@@ -105,9 +106,7 @@ def cut(media: Media, places: Sequence[tuple[int, Roi]], scale: tuple[int, int] 
     def parts(frame: int, whole: Image) -> dict[int, Image]:
         return {index: part(whole, places[index][1]) for index in wanted[frame]}
 
-    found = each_frame(
-        streams.RangeSource(source.path), streams.segments(source.segment_info or ""), list(wanted), parts
-    )
+    found = each_frame(streams.RangeSource(source.key), streams.segments(source.segments), list(wanted), parts)
     return [found[frame][index] for index, frame in enumerate(numbers)]
 
 
@@ -134,20 +133,20 @@ def _options(request: FrameRequest) -> RenderOptions:
 
 
 def _pictures(
-    stream: VideoDefinition, frames: Sequence[int], options: RenderOptions
+    stream: streams.Stream, frames: Sequence[int], options: RenderOptions
 ) -> tuple[list[Image], RenderOptions]:
     """The frames, cut and scaled as they are decoded where all are alike; and what is left to be done to them."""
     from chalicelib.video import render as rendering  # noqa: PLC0415
     from chalicelib.video.frame import decode_frames  # noqa: PLC0415
 
-    source, segments = streams.RangeSource(stream.path), streams.segments(stream.segment_info or "")
+    source, segments = streams.RangeSource(stream.key), streams.segments(stream.segments)
     if len(options.rois) > 1:
         return decode_frames(source, segments, frames), options
     found = decode_frames(source, segments, frames, lambda image: rendering.prepare(image, 0, options))
     return found, msgspec.structs.replace(options, rois=(), force_scale=None)
 
 
-def _check_frames(stream: VideoDefinition, frames: Sequence[int]) -> None:
+def _check_frames(stream: streams.Stream, frames: Sequence[int]) -> None:
     count = streams.frames_of(stream)
     beyond = [frame for frame in frames if frame >= count]
     if beyond:
@@ -155,7 +154,7 @@ def _check_frames(stream: VideoDefinition, frames: Sequence[int]) -> None:
         raise BadInput(message)
 
 
-def _check_size(stream: VideoDefinition, count: int, options: RenderOptions) -> None:
+def _check_size(stream: streams.Stream, count: int, options: RenderOptions) -> None:
     """Refuse what would not fit into memory before anything is decoded."""
     from chalicelib.video.render import MAX_OUTPUT_PIXELS  # noqa: PLC0415
 
@@ -179,21 +178,25 @@ def _image_of(media: Media) -> ImageDefinition | None:
     return max(readable or files.image, key=lambda entry: entry.resolution[0])
 
 
-def _opened(entry: ImageDefinition) -> Image:
+def _opened(media: Media, entry: ImageDefinition) -> Image:
     from PIL import Image as Images  # noqa: PLC0415
 
     from chalicelib.resources.uploads.fetching import HttpSource  # noqa: PLC0415
     from chalicelib.video.images import MAX_IMAGE_PIXELS  # noqa: PLC0415
 
-    if "://" in entry.path:
+    key = None if object_keys.is_url(entry.path) else owners.authorize(media, [entry.path]).get(entry.path)
+    if key is None and not object_keys.is_url(entry.path):
+        message = f"Media {media.id} names an image that is not its own: {entry.path!r}."
+        raise BadInput(message)
+    if key is None:
         source = HttpSource(entry.path)
         size = source.size
     else:
-        size = objects.size(entry.path) or 0
+        size = objects.size(key) or 0
     if size > LARGEST_IMAGE:
         message = f"The image has {size} bytes; at most {LARGEST_IMAGE} are decoded here. Download it instead."
         raise TooLarge(message)
-    data = source.read(0, size) if "://" in entry.path else objects.read(entry.path)
+    data = source.read(0, size) if key is None else objects.read(key)
     try:
         picture = Images.open(io.BytesIO(data), formats=("PNG", "JPEG", "GIF", "WEBP", "AVIF", "TIFF", "BMP"))
         if picture.width * picture.height > MAX_IMAGE_PIXELS:

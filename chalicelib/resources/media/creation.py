@@ -61,7 +61,7 @@ def create(
     """
     for spec in specs:
         for url in (spec.url, spec.thumbnail_url, spec.thumbnail_gif_url):
-            fetching.check_origin(url)
+            fetching.check_origin(url, project.id)
     definitions = records.definitions(project.id)
     types = [_checked_type(definitions, spec) for spec in specs]
     if len(specs) > 1 and any(type_.dtype != "image" for type_ in types):
@@ -193,4 +193,4 @@ def stored_picture(project: Project, number: int, url: str) -> ImageDefinition:
         raise BadInput("thumbnail_url: the file is not a picture that can be read.", str(failure)) from failure
     key = buckets_service.media_key(project, number, object_keys.name_for(url))
     objects.write(key, data, mime)
-    return ImageDefinition(path=key, resolution=[height, width], size=len(data), mime=mime)
+    return ImageDefinition(path=key.path, resolution=[height, width], size=len(data), mime=mime)

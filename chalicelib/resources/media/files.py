@@ -93,11 +93,11 @@ def check(project: int, media: int, role: str, entry: Any) -> None:
             raise BadInput("path: a URL is taken for videos with reference_only alone.")
         return
     of = project_with(project)
-    object_keys.check_media(entry.path, of.organization, project, media)
+    object_keys.authorize_media_key(entry.path, of.organization, project, media)
     entry.bucket_id = buckets_service.check_key(of, entry.path, entry.bucket_id)
     if isinstance(entry, VideoDefinition):
         if entry.segment_info:
-            object_keys.check_media(entry.segment_info, of.organization, project, media)
+            object_keys.authorize_media_key(entry.segment_info, of.organization, project, media)
             buckets_service.check_key(of, entry.segment_info, None)
         elif role == "streaming":
             raise BadInput("segment_info: a streaming file needs one.")

@@ -14,6 +14,7 @@ import msgspec
 from chalicelib.core.entities import ImageDefinition, Media, MediaFiles
 from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now
 from chalicelib.errors import NotFound
 from chalicelib.queues import ImportImage
@@ -45,19 +46,20 @@ def import_image(message: ImportImage) -> None:
     data = fetching.fetch(message.url, found.project, images.MAX_BYTES)
     made = isolation.run(tasks.convert_image, BytesSource(data))
 
-    def key(name: str) -> str:
+    def key(name: str) -> ObjectKey:
         return buckets_service.media_key(project, found.id, name)
 
-    path = message.url if is_reference else key(f"image.{made.extension}")
+    own = key(f"image.{made.extension}")
     if not is_reference:
-        objects.write(path, made.data, made.mime)
+        objects.write(own, made.data, made.mime)
+    path = message.url if is_reference else own.path
     image = ImageDefinition(path=path, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
     if message.thumbnail_url:
         thumbnail = stored_picture(project, found.id, message.thumbnail_url)
     else:
         objects.write(key("thumb.jpg"), made.thumbnail, "image/jpeg")
         thumbnail = ImageDefinition(
-            path=key("thumb.jpg"),
+            path=key("thumb.jpg").path,
             resolution=[made.thumbnail_height, made.thumbnail_width],
             size=len(made.thumbnail),
             mime="image/jpeg",

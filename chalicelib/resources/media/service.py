@@ -22,7 +22,7 @@ from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media.schemas import ROLES, TAG_ATTRIBUTE, tag_text, tagged, tagged_names
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import presigned
+from chalicelib.storage.objects import owners, presigned
 
 NO_SECTION = -1
 _ALLOWED = (TAG_ATTRIBUTE,)
@@ -119,33 +119,48 @@ def check_keys(project: Project, media: int, files: MediaFiles) -> None:
                 continue
             for key in (entry.path, getattr(entry, "segment_info", None)):
                 if key:
-                    object_keys.check_media(key, project.organization, project.id, media)
+                    object_keys.authorize_media_key(key, project.organization, project.id, media)
                     buckets_service.check_key(project, key, None)
 
 
 def one_presigned(user: int, media: Media, seconds: int, *, fresh: bool) -> Media:
     """A media whose files' paths are URLs."""
-    seen = presigned_documents(user, [msgspec.to_builtins(media)], seconds, fresh=fresh)
+    seen = presigned_documents(user, media.project, [msgspec.to_builtins(media)], seconds, fresh=fresh)
     return msgspec.convert(next(iter(seen)), Media)
 
 
 def presigned_documents(
-    user: int, documents: Iterable[dict[str, Any]], seconds: int, *, roles: Collection[str] = ROLES, fresh: bool = False
+    user: int,
+    project: int,
+    documents: Iterable[dict[str, Any]],
+    seconds: int,
+    *,
+    roles: Collection[str] = ROLES,
+    fresh: bool = False,
 ) -> list[dict[str, Any]]:
-    """Media whose files' paths, and segment files, are URLs; paths that are URLs already stay (`spec/4` §3.3).
+    """Media whose files' paths, and segment files, are URLs.
+
+    A path stays as it is where it is a URL already, or a key that the media may not name (`owners.authorize`).
 
     Args:
-        user: who asks: the same caller gets the same URL while it is good.
-        documents: media as they are answered; they are changed.
+        user: the caller: the same one gets the same URL while it is good.
+        project: of all the media.
+        documents: media as they are answered, with their ids; they are changed.
         seconds: how long a new URL is good for.
         roles: whose entries.
         fresh: sign anew.
     """
     seen = list(documents)
-    places = [place for document in seen for place in _places(document.get("media_files") or {}, roles)]
-    urls = presigned.urls(user, (entry[name] for entry, name in places), seconds, fresh=fresh)
-    for entry, name in places:
-        entry[name] = urls[entry[name]]
+    places = [
+        (entry, name, owners.Named(project, document["id"], entry[name]))
+        for document in seen
+        for entry, name in _places(document.get("media_files") or {}, roles)
+    ]
+    keys = owners.authorize_many(named for _, _, named in places)
+    urls = presigned.urls(user, keys.values(), seconds, fresh=fresh)
+    for entry, name, named in places:
+        if named in keys:
+            entry[name] = urls[keys[named]]
     return seen
 
 

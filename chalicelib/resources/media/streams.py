@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from chalicelib.core import object_keys
 from chalicelib.core.entities import Media, VideoDefinition
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, owners
 
 if TYPE_CHECKING:
     from chalicelib.video.segments import SegmentInfo
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 class RangeSource:
     """An object read by ranges; what its segment file says of its size is enough."""
 
-    def __init__(self, key: str, size: int = 0) -> None:
+    def __init__(self, key: ObjectKey, size: int = 0) -> None:
         self._key = key
         self.size = size
 
@@ -28,7 +29,27 @@ class RangeSource:
         return objects.read_range(self._key, offset, length)
 
 
-def choose(media: Media, quality: int | None) -> VideoDefinition:
+@dataclass(frozen=True, kw_only=True)
+class Stream:
+    """A streaming file that may be read.
+
+    Attributes:
+        entry: its record.
+        key: its object.
+        segments: its segment file.
+    """
+
+    entry: VideoDefinition
+    key: ObjectKey
+    segments: ObjectKey
+
+    @property
+    def resolution(self) -> list[int]:
+        """Height and width in pixels."""
+        return self.entry.resolution
+
+
+def choose(media: Media, quality: int | None) -> Stream:
     """The streaming file whose height is closest to `quality`, or the highest one.
 
     Raises:
@@ -39,7 +60,12 @@ def choose(media: Media, quality: int | None) -> VideoDefinition:
         message = f"Media {media.id} shows others; ask them for their frames."
         raise BadInput(message)
     streaming = (files.streaming if files else None) or []
-    usable = [entry for entry in streaming if entry.segment_info and not object_keys.is_url(entry.path)]
+    keys = owners.authorize(media, (path for entry in streaming for path in (entry.path, entry.segment_info or "")))
+    usable = [
+        Stream(entry=entry, key=keys[entry.path], segments=keys[entry.segment_info])
+        for entry in streaming
+        if entry.path in keys and entry.segment_info in keys
+    ]
     if not usable:
         message = f"Media {media.id} has no streaming file yet."
         raise BadInput(message)
@@ -48,15 +74,15 @@ def choose(media: Media, quality: int | None) -> VideoDefinition:
     return min(usable, key=lambda entry: abs(entry.resolution[0] - quality))
 
 
-def frames_of(stream: VideoDefinition) -> int:
+def frames_of(stream: Stream) -> int:
     """How many frames a streaming file has, by its segment file."""
     from chalicelib.video import segments as reading  # noqa: PLC0415 kept off the API's cold start
 
-    return reading.spans(segments(stream.segment_info or ""))[-1].last_frame + 1
+    return reading.spans(segments(stream.segments))[-1].last_frame + 1
 
 
 @lru_cache(maxsize=64)
-def segments(key: str) -> SegmentInfo:
+def segments(key: ObjectKey) -> SegmentInfo:
     """A segment file. Its key is that of one content for good: uploads and transcodes give every file a new one."""
     from chalicelib.video import segments as reading  # noqa: PLC0415
 

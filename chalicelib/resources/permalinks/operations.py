@@ -17,7 +17,7 @@ from chalicelib.errors import NotFound, NotSignedIn
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Answer, Call, Operation
 from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, owners
 
 SECONDS = 86_400
 _OF_DTYPE = {"video": "streaming", "image": "image"}
@@ -44,7 +44,13 @@ def get_permalink(call: Call[Media | None, PermalinkQuery, None]) -> Answer:
     if path is None:
         message = f"Media {media.id} has no file of the element {call.query.element}."
         raise NotFound(message)
-    location = path if object_keys.is_url(path) else objects.presign_get(path, SECONDS)
+    location = path
+    if not object_keys.is_url(path):
+        key = owners.authorize(media, [path]).get(path)
+        if key is None:
+            message = f"Media {media.id} names a file that is not its own: {path!r}."
+            raise NotFound(message)
+        location = objects.presign_get(key, SECONDS)
     # the address is for ever, where it leads to is not
     return Answer(status=301, headers={"Location": location, "Cache-Control": "no-store"})
 

@@ -23,6 +23,7 @@ class Counts(NamedTuple):
     size: int
     duration: int
     first_thumb: str | None
+    first_thumb_media: int | None
 
 
 class _Sized(msgspec.Struct):
@@ -82,7 +83,10 @@ def _count(project: int) -> Counts:
                 seconds += media.num_frames / media.fps
         if len(_known) >= _KNOWN_PROJECTS:
             _known.clear()
-        known = _known[project] = (seq, Counts(found, size, int(seconds), first[1] if first else None))
+        known = _known[project] = (
+            seq,
+            Counts(found, size, int(seconds), first[1] if first else None, first[0] if first else None),
+        )
     temporary = len(records.listed(TEMPORARY_FILE, project))
     return known[1]._replace(num_files=known[1].num_files + temporary)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from chalicelib.access import authentication, scope, users
+from chalicelib.access import authentication, users
 from chalicelib.access.authentication import Caller
 from chalicelib.core.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate
 from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.integrations import BUCKET
-from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
 from chalicelib.core.resource import Id, Resource, Uuid, answer, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
@@ -53,8 +52,7 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
         if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
             continue
         found.append(_seen(project, call.caller, level))
-    pictures = thumbs.urls(call.caller.id, [_picture(project) for project in found])
-    return [_pictured(project, pictures) for project in sorted(found, key=lambda project: project.id)]
+    return thumbs.show_projects(call.caller.id, sorted(found, key=lambda project: project.id))
 
 
 def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
@@ -77,7 +75,7 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
     project = _seen(projects_counts.refreshed(call.target), call.caller, call.level)
-    return _pictured(project, thumbs.urls(call.caller.id, [_picture(project)]))
+    return thumbs.show_projects(call.caller.id, [project])[0]
 
 
 def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
@@ -99,8 +97,8 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
         taken=projects_service.name_taken(),
     )
     if "thumb" in change:
-        thumbs.drop_replaced(call.target.thumb, changed.thumb)
-    seen = _pictured(_seen(changed, call.caller, call.level), thumbs.urls(call.caller.id, [_picture(changed)]))
+        thumbs.remove_replaced_project(call.target, changed.thumb)
+    (seen,) = thumbs.show_projects(call.caller.id, [_seen(changed, call.caller, call.level)])
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 
@@ -137,19 +135,6 @@ def _seen(project: Project, caller: Caller, level: Level) -> Project:
         permission="Creator" if project.created_by == caller.id else _level_name(level),
         usernames=[user.display_name for user in names],
     )
-
-
-def _pictured(project: Project, urls: dict[str, str]) -> Project:
-    """The project with the URL of its picture instead of the key."""
-    key = _picture(project)
-    return msgspec.structs.replace(project, thumb=urls.get(key)) if key else project
-
-
-def _picture(project: Project) -> str | None:
-    """The key of a project's picture: the one it was given, else that of its first media for who may see them all."""
-    if project.thumb or Kind.MEDIA in scope.scope(project.id, Level.VIEW):
-        return project.thumb
-    return project.first_thumb
 
 
 OPERATIONS = (

@@ -9,6 +9,7 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 from chalicelib.core import object_keys
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, TemporaryFileSpec
@@ -29,7 +30,7 @@ def create(project: int, user: int, spec: TemporaryFileSpec) -> TemporaryFile:
         Forbidden: it is not from an allowed origin.
         BadInput, TooLarge: it cannot be fetched.
     """
-    fetching.check_origin(spec.url)
+    fetching.check_origin(spec.url, project)
     if spec.name is None or spec.lookup is None:
         message = f"'{'name' if spec.name is None else 'lookup'}' is a required property."
         raise BadInput("Request body validation error", message)
@@ -42,7 +43,7 @@ def create(project: int, user: int, spec: TemporaryFileSpec) -> TemporaryFile:
         try:
             objects.copy(source, key, mime)
         except NotFound:
-            message = f"url: there is no object {source}."
+            message = f"url: there is no object {source.path}."
             raise BadInput(message) from None
     return records.create(TEMPORARY_FILE, file)
 
@@ -108,7 +109,7 @@ def remove_all(project: int, *, only_expired: bool) -> int:
     return len(files)
 
 
-def key_of(file: TemporaryFile) -> str:
+def key_of(file: TemporaryFile) -> ObjectKey:
     """Where a file's object lies."""
     return object_keys.temporary_key(file.project, file.object_name)
 

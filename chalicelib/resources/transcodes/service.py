@@ -47,7 +47,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
         BadInput: a member breaks a rule, or nothing can be read from the URL.
         NotFound: the media does not exist.
     """
-    fetching.check_origin(spec.url)
+    fetching.check_origin(spec.url, project.id)
     _check_required(spec)
     uid = spec.uid or ""
     known = records.maybe(JOB, uid)
@@ -126,8 +126,8 @@ def clean_up(job: StoredJob) -> None:
     objects.remove(list(objects.under(object_keys.pieces_prefix(job.project, job.uid))))
     pieces.remove(job.uid)
     if job.digest:
-        folder = object_keys.media_key(project_with(job.project).organization, job.project, job.media, "")
-        made = [key for key in objects.under(folder) if f"_{job.digest}." in key]
+        folder = object_keys.media_prefix(project_with(job.project).organization, job.project, job.media)
+        made = [key for key in objects.under(folder) if f"_{job.digest}." in key.path]
         objects.remove(object_cleanup.look(made).doomed)
 
 

@@ -26,6 +26,7 @@ from chalicelib.core.definitions import MediaType
 from chalicelib.core.entities import Media, MediaFiles
 from chalicelib.core.jobs import JOB, EmailSpec, StoredJob
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectPrefix
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
 from chalicelib.queues import AssembleTranscode, EncodePiece, send, send_many
@@ -100,7 +101,7 @@ def encode(uid: str, index: int) -> None:
             sound = result.sound
             for output in (*result.outputs, *([sound.output] if sound else [])):
                 with (Path(folder) / output.file).open("rb") as file:
-                    objects.write(f"{_prefix(job)}{run}/{output.file}", file, "video/mp4")
+                    objects.write(_prefix(job) + f"{run}/{output.file}", file, "video/mp4")
         pieces.finish(uid, index, _encode(_named(result, run)))
     if _at_work(uid) is None:
         # Cancelled meanwhile: what was just written came after the cleaning.
@@ -222,7 +223,7 @@ def _planned(job: StoredJob) -> StoredJob:
     def how(current: StoredJob) -> StoredJob | None:
         if current.plan is not None or current.is_finished:
             return None
-        return msgspec.structs.replace(current, status="running", plan=key, digest=digest, pieces=len(made.pieces))
+        return msgspec.structs.replace(current, status="running", plan=key.path, digest=digest, pieces=len(made.pieces))
 
     return records.edit(JOB, job.uid, how)
 
@@ -239,7 +240,7 @@ def _at_work(uid: str) -> StoredJob | None:
 
 
 def _prepared(job: StoredJob) -> Prepared:
-    return _prepared_decoder.decode(objects.read(job.plan or ""))
+    return _prepared_decoder.decode(objects.read(object_keys.listed(_prefix(job), job.plan or "")))
 
 
 def _source(job: StoredJob, prepared: Prepared) -> fetching.Fetched:
@@ -249,7 +250,7 @@ def _source(job: StoredJob, prepared: Prepared) -> fetching.Fetched:
     return source
 
 
-def _prefix(job: StoredJob) -> str:
+def _prefix(job: StoredJob) -> ObjectPrefix:
     return object_keys.pieces_prefix(job.project, job.uid)
 
 

@@ -1,8 +1,9 @@
-"""Uploads and downloads: clients talk to S3 themselves, through URLs we sign (`spec/4` §2)."""
+"""Uploads and downloads: clients talk to S3 themselves, through URLs we sign."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from chalicelib.access import authentication
@@ -11,6 +12,7 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup
@@ -20,7 +22,7 @@ from chalicelib.storage.objects import objects, owners, presigned
 
 def key_for(
     project: Project, user: int, *, media: int | None, file: int | None, filename: str | None, bucket: int | None = None
-) -> str:
+) -> ObjectKey:
     """A fresh key: under a media, under a File, or among the uploads; in the project's bucket for it, or in `bucket`.
 
     Raises:
@@ -45,25 +47,35 @@ def key_for(
     return object_keys.upload_key(project.organization, project.id, user, name, day)
 
 
-def begin(key: str, parts: int, seconds: int) -> tuple[str, list[str]]:
+def begin(key: ObjectKey, parts: int, seconds: int) -> tuple[str, list[str]]:
     """The id of a multipart upload (empty for a single part) and a URL to put each part to, in order."""
     if parts == 1:
         return "", [objects.presign_put(key, seconds)]
     return objects.presign_parts(key, parts, seconds)
 
 
-def download_urls(user: int, project: int, wanted: list[str], seconds: int) -> list[str]:
+def download_urls(user: int, project: Project, wanted: list[str], seconds: int) -> list[str]:
     """A URL for each key, in order; those the user got before while they are good.
 
     Raises:
-        Forbidden: a key belongs to another project.
+        Forbidden: a key belongs to another project or organization, or to a media or File closed to the caller.
         BadInput: a key is malformed.
     """
-    for key in wanted:
-        object_keys.check_project(key, project)
-    _check_open(project, wanted)
-    found = presigned.urls(user, wanted, seconds)
-    return [found[key] for key in wanted]
+    keys = authorize(user, project, wanted)
+    found = presigned.urls(user, keys, seconds)
+    return [found[key] for key in keys]
+
+
+def authorize(user: int, project: Project, wanted: Iterable[str]) -> list[ObjectKey]:
+    """The keys of a project's objects that a user names and may read, in order.
+
+    Raises:
+        Forbidden: a key belongs to another project or organization, or to a media or File closed to the caller.
+        BadInput: a key is malformed.
+    """
+    keys = [object_keys.authorize_project_key(path, project.organization, project.id) for path in wanted]
+    check_open(user, project.id, keys)
+    return keys
 
 
 def _check_in(project: Project, kind: Kind, number: int, name: str) -> None:
@@ -77,46 +89,54 @@ def _check_in(project: Project, kind: Kind, number: int, name: str) -> None:
     access_scope.check(kind, [found])
 
 
-def check_key(key: str, project: Project, caller: Caller) -> None:
-    """Refuse to finish an upload to a key.
+def authorize_completion(path: str, project: Project, caller: Caller) -> ObjectKey:
+    """The key of an upload that a caller may finish: of a media, of a File, or among the caller's own uploads.
 
-    One that OrganizationUploadInfo gave, `organization/name`, is finished in any project of the organization by who
-    belongs to that too: the interface has no other place for it.
+    A key of OrganizationUploadInfo, `organization/name`, is finished in any project of the organization by a member of
+    that organization: the interface has no other place for it.
 
     Raises:
-        Forbidden: it belongs to another project or organization, or to something that is closed to the caller.
+        Forbidden: it belongs to another project, organization or user, or to something that is closed to the caller.
         BadInput: it is malformed.
     """
-    organization = object_keys.organization_of(key)
-    if organization is None:
-        object_keys.check_project(key, project.id)
-        _check_open(project.id, [key])
-    elif organization != project.organization or not authentication.organization_level(caller, organization):
-        message = f"key: {key!r} does not belong to the organization of project {project.id}, or you do not."
+    if object_keys.is_organizations(path):
+        key = object_keys.authorize_organization_key(path, project.organization)
+        if not authentication.organization_level(caller, project.organization):
+            message = f"key: {path!r} does not belong to the organization of project {project.id}, or you do not."
+            raise Forbidden(message)
+        return key
+    (key,) = authorize(caller.id, project, [path])
+    uploader = object_keys.uploader_of(path)
+    if object_keys.owner_of(path) is None and uploader != caller.id:
+        message = f"key: {path!r} is not an upload of yours."
         raise Forbidden(message)
+    return key
 
 
-def _check_open(project: int, wanted: list[str]) -> None:
-    """Raise Forbidden unless the caller of this request may reach the objects of keys of a project.
+def check_open(user: int | None, project: int, wanted: Iterable[ObjectKey]) -> None:
+    """Raise Forbidden unless the caller of this request may read the objects of keys of a project.
 
-    Those in the folder of a media are open with it, or with any clone that names them; those of nothing that is there,
-    such as uploads, with whatever lets the caller ask.
+    Those in the folder of a media are open with it, or with any clone that names them. Uploads belong to no media yet:
+    those of other users are open only to callers who may see all media of the project.
     """
     scope = access_scope.scope(project)
-    folders: defaultdict[tuple[Kind, int], set[str]] = defaultdict(set)
+    folders: defaultdict[tuple[Kind, int], set[ObjectKey]] = defaultdict(set)
     for key in wanted:
-        if (owner := object_keys.owner_of(key)) and Kind(owner[1]) in scope:
+        if (owner := object_keys.owner_of(key.path)) and Kind(owner[1]) in scope:
             folders[Kind(owner[1]), owner[2]].add(key)
+        if object_keys.uploader_of(key.path) not in (None, user) and Kind.MEDIA in scope:
+            message = f"key: {key.path!r} is the upload of another user, and parts of the project are closed to you."
+            raise Forbidden(message)
     for (kind, number), keys_there in folders.items():
         _check_folder(project, kind, number, keys_there)
 
 
-def _check_folder(project: int, kind: Kind, number: int, wanted: set[str]) -> None:
+def _check_folder(project: int, kind: Kind, number: int, wanted: set[ObjectKey]) -> None:
     others = owners.clones(project, number) if kind is Kind.MEDIA else ()
     rows = [row.entity for row in entities.many(kind, [number, *others]).values() if row.entity.project == project]
     closed = set(wanted)
     for row in access_scope.only(kind.value, rows):
         closed -= wanted if row.id == number else object_cleanup.named(row)
     if closed:
-        message = f"key: {min(closed)!r} belongs to a {kind} that is closed to you."
+        message = f"key: {min(closed).path!r} belongs to a {kind} that is closed to you."
         raise Forbidden(message)

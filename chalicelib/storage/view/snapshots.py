@@ -75,7 +75,9 @@ def begin(project: int) -> View:
 
 def read(project: int, manifest: Manifest) -> View:
     """The view of a snapshot. Raises NotFound where a file of it is missing."""
-    definitions = view_files.definitions_of(project, objects.get_view_object(folder(project) + manifest.definitions))
+    definitions = view_files.definitions_of(
+        project, objects.get_view_object(project, f"{folder(project)}{manifest.definitions}")
+    )
     make = view_files.load if manifest.shape == view_files.SHAPE else view_files.replay
     with tempfile.TemporaryDirectory(prefix="limn-") as place:
         view = make(definitions, manifest.seq, _fetched(project, manifest.parts, Path(place)))
@@ -137,7 +139,7 @@ def save(view: View, segments: list[Segment], *, replace: bool = False) -> Point
         archive=segments,
         lost=view.lost if retired.of(project).entries else Lost(),
     )
-    objects.write(f"{folder(project)}{where}/manifest.json", _encode(manifest), "application/json", bucket)
+    objects.write(folder(project) + f"{where}/manifest.json", _encode(manifest), "application/json", bucket)
     return advance(manifest, where, replace=replace)
 
 
@@ -151,7 +153,7 @@ def sweep(project: int) -> None:
     oldest = log.first(project)
     gone = []
     for key in objects.under(whole, bucket=settings().views_bucket):
-        kind, own, *rest = key.removeprefix(whole).split("/")
+        kind, own, *rest = key.path.removeprefix(whole.path).split("/")
         if kind == "snapshots":
             stale = bool(rest) and f"{kind}/{own}" != found.folder and _is_old(own)
         elif kind == "archive":

@@ -12,7 +12,7 @@ from chalicelib.errors import BadInput, TooLarge
 from chalicelib.resources.hosted_templates import rendering
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.uploads import fetching
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.conftest import new_user
 
 MANIFEST = """

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from chalicelib.core.definitions import ResolutionConfig
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects as service_objects
 from tests.resources.media.samples import frame_shown, media_type, picture, transcode, uploaded, video
 
 JPG, PNG = b"\xff\xd8\xff", b"\x89PNG"
@@ -92,13 +92,13 @@ class TestGetFrame:
 
     def test_only_the_fragment_is_read(self, viewer, media, monkeypatch):
         read = []
-        real = objects.read_range
+        real = service_objects.read_range
 
         def counting(key, offset, length, **more):
             read.append(length)
             return real(key, offset, length, **more)
 
-        monkeypatch.setattr(objects, "read_range", counting)
+        monkeypatch.setattr(service_objects, "read_range", counting)
         viewer.get(f"GetFrame/{media}", frames=60)
         whole = viewer.get(f"Media/{media}").json["media_files"]["streaming"][-1]["size"]
         assert sum(read) < whole / 2

@@ -18,8 +18,8 @@ from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects import purging
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import objects
 from functions import jobs as function
+from tests import objects
 from tests.resources.jobs import clusters
 from tests.resources.jobs.test_jobs import launched
 

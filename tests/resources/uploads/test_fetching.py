@@ -13,7 +13,8 @@ from chalicelib.errors import BadInput, Forbidden, TooLarge
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import owners
+from tests import objects
 
 CONTENT = bytes(range(256)) * 40
 
@@ -28,6 +29,7 @@ def setting(monkeypatch):
 
     change("S3_ENDPOINT", "http://127.0.0.1:8001")
     change("ALLOWED_ORIGINS", "https://files.example.org,http://files.example.org:8080")
+    monkeypatch.setattr(owners, "_organizations", {8: 7, 9: 7, 1: 1})
     yield change
     monkeypatch.undo()
     settings.cache_clear()
@@ -142,7 +144,7 @@ def server():
 )
 def test_ways_to_point_at_the_inside_are_refused(url):
     with pytest.raises(Forbidden, match="not from an allowed origin"):
-        fetching.check_origin(url)
+        fetching.check_origin(url, 8)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +157,7 @@ def test_ways_to_point_at_the_inside_are_refused(url):
     ],
 )
 def test_allowed_origins_are_recognised_in_all_their_spellings(url):
-    fetching.check_origin(url)
+    fetching.check_origin(url, 8)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +216,7 @@ def test_the_connection_goes_to_the_address_that_was_judged(monkeypatch, setting
     with server() as origin:
         setting("S3_ENDPOINT", origin.replace("127.0.0.1", "store.example.org"))
         monkeypatch.setattr(socket, "getaddrinfo", resolve)
-        url = f"{settings().s3_endpoint}/{settings().media_bucket}/1/999/1/a"
+        url = f"{settings().s3_endpoint}/{settings().media_bucket}/1/999/1/a?X-Amz-Signature=x"
         assert fetching.fetch(url, 1, 1_000_000) == CONTENT
     assert asked.count("store.example.org") == 1
 
@@ -230,7 +232,7 @@ class TestOverHttp:
         assert fetching.fetch(f"{store}/1/999/1/a?X-Amz-Signature=x", 1, 1_000_000) == CONTENT
 
     def test_a_source_reads_ranges(self, store):
-        source = fetching.open_source(f"{store}/1/999/1/a", 1)
+        source = fetching.open_source(f"{store}/1/999/1/a?X-Amz-Signature=x", 1)
         assert (source.size, source.etag) == (len(CONTENT), "abc")
         assert source.read(300, 20) == CONTENT[300:320]
         assert source.read(len(CONTENT) - 3, 100) == CONTENT[-3:]
@@ -238,7 +240,7 @@ class TestOverHttp:
 
     def test_too_much_is_refused(self, store):
         with pytest.raises(TooLarge):
-            fetching.fetch(f"{store}/1/999/1/a", 1, 100)
+            fetching.fetch(f"{store}/1/999/1/a?X-Amz-Signature=x", 1, 100)
 
     @pytest.mark.parametrize(
         "target", ["http://169.254.169.254/", "http://127.0.0.1:1/", "https://evil.org/", "file:///x"]
@@ -248,7 +250,7 @@ class TestOverHttp:
             setting("S3_ENDPOINT", origin)
             setting("MEDIA_BUCKET", "to")
             with pytest.raises(Forbidden, match="not from an allowed origin"):
-                fetching.fetch(f"{origin}/to/{target}", 1, 100)
+                fetching.fetch(f"{origin}/to/{target}?X-Amz-Signature=x", 1, 100)
 
 
 @pytest.mark.parametrize(
@@ -298,13 +300,14 @@ def test_an_object_of_the_project_is_read_as_one_whatever_the_signature_says():
     objects.write("7/8/9/a.bin", CONTENT)
     url = f"http://127.0.0.1:8001/{settings().media_bucket}/7/8/9/a.bin?X-Amz-Expires=1&X-Amz-Signature=bad"
     assert fetching.fetch(url, 8, 1_000_000) == CONTENT
-    assert fetching.object_key(url, 8) == "7/8/9/a.bin"
+    assert fetching.object_key(url, 8) == objects.key("7/8/9/a.bin")
     assert fetching.object_key(url, 9) is None
+    assert fetching.object_key(url.replace("/7/8/", "/6/8/"), 8) is None
 
 
 def test_an_object_that_was_replaced_is_not_read_on():
     objects.write("7/8/9/b.bin", b"old")
-    source = fetching.ObjectSource("7/8/9/b.bin")
+    source = fetching.ObjectSource(objects.key("7/8/9/b.bin"))
     objects.write("7/8/9/b.bin", b"new")
     with pytest.raises(Exception, match="replaced"):
         source.read(0, 3)
@@ -312,4 +315,17 @@ def test_an_object_that_was_replaced_is_not_read_on():
 
 def test_an_object_that_is_not_there_is_bad_input():
     with pytest.raises(BadInput):
-        fetching.open_source(f"http://127.0.0.1:8001/{settings().media_bucket}/7/8/9/none", 8)
+        fetching.open_source(f"http://127.0.0.1:8001/{settings().media_bucket}/7/8/9/none?X-Amz-Signature=x", 8)
+
+
+@pytest.mark.parametrize("query", ["", "?X-Amz-Signature=", "?X-Amz-Expires=60", "#X-Amz-Signature=x"])
+@pytest.mark.parametrize("key", ["7/8/9/a.bin", "7/9/9/a.bin", "_uploads/2026-01-01/7/8/1/a.bin"])
+def test_a_url_into_our_own_store_without_a_signature_is_refused(key, query):
+    objects.write(key, CONTENT)
+    bucket = settings().upload_bucket if key.startswith("_") else settings().media_bucket
+    url = f"http://127.0.0.1:8001/{bucket}/{key}{query}"
+    for ask in (fetching.check_origin, fetching.open_source):
+        with pytest.raises(Forbidden, match="not from an allowed origin"):
+            ask(url, 8)
+    with pytest.raises(Forbidden, match="not from an allowed origin"):
+        fetching.fetch(url, 8, 1_000_000)

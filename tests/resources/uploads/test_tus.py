@@ -16,9 +16,9 @@ from chalicelib.core.resource import timestamp
 from chalicelib.core.tus import LARGEST, LARGEST_CHUNK
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
-from chalicelib.storage.objects import objects
 from chalicelib.storage.objects import tus_uploads as rows
 from infra.local.gateway import Server
+from tests import objects
 from tests.conftest import GATEWAY, Api
 from tests.resources.media.samples import BUNNY, media_type
 
