@@ -17,7 +17,7 @@ from msgspec import Meta
 
 PREFIX = "LIMN_"
 _ORIGIN = re.compile(r"https?://[^/,\s]+")
-_LISTS = ("allowed_origins", "store_origins")
+_LISTS = ("allowed_origins", "store_origins", "service_origins")
 _ROLE = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[!-~]{1,576}"
 _ARNS = {
     "job_queue": r"arn:aws[a-z-]*:batch:[a-z0-9-]+:[0-9]{12}:job-queue/[A-Za-z0-9_-]{1,128}",
@@ -69,6 +69,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""
     store_origins: list[str] = []
     """Origins of object stores inside the operator's network that organizations may register buckets at."""
+    service_origins: list[str] = []
+    """Origins of job clusters and annotators inside the operator's network that may be registered."""
     gcs_endpoint: str = "https://storage.googleapis.com"
     """Where Google Cloud Storage is; another for an emulator, whose origin is then one of `store_origins`."""
     job_queue: str = ""

@@ -16,7 +16,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import hypothesis
-import msgspec
 import pytest
 
 from infra.local import aws
@@ -46,6 +45,7 @@ from tests import roles  # noqa: E402
 GATEWAY = Gateway(app)
 roles.install()
 _names = itertools.count(1)
+_clients = (f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}" for number in itertools.count(1))
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,8 @@ class Api:
     user: User | None
     token: str = ""
     headers: dict[str, str] = field(default_factory=dict)
+    client: str = field(default_factory=_clients.__next__)
+    """Its network address: one of its own, so that limits of requests count each test alone."""
 
     def ask(self, method: str, path: str, body: Any = None, *, raw: bytes | None = None, **query: Any) -> Said:
         headers = {"Accept": "*/*", **self.headers}
@@ -83,7 +85,9 @@ class Api:
         words = {name: _word(value) for name, value in query.items() if value is not None}
         target = path if path.startswith("/") else f"/rest/{path}"
         with roles.RECORDER.acting("APIHandler"):
-            reply: Reply = GATEWAY.ask(method, f"{target}?{urlencode(words)}" if words else target, headers, data)
+            reply: Reply = GATEWAY.ask(
+                method, f"{target}?{urlencode(words)}" if words else target, headers, data, self.client
+            )
         return Said(reply.status, dict(reply.headers), reply.body)
 
     def get(self, path: str, **query: Any) -> Said:
@@ -190,11 +194,13 @@ def project(api: Api, organization: int) -> int:
 
 
 @pytest.fixture
-def fine_grained(monkeypatch: pytest.MonkeyPatch) -> None:
+def fine_grained(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Row protections count, as with `LIMN_FINE_GRAINED_PERMISSIONS`."""
-    changed = msgspec.structs.replace(settings(), fine_grained_permissions=True)
-    for module in ("access", "visibility", "row_protections"):
-        monkeypatch.setattr(f"chalicelib.services.{module}.settings", lambda: changed)
+    monkeypatch.setenv("LIMN_FINE_GRAINED_PERMISSIONS", "true")
+    settings.cache_clear()
+    yield
+    monkeypatch.undo()
+    settings.cache_clear()
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def _pictures(data: bytes, span: Span, last_frame: int) -> Iterator[tuple[int, V
     last = min(last_frame, span.last_frame)
     with opened(BytesSource(data)) as (container, file), refusing("The rendition cannot be decoded", file):
         stream = video_stream(container)
-        shown = decode(packets_from(container, stream, None, START), stream)
+        shown = decode(packets_from(container, stream, None, START), stream, 1)
         number = span.first_frame - 1
         for number, picture in enumerate(islice(shown, last + 1 - span.first_frame), span.first_frame):
             yield number, picture

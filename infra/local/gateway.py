@@ -99,7 +99,9 @@ class Gateway:
         """Serve a path of the local stack's own: `serve` gets method, query and body."""
         self._pages[path] = serve
 
-    def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> Reply:
+    def ask(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"", client: str = "127.0.0.1"
+    ) -> Reply:
         """Serve one request.
 
         Args:
@@ -107,6 +109,7 @@ class Gateway:
             target: path and query, quoted, as in the request line.
             headers: names in any case.
             body: at most 10 MB, or the answer is 413.
+            client: the network address that the request comes from.
         """
         url = urlsplit(target)
         try:
@@ -120,7 +123,7 @@ class Gateway:
                 return Reply(200, CORS, b"")
             if method not in methods:
                 raise WrongMethod(method, url.path, tuple(methods))
-            event = _event(method, url.path, url.query, resource, variables, headers, body)
+            event = _event(method, url.path, url.query, resource, variables, headers, body, client)
             return self._invoke(event)
         except LimnError as error:
             answer = encode_error(error)
@@ -187,6 +190,7 @@ def _event(
     variables: dict[str, str],
     headers: Mapping[str, str],
     body: bytes,
+    client: str,
 ) -> dict[str, Any]:
     parameters: dict[str, list[str]] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
@@ -209,7 +213,7 @@ def _event(
             "stage": "local",
             "requestId": str(uuid.uuid4()),
             "requestTimeEpoch": int(time.time() * 1000),
-            "identity": {"sourceIp": "127.0.0.1", "userAgent": headers.get("User-Agent", "")},
+            "identity": {"sourceIp": client, "userAgent": headers.get("User-Agent", "")},
             "accountId": "123456789012",
             "apiId": "local",
         },
@@ -231,7 +235,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self._send(Reply(answer.status, answer.headers, answer.body))
             return
-        self._send(self.gateway.ask(self.command, self.path, dict(self.headers.items()), body))
+        client = str(self.client_address[0])
+        self._send(self.gateway.ask(self.command, self.path, dict(self.headers.items()), body, client))
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = _serve  # noqa: N815 the base class's names
 

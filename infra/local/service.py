@@ -16,8 +16,9 @@ from typing import Any
 import boto3
 
 from app import app
-from chalicelib.access import authentication, passwords, users
+from chalicelib.access import authentication, passwords
 from chalicelib.core.accounts import USER, UserSpec
+from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import clip, compact, email, jobs, purge, transcode, upkeep
@@ -108,7 +109,7 @@ class Service:
             spec = UserSpec(
                 username=FIRST_USER, first_name="Local", last_name="Admin", email="admin@example.org", password=password
             )
-            user = users.register(spec, is_staff=True)
+            user = creation.register(spec, is_staff=True)
         token = known.get("token", "")
         if not token or authentication.hash_of(token) not in user.tokens:
             token = passwords.issue_token(user, refresh=False)

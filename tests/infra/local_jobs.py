@@ -29,6 +29,7 @@ def running(monkeypatch: Any, home: Path, runner: Runner | None = None, width: i
         monkeypatch.setenv(name, value)
     settings.cache_clear()
     batch.client.cache_clear()
+    batch.logs_client.cache_clear()
     batch._definitions.clear()
     runner = runner or Processes(uuid.uuid4().hex[:12])
     queue = LocalQueue(home, runner, function.handler, settings().job_files_image, width)
@@ -40,6 +41,7 @@ def running(monkeypatch: Any, home: Path, runner: Runner | None = None, width: i
         monkeypatch.undo()
         settings.cache_clear()
         batch.client.cache_clear()
+        batch.logs_client.cache_clear()
         batch._definitions.clear()
 
 

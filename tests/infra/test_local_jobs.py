@@ -15,20 +15,10 @@ from tests.infra import local_jobs
 from tests.infra.local_jobs import ended, launched, manifest, python, shell, statuses
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    return tmp_path_factory.mktemp("home")
-
-
 @pytest.fixture
 def queue(monkeypatch, tmp_path):
     with local_jobs.running(monkeypatch, tmp_path) as found:
         yield found
-
-
-@pytest.fixture
-def staff(api):
-    return api
 
 
 def put_out(uid: str) -> dict[str, dict[str, str]]:
@@ -188,6 +178,68 @@ class TestWhatRuns:
         assert "AWS_SECRET" not in said
         assert "LIMN_JOB_QUEUE" not in said
         assert not any(line.startswith(("AWS_ACCESS", "LIMN_RECORDS")) for line in said.splitlines())
+
+
+class TestLogs:
+    def test_the_last_lines_of_a_step_are_answered_and_those_of_a_failure_are_in_the_message(self, api, project, queue):
+        tasks = [{"name": "fine", "template": "fine"}, {"name": "bad", "template": "bad", "dependencies": ["fine"]}]
+        lines = "for n in $(seq 1 300); do echo line $n; done"
+        text = manifest(
+            {"name": "main", "dag": {"tasks": tasks}},
+            shell("fine", lines),
+            shell("bad", "echo no such species; exit 3"),
+        )
+        [uid] = launched(api, project, text)
+        job = ended(api, uid)
+        assert job["message"].splitlines()[:2] == ["bad: It exited with code 3.", "no such species"]
+        nodes = {node["task"]: node for node in job["nodes"]}
+        assert nodes["bad"]["message"] == "It exited with code 3."
+        assert nodes["bad"]["log"].startswith("/aws/batch/job:limn-local-")
+        said = api.get(f"JobLog/{uid}", node="fine", lines=2).json
+        assert (said["task"], said["status"], said["lines"]) == ("fine", "Succeeded", ["line 299", "line 300"])
+        assert api.get(f"JobLog/{uid}").json["task"] == "bad"
+        assert len(api.get(f"JobLog/{uid}", node=nodes["fine"]["id"]).json["lines"]) == 100
+        missing = api.get(f"JobLog/{uid}", node="nothing")
+        assert missing.status == 404
+        assert "its steps are fine, bad" in missing.message
+        assert api.get(f"JobLog/{uid}", lines=5000).status == 400
+
+    def test_a_very_long_line_is_cut(self, api, project, queue):
+        [uid] = launched(api, project, manifest(python("main", "print('x' * 1_000_000)")))
+        ended(api, uid)
+        assert len(api.get(f"JobLog/{uid}").json["lines"][-1]) == 2000
+
+    def test_others_do_not_read_it(self, api, project, queue, stranger):
+        [uid] = launched(api, project, manifest(shell("main", "echo secret")))
+        ended(api, uid)
+        assert stranger.get(f"JobLog/{uid}").status == 404
+
+
+class TestProgress:
+    def test_it_counts_steps_until_a_step_reports_its_own(self, api, project, queue, member):
+        tasks = [{"name": "a", "template": "quick"}, {"name": "b", "template": "slow", "dependencies": ["a"]}]
+        text = manifest({"name": "main", "dag": {"tasks": tasks}}, shell("quick", "true"), shell("slow", "sleep 320"))
+        [uid] = launched(api, project, text)
+        wait_until(lambda: api.get(f"Job/{uid}").json["progress"] == {"done": 1, "total": 2})
+        report = {"progress": {"done": 40, "total": 100, "message": "reef.mp4"}}
+        assert member("Can Transfer").patch(f"Job/{uid}", report).status == 403
+        assert api.patch(f"Job/{uid}", report).status == 200
+        assert api.get(f"Job/{uid}").json["progress"] == report["progress"]
+        assert [job["progress"] for job in api.get(f"Jobs/{project}").json] == [report["progress"]]
+        for wrong in ({"done": 3, "total": 2}, {"done": -1, "total": 2}, {"done": 1}, {"done": "many", "total": 2}):
+            assert api.patch(f"Job/{uid}", {"progress": wrong}).status == 400
+        assert api.delete(f"Job/{uid}").status == 200
+
+    def test_a_group_answers_its_sum(self, api, project, queue):
+        uids = launched(api, project, manifest(shell("main", "true")), media=list(range(1, 11)))
+        for uid in uids:
+            ended(api, uid)
+        [group] = api.get(f"JobGroups/{project}").json
+        assert group["jobs"] == len(uids) == 4
+        assert group["statuses"] == {"Succeeded": 4}
+        assert group["progress"] == {"done": 4, "total": 4}
+        assert api.get(f"JobGroups/{project}", gid=group["gid"]).json == [group]
+        assert api.patch(f"Job/{uids[0]}", {"progress": {"done": 1, "total": 2}}).status == 409
 
 
 class TestWhatEnds:

@@ -16,7 +16,10 @@ from moto.server import ThreadedMotoServer
 
 from chalicelib.core.definitions import ResolutionConfig
 from chalicelib.core.jobs import JOB
-from chalicelib.queues import CutClip, PlanTranscode, SendEmail, encode
+from chalicelib.queues import encode
+from chalicelib.resources.clips.messages import CutClip
+from chalicelib.resources.email.messages import SendEmail
+from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from infra import package

@@ -18,13 +18,16 @@ from chalicelib.core.accounts import PROJECT
 from chalicelib.core.definitions import ResolutionConfig
 from chalicelib.core.tus import LARGEST_CHUNK
 from chalicelib.maintenance import compaction
-from chalicelib.queues import CutClip, PlanTranscode, PurgeProject, SendEmail
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.clips import service as clips_service
+from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email import service as email_service
+from chalicelib.resources.email.messages import SendEmail
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.transcodes import steps as transcodes_steps
+from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.resources.types import retirement
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired

@@ -15,17 +15,17 @@ from tests.resources.jobs import clusters
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory):
+def stack(tmp_path_factory, cluster):
     running = Stack(tmp_path_factory.mktemp("home"))
-    running.start()
+    running.start(LIMN_SERVICE_ORIGINS=f"https://127.0.0.1:{cluster.port}")
     yield running
     running.kill()
 
 
-@pytest.fixture
-def cluster(tmp_path):
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
     """A cluster that answers, and whose workflows succeed by themselves."""
-    server = clusters.FakeCluster(tmp_path)
+    server = clusters.FakeCluster(tmp_path_factory.mktemp("cluster"))
     stopping = threading.Event()
 
     def work():

@@ -25,6 +25,7 @@ from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import archive, log
+from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.view import files as view_files
 from chalicelib.storage.view import snapshot_records, snapshots
 from chalicelib.storage.view.cache import Views
@@ -308,7 +309,7 @@ class Killed(BaseException):
 
 
 STEPS = [
-    (objects, "write"),
+    (service_objects, "write"),
     (snapshot_records, "_swap"),
     (log, "expire"),
     (compaction, "mark"),

@@ -12,6 +12,7 @@ import secrets
 from dataclasses import dataclass
 from mimetypes import guess_type
 
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.object_keys import ObjectKey
@@ -38,7 +39,7 @@ class Page:
     headers: dict[str, str]
 
 
-def save(project: Project, name: str, url: str) -> str:
+def save(project: Project, name: str, url: str, scope: Scope) -> str:
     """Fetch a file and keep it under a name that nobody has used; that name.
 
     Raises:
@@ -46,7 +47,7 @@ def save(project: Project, name: str, url: str) -> str:
         BadInput: there is nothing.
         TooLarge: it has more than `LARGEST` bytes.
     """
-    body = fetching.fetch(url, project.id, LARGEST)
+    body = fetching.fetch(url, project.id, LARGEST, scope)
     stem, extension = posixpath.splitext(_UNSAFE.sub("_", re.split(r"[/\\]", name)[-1]))
     stored = f"{stem[:_LONGEST_STEM]}_{secrets.token_hex(8)}{extension[:_LONGEST_EXTENSION]}"
     objects.write(_key(project, stored), body, guess_type(stored)[0] or "application/octet-stream")

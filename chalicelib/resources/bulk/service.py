@@ -29,6 +29,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.commits import Edit
 from chalicelib.core.edits import tombstoned
 from chalicelib.core.kinds import Kind
@@ -36,10 +37,11 @@ from chalicelib.core.permissions import Level
 from chalicelib.errors import Conflict
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
-from chalicelib.queues import SETTLED, FinishBulkChange, send
+from chalicelib.queues import SETTLED, send
 from chalicelib.resources.annotations import tracks
 from chalicelib.resources.annotations.reassign import MOST_COPIED, MOST_MOVED, Moves
 from chalicelib.resources.bulk.changes import BulkChange, How, archiving, changing, changing_media, transitions
+from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.entities.service import Writer, all_rows, has_earlier, letting_go, type_of
 from chalicelib.resources.leaves import trees as leaves_trees
 from chalicelib.resources.media import clearing as media_clearing
@@ -122,7 +124,7 @@ class _Runner:
 
     def __init__(self, change: BulkChange) -> None:
         self._change = change
-        self._writer = Writer(project=change.project, user=change.user, level=Level.EDIT)
+        self._writer = Writer(project=change.project, user=change.user, level=Level.EDIT, scope=UNRESTRICTED)
         self._progress = Progress(total=len(change.numbers))
         self._first = 0
         self._most = _AT_ONCE.get(change.verb, max(MOST_MOVED, MOST_COPIED))
@@ -305,5 +307,5 @@ class _Runner:
             return
         within = Test("id", Op.IN, tuple(self._change.numbers))
         query = all_rows(Kind.STATE, within, Test("type", Op.IN, tuple(parental)))
-        states = [row.entity for row in entities.many(Kind.STATE, view_queries.ids(view, query)).values()]
+        states = [row.entity for row in entities.many(Kind.STATE, view_queries.ids(view, query, UNRESTRICTED)).values()]
         tracks.delete_children(self._writer, states, prune=self._change.children == "prune")

@@ -12,7 +12,8 @@ import msgspec
 
 from chalicelib.core.entities import Media
 from chalicelib.errors import BadInput, LimnError, NotFound, Unavailable
-from chalicelib.queues import CutClip, send
+from chalicelib.queues import send
+from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.media import streams
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, VideoClip

@@ -1,4 +1,4 @@
-"""Mail to the members of a project, with objects of the project attached (`spec/3` §13)."""
+"""Mail to the members of a project, with objects of the project attached."""
 
 from __future__ import annotations
 
@@ -6,30 +6,32 @@ import msgspec
 
 from chalicelib.access import users
 from chalicelib.access.authentication import membership
+from chalicelib.access.scope import Scope
 from chalicelib.core import email_addresses, object_keys
 from chalicelib.core.accounts import PROJECT, USER
 from chalicelib.core.jobs import EmailSpec
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput
-from chalicelib.queues import Attachment, SendEmail
 from chalicelib.resources.email import service as email_service
+from chalicelib.resources.email.messages import Attachment, SendEmail
 from chalicelib.resources.uploads import service as uploads_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 
 
-def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[SendEmail]:
+def prepare(project: int, spec: EmailSpec, number: str, asked_by: int, scope: Scope) -> list[SendEmail]:
     """The mails of a spec, ready for the queue: one for each recipient, so that each arrives or fails by itself.
 
     Args:
         project: whose members they are for.
         spec: what they say.
         number: their ids begin with it: the same mails prepared again are sent once.
-        asked_by: the user who is told by mail of one that could not be sent.
+        scope: of the caller whose mails they are; attachments are objects that they may read.
+        asked_by: the user who gets a mail about each one that could not be sent.
 
     Raises:
-        BadInput: this deployment sends no mail, an address is none or nobody's or not a member's, subject or text are
+        BadInput: this deployment sends no mail, an address is malformed or not a member's, subject or text are
             empty, or an attachment does not exist.
         Forbidden: an attachment belongs to another project.
         TooLarge: the attachments are more than a mail may have.
@@ -39,7 +41,7 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
     attachments = []
     size = 0
     for wanted in spec.attachments or []:
-        (key,) = uploads_service.authorize(asked_by, records.get(PROJECT, project), [wanted.key])
+        (key,) = uploads_service.authorize(scope, records.get(PROJECT, project), [wanted.key])
         attachments.append(Attachment(bucket=objects.bucket_of(key), key=key.path, name=wanted.name))
     asked = users.by_id([asked_by]).get(asked_by)
     whole = SendEmail(
@@ -81,7 +83,7 @@ def attachment_key(path: str) -> ObjectKey:
 
 
 def _check_members(project: int, recipients: list[str]) -> None:
-    """Raise BadInput with all addresses that are not of members; whose they are otherwise is not told."""
+    """Raise BadInput with all addresses that are not of members, whether or not they are of other users."""
     others = [recipient for recipient in recipients if not _is_member(project, recipient)]
     if others:
         message = f"recipients: {', '.join(map(repr, others))}: not the address of a member of project {project}."

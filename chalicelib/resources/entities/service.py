@@ -15,9 +15,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.accounts import USER
 from chalicelib.core.commits import Edit
 from chalicelib.core.definitions import TYPE_RECORD, VERSION
@@ -35,13 +36,30 @@ from chalicelib.storage.dynamodb.entities import Stored
 from chalicelib.storage.dynamodb.steps import Step
 
 
+class _Call(Protocol):
+    """What a call says of the caller; `http` is not imported here, for queue functions import this module."""
+
+    @property
+    def project(self) -> int: ...
+    @property
+    def level(self) -> Level: ...
+    @property
+    def scope(self) -> Scope: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Writer:
-    """Who writes in which project: the user's id, and how far they may go there."""
+    """A user who writes in a project: their level there, and the scope of the request."""
 
     project: int
     user: int
     level: Level
+    scope: Scope
+
+    @classmethod
+    def of(cls, call: _Call) -> Writer:
+        """The caller as a writer in the project addressed."""
+        return cls(project=call.project, user=call.scope.caller.id, level=call.level, scope=call.scope)
 
     def signed(self) -> dict[str, Any]:
         """The members that say who changes a thing, and when."""
@@ -133,7 +151,7 @@ def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Id
     elements = tuple({element for _, element in wanted})
     query = all_rows(kind, Test("elemental_id", Op.IN, elements), Test("version", Op.IN, versions))
     found: dict[Identity, list[Stored[Any]]] = {each: [] for each in wanted}
-    for row in entities.many(kind, view_queries.ids(view_queries.current(project), query)).values():
+    for row in entities.many(kind, view_queries.ids(view_queries.current(project), query, UNRESTRICTED)).values():
         if (element := identity(row.entity)) in found:
             found[element].append(row)
     for (version, name), rows in found.items():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core.entities import Localization, Media, State
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
@@ -60,10 +60,10 @@ class Track(Struct, frozen=True, kw_only=True):
         return max(*moments, *(media.modified_datetime for media in self.media.values()))
 
 
-def media_of(localization: Localization) -> Media:
+def media_of(localization: Localization, scope: Scope) -> Media:
     """The media that a localization lies on. Raises NotFound where it was deleted or the caller may not see it."""
     found: Media = entities.get(Kind.MEDIA, localization.media)
-    _refuse_unseen(found.project, Kind.MEDIA, [found.id])
+    _refuse_unseen(scope, found.project, Kind.MEDIA, [found.id])
     return found
 
 
@@ -85,7 +85,7 @@ def draw(localization: Localization, media: Media, look: Look) -> tuple[bytes, s
     return _rendered([picture], form=look.form)
 
 
-def track(state: State, offset: int, length: int) -> Track:
+def track(state: State, offset: int, length: int, scope: Scope) -> Track:
     """The localizations of a state by frame, those from `offset` on, at most `length`.
 
     Raises:
@@ -108,8 +108,8 @@ def track(state: State, offset: int, length: int) -> Track:
     found = {number: row.entity for number, row in entities.many(Kind.MEDIA, (row.media for row in chosen)).items()}
     if missing := [row.media for row in chosen if row.media not in found]:
         raise NotFound.of("Media", missing[0])
-    _refuse_unseen(state.project, Kind.LOCALIZATION, [row.id for row in chosen])
-    _refuse_unseen(state.project, Kind.MEDIA, found)
+    _refuse_unseen(scope, state.project, Kind.LOCALIZATION, [row.id for row in chosen])
+    _refuse_unseen(scope, state.project, Kind.MEDIA, found)
     return Track(localizations=chosen, media=found)
 
 
@@ -136,13 +136,13 @@ def draw_track(found: Track, look: TrackLook) -> tuple[bytes, str]:
     return _rendered([pictures[index] for index in range(count)], form=look.form, **more)
 
 
-def _refuse_unseen(project: int, kind: Kind, numbers: Iterable[int]) -> None:
+def _refuse_unseen(scope: Scope, project: int, kind: Kind, numbers: Iterable[int]) -> None:
     """Raise NotFound unless the caller of this request may see all of some things."""
-    if kind not in scope.scope(project):
+    if kind not in scope.terms(project):
         return
     wanted = tuple(numbers)
-    query = replace(all_rows(kind, Test("id", Op.IN, wanted)), asked=True)
-    if unseen := set(wanted).difference(view_queries.ids(view_queries.current(project), query)):
+    query = all_rows(kind, Test("id", Op.IN, wanted))
+    if unseen := set(wanted).difference(view_queries.ids(view_queries.current(project), query, scope)):
         raise NotFound.of(kind.capitalize(), min(unseen))
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core import object_keys
 from chalicelib.core.integrations import JOB_CLUSTER
 from chalicelib.core.object_keys import ObjectKey
@@ -273,7 +274,7 @@ def _told(run: Run) -> Run:
     if spec is None or not run.is_final:
         return run
     try:
-        mails = project_emails.prepare(run.project, spec, f"job-{run.uid}", run.user)
+        mails = project_emails.prepare(run.project, spec, f"job-{run.uid}", run.user, UNRESTRICTED)
         send_many(settings().email_queue_url, mails)
     except Unavailable:
         raise

@@ -150,7 +150,7 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
     """
     query = filters.parse(LEAF, parameters, body)
     view = view_queries.current(writer.project)
-    numbers = matched(view, query, count)
+    numbers = matched(view, query, writer.scope, count)
     first = first_of_one_type(LEAF, view, query, numbers)
     if first is None:
         return 0
@@ -174,7 +174,7 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
 
 def delete_many(writer: Writer, parameters: LeafQuery, body: LeafIdQuery | None, count: int | None) -> int:
     """Delete the leaves that parameters and body choose, and none below them; how many there were."""
-    numbers = matched(view_queries.current(writer.project), filters.parse(LEAF, parameters, body), count)
+    numbers = matched(view_queries.current(writer.project), filters.parse(LEAF, parameters, body), writer.scope, count)
     bulk_service.run(BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete", numbers=numbers))
     return len(numbers)
 

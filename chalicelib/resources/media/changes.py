@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import Project
 from chalicelib.core.edits import changed, differences
 from chalicelib.core.entities import Media, MediaFiles
@@ -63,7 +64,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         if body.archive_state and (state := next_state(current.archive_state, body.archive_state)):
             change |= {"archive_state": state, "archive_status_date": now()}
         changed_media = _marked(current, change, writer.user)
-        scope.check(Kind.MEDIA, [changed_media] if changed_media else [])
+        writer.scope.check(Kind.MEDIA, [changed_media] if changed_media else [])
         return changed_media
 
     after: Media = object_cleanup.edit(
@@ -87,7 +88,7 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
     user = author(writer, body.user_elemental_id)
     view = view_queries.current(writer.project)
     query = filters.parse(Kind.MEDIA, parameters, body)
-    numbers = view_queries.ids(view, query)
+    numbers = view_queries.ids(view, query, writer.scope)
     check_count(numbers, count)
     first = first_of_one_type(Kind.MEDIA, view, query, numbers)
     if first is None:
@@ -106,7 +107,7 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
         fixed=signed if user is None else {**signed, "created_by": user},
     )
     how = changing_media(edited, view.definitions)
-    members = _looked_through(edited, how, numbers)
+    members = _looked_through(edited, how, numbers, writer.scope)
     changes = [edited]
     if body.archive_state:
         changes.append(_archiving(writer, [*numbers, *members], body.archive_state))
@@ -114,7 +115,7 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
     return len(numbers)
 
 
-def _looked_through(edited: BulkChange, how: How, numbers: list[int]) -> list[int]:
+def _looked_through(edited: BulkChange, how: How, numbers: list[int], scope: Scope) -> list[int]:
     """Look at all media that are to be changed, a few at a time, before any is.
 
     What the change log is to say is noted, of the first of them that changes.
@@ -134,8 +135,7 @@ def _looked_through(edited: BulkChange, how: How, numbers: list[int]) -> list[in
         changed_pairs = ((old, new) for old, new in zip(found, after, strict=True) if new is not None)
         if edited.told == ({}, {}):
             edited.told = next((differences(old, new) for old, new in changed_pairs), edited.told)
-        if scope.current():
-            scope.check(Kind.MEDIA, [new or old for old, new in zip(found, after, strict=True)])
+        scope.check(Kind.MEDIA, [new or old for old, new in zip(found, after, strict=True)])
     return members
 
 

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chalicelib.access import scope
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.attribute_values import fill
@@ -20,10 +20,11 @@ from chalicelib.core.entities import ImageDefinition, Media, MediaFiles
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError
-from chalicelib.queues import ImportImage, send_many
+from chalicelib.queues import send_many
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities.service import Writer, author, hyphenated
 from chalicelib.resources.media import service as media_service
+from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.media.schemas import TAG_ATTRIBUTE, MediaSpec, guess_type, tag_text, tagged, with_job
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.resources.uploads import fetching
@@ -61,7 +62,7 @@ def create(
     """
     for spec in specs:
         for url in (spec.url, spec.thumbnail_url, spec.thumbnail_gif_url):
-            fetching.check_origin(url, project.id)
+            fetching.check_source(url, project.id, writer.scope)
     definitions = records.definitions(project.id)
     types = [_checked_type(definitions, spec) for spec in specs]
     if len(specs) > 1 and any(type_.dtype != "image" for type_ in types):
@@ -72,7 +73,7 @@ def create(
         with_job(_media(writer, project, definitions, number, spec, type_, folders), job)
         for number, spec, type_ in zip(numbers, specs, types, strict=True)
     ]
-    scope.check(Kind.MEDIA, created)
+    writer.scope.check(Kind.MEDIA, created)
 
     def with_them(change: Transaction) -> list[Change]:
         if also:
@@ -128,7 +129,7 @@ def _media(
     is_image = type_.dtype == "image"
     files = MediaFiles() if is_image else None
     if not is_image:
-        files = _with_thumbnails(project, number, spec)
+        files = _with_thumbnails(writer.scope, project, number, spec)
     elif spec.url and spec.reference_only:
         # Its size is found by the import; the path is right from the beginning.
         resolution = [max(spec.height or 1, 1), max(spec.width or 1, 1)]
@@ -163,25 +164,26 @@ def _section(writer: Writer, definitions: Definitions, spec: MediaSpec, folders:
     if not name:
         return None
     if name.casefold() not in folders:
-        folders[name.casefold()] = sections_service.folder_for(writer.project, name, writer.user)
+        folders[name.casefold()] = sections_service.folder_for(writer.scope, writer.project, name, writer.user)
     return folders[name.casefold()]
 
 
-def _with_thumbnails(project: Project, number: int, spec: MediaSpec) -> MediaFiles | None:
+def _with_thumbnails(scope: Scope, project: Project, number: int, spec: MediaSpec) -> MediaFiles | None:
     """The files of a new video: the thumbnails that were named by URL."""
     if spec.thumbnail_url is None and spec.thumbnail_gif_url is None:
         return None
     still, moving = (
-        [stored_picture(project, number, url)] if url else None for url in (spec.thumbnail_url, spec.thumbnail_gif_url)
+        [stored_picture(project, number, url, scope)] if url else None
+        for url in (spec.thumbnail_url, spec.thumbnail_gif_url)
     )
     return MediaFiles(thumbnail=still, thumbnail_gif=moving)
 
 
-def stored_picture(project: Project, number: int, url: str) -> ImageDefinition:
+def stored_picture(project: Project, number: int, url: str, scope: Scope) -> ImageDefinition:
     """A picture fetched by URL, checked and stored as a file of a media. Raises BadInput where it is none."""
     from PIL import Image  # noqa: PLC0415 kept off the API's cold start
 
-    data = fetching.fetch(url, project.id, LARGEST_THUMBNAIL)
+    data = fetching.fetch(url, project.id, LARGEST_THUMBNAIL, scope)
     try:
         with Image.open(io.BytesIO(data), formats=list(_MIMES)) as picture:
             width, height = picture.size

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.kinds import Kind
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange, Verb
+from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media.changes import check_count
 from chalicelib.resources.media.clearing import on
 
@@ -23,7 +25,7 @@ def delete(project: int, user: int, numbers: Sequence[int]) -> int:
     if not numbers:
         return 0
     view = view_queries.current(project)
-    rows = sum(view_queries.count(view, on(kind, numbers)) for kind in (Kind.LOCALIZATION, Kind.STATE))
+    rows = sum(view_queries.count(view, on(kind, numbers), UNRESTRICTED) for kind in (Kind.LOCALIZATION, Kind.STATE))
     verbs: tuple[Verb, ...] = ("delete", "clear")
     changes = [
         BulkChange(kind=Kind.MEDIA, project=project, user=user, verb=verb, numbers=list(numbers)) for verb in verbs
@@ -32,8 +34,9 @@ def delete(project: int, user: int, numbers: Sequence[int]) -> int:
     return len(numbers)
 
 
-def delete_many(project: int, user: int, parameters: MediaQuery, body: MediaIdQuery | None, count: int | None) -> int:
+def delete_many(writer: Writer, parameters: MediaQuery, body: MediaIdQuery | None, count: int | None) -> int:
     """Delete all media that parameters and body choose; how many were found. Raises BadInput as `check_count`."""
-    numbers = view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, parameters, body))
+    query = filters.parse(Kind.MEDIA, parameters, body)
+    numbers = view_queries.ids(view_queries.current(writer.project), query, writer.scope)
     check_count(numbers, count)
-    return delete(project, user, numbers)
+    return delete(writer.project, writer.user, numbers)

@@ -11,16 +11,17 @@ import uuid
 
 import msgspec
 
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.entities import ImageDefinition, Media, MediaFiles
 from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now
 from chalicelib.errors import NotFound
-from chalicelib.queues import ImportImage
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.creation import stored_picture
+from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.media.schemas import JOBS_ATTRIBUTE, with_job
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.resources.uploads import fetching
@@ -43,7 +44,7 @@ def import_image(message: ImportImage) -> None:
         return
     is_reference = bool(found.media_files and found.media_files.image)
     project = media_service.project_with(found.project)
-    data = fetching.fetch(message.url, found.project, images.MAX_BYTES)
+    data = fetching.fetch(message.url, found.project, images.MAX_BYTES, UNRESTRICTED)
     made = isolation.run(tasks.convert_image, BytesSource(data))
 
     def key(name: str) -> ObjectKey:
@@ -55,7 +56,7 @@ def import_image(message: ImportImage) -> None:
     path = message.url if is_reference else own.path
     image = ImageDefinition(path=path, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
     if message.thumbnail_url:
-        thumbnail = stored_picture(project, found.id, message.thumbnail_url)
+        thumbnail = stored_picture(project, found.id, message.thumbnail_url, UNRESTRICTED)
     else:
         objects.write(key("thumb.jpg"), made.thumbnail, "image/jpeg")
         thumbnail = ImageDefinition(

@@ -52,7 +52,7 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
         if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
             continue
         found.append(_seen(project, call.caller, level))
-    return thumbs.show_projects(call.caller.id, sorted(found, key=lambda project: project.id))
+    return thumbs.show_projects(call.scope, sorted(found, key=lambda project: project.id))
 
 
 def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
@@ -75,7 +75,7 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
     project = _seen(projects_counts.refreshed(call.target), call.caller, call.level)
-    return thumbs.show_projects(call.caller.id, [project])[0]
+    return thumbs.show_projects(call.scope, [project])[0]
 
 
 def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
@@ -98,7 +98,7 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
     )
     if "thumb" in change:
         thumbs.remove_replaced_project(call.target, changed.thumb)
-    (seen,) = thumbs.show_projects(call.caller.id, [_seen(changed, call.caller, call.level)])
+    (seen,) = thumbs.show_projects(call.scope, [_seen(changed, call.caller, call.level)])
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 

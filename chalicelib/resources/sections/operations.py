@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope
 from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.accounts import Project
 from chalicelib.core.attribute_values import merge
@@ -123,7 +122,7 @@ def _matching(call: Call[Project, SectionQuery, Any]) -> list[Section]:
         found = [each for each in found if f"{each.path}.".startswith(f"{wanted.descendants}.")]
     if wanted.encoded_search is not None:
         found = sections_search.matching(call.target.attribute_types, found, wanted.encoded_search)
-    return scope.only(SECTION.name, found)
+    return call.scope.only(SECTION.name, found)
 
 
 OPERATIONS = (

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.attribute_values import fill
 from chalicelib.core.definition_specs import SectionSpec
@@ -70,7 +71,7 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
     return section
 
 
-def folder_for(project: int, name: str, user: int) -> Section:
+def folder_for(scope: Scope, project: int, name: str, user: int) -> Section:
     """The folder with a name, in any case; made where there is none. Two who make it at once get the same."""
     for _ in range(3):
         found = _folder(project, name)
@@ -135,7 +136,9 @@ def delete(project: int, found: Iterable[Section], user: int) -> int:
     ]
     if changes:
         view = view_queries.current(project)
-        rows = sum(view_queries.count(view, sections_changes.inside(change.numbers[0])) for change in changes)
+        rows = sum(
+            view_queries.count(view, sections_changes.inside(change.numbers[0]), UNRESTRICTED) for change in changes
+        )
         bulk_service.run(*changes, rows=len(changes) + rows)
     return len(changes)
 

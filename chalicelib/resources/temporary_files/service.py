@@ -8,6 +8,7 @@ import re
 import uuid
 from datetime import UTC, datetime, timedelta
 
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now, timestamp
@@ -23,22 +24,22 @@ LARGEST_FETCHED = 100 * 1024 * 1024
 _LONGEST_EXTENSION = 10
 
 
-def create(project: int, user: int, spec: TemporaryFileSpec) -> TemporaryFile:
+def create(scope: Scope, project: int, spec: TemporaryFileSpec) -> TemporaryFile:
     """Fetch a URL and keep it for a while.
 
     Raises:
         Forbidden: it is not from an allowed origin.
         BadInput, TooLarge: it cannot be fetched.
     """
-    fetching.check_origin(spec.url, project)
+    fetching.check_source(spec.url, project, scope)
     if spec.name is None or spec.lookup is None:
         message = f"'{'name' if spec.name is None else 'lookup'}' is a required property."
         raise BadInput("Request body validation error", message)
-    file = new(project, user, spec.name, spec.lookup, spec.hours)
+    file = new(project, scope.caller.id, spec.name, spec.lookup, spec.hours)
     key, mime = key_of(file), mimetypes.guess_type(spec.name)[0] or "application/octet-stream"
-    source = fetching.object_key(spec.url, project)
+    source = fetching.object_key(spec.url, project, scope)
     if source is None:
-        objects.write(key, fetching.fetch(spec.url, project, LARGEST_FETCHED), mime)
+        objects.write(key, fetching.fetch(spec.url, project, LARGEST_FETCHED, scope), mime)
     else:
         try:
             objects.copy(source, key, mime)

@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core import object_keys
 from chalicelib.core.definitions import MediaType
 from chalicelib.core.entities import Media, MediaFiles
@@ -29,10 +30,11 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectPrefix
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
-from chalicelib.queues import AssembleTranscode, EncodePiece, send, send_many
+from chalicelib.queues import send, send_many
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.email import project_emails
 from chalicelib.resources.media.service import project_with
+from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece
 from chalicelib.resources.transcodes.results import Workshop
 from chalicelib.resources.transcodes.service import clean_up, readable
 from chalicelib.resources.uploads import fetching
@@ -198,7 +200,7 @@ def fail(uid: str, reason: Exception) -> None:
 def _planned(job: StoredJob) -> StoredJob:
     media: Media = entities.get(Kind.MEDIA, job.media)
     type_ = records.definitions(job.project).types(Kind.MEDIA).get(media.type)
-    source = fetching.open_source(job.spec.url, job.project)
+    source = fetching.open_source(job.spec.url, job.project, UNRESTRICTED)
     if not source.size:
         raise BadInput("The file is empty.")
     found, table = isolation.run(tasks.probe_video, source)
@@ -244,7 +246,7 @@ def _prepared(job: StoredJob) -> Prepared:
 
 
 def _source(job: StoredJob, prepared: Prepared) -> fetching.Fetched:
-    source = fetching.open_source(job.spec.url, job.project)
+    source = fetching.open_source(job.spec.url, job.project, UNRESTRICTED)
     if source.etag != prepared.etag:
         raise BadInput("The source was replaced while it was transcoded.")
     return source
@@ -294,7 +296,7 @@ def _tell(job: StoredJob, failure: str | None) -> None:
         text = f"The transcode of {job.spec.name} failed: {failure}\n\nThe uploaded file was kept.\n"
         spec = EmailSpec(recipients=spec.recipients, subject=f"Failed: {spec.subject}"[:200], text=text)
     try:
-        mails = project_emails.prepare(job.project, spec, f"transcode-{job.uid}", job.user)
+        mails = project_emails.prepare(job.project, spec, f"transcode-{job.uid}", job.user, UNRESTRICTED)
     except LimnError:
         # Somebody left the project, or an attachment is gone: that is no reason to fail what was transcoded.
         return

@@ -24,6 +24,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.accounts import MEMBERSHIP
 from chalicelib.core.commits import Commit
 from chalicelib.core.definitions import TYPE_RECORD, VERSION
@@ -33,7 +34,8 @@ from chalicelib.core.records import RecordKind
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
-from chalicelib.queues import SETTLED, BuryRetired, send
+from chalicelib.queues import SETTLED, send
+from chalicelib.resources.types.messages import BuryRetired
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records, retired, steps
 from chalicelib.storage.dynamodb.retired import Retired
@@ -76,7 +78,7 @@ def delete_type(kind: Kind, project: int, number: int, user: int) -> int:
     def attempt() -> int:
         before = retired.of(project)
         view = view_queries.current(project)
-        count = view_queries.count(view, live)
+        count = view_queries.count(view, live, UNRESTRICTED)
         _retire(project, view, before, TYPE_OF[kind], number, user)
         return count
 

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urljoin
 import urllib3
 from msgspec import Struct
 
-from chalicelib.access import scope
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys, origins
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.origins import Address
@@ -64,7 +64,14 @@ class ObjectPlace(Struct, frozen=True):
     key: str
 
 
-def check_origin(url: str | None, project: int) -> None:
+def check_origin(url: str) -> None:
+    """Raise Forbidden unless a URL is from an allowed origin; one into our object store must be signed."""
+    address = origins.take_apart(url)
+    if _upload_of(address) is None:
+        _check_allowed(address)
+
+
+def check_source(url: str | None, project: int, scope: Scope) -> None:
     """Check a URL that a caller names in a project, where there is one.
 
     Raises:
@@ -72,17 +79,15 @@ def check_origin(url: str | None, project: int) -> None:
         BadInput: it names a resumable upload that is not finished.
     """
     if url is not None:
-        address = origins.take_apart(url)
-        if _upload_of(address) is None:
-            _check_allowed(address)
-        object_key(url, project)
+        check_origin(url)
+        object_key(url, project, scope)
 
 
-def object_key(url: str, project: int) -> ObjectKey | None:
+def object_key(url: str, project: int, scope: Scope) -> ObjectKey | None:
     """The key of the project's own object that a URL names; None where it names anything else, or is not signed.
 
     Raises:
-        Forbidden: it names an object that is closed to the caller of this request.
+        Forbidden: it names an object that is closed to the caller.
         BadInput: it names a resumable upload that is not finished.
     """
     address = origins.take_apart(url)
@@ -97,23 +102,22 @@ def object_key(url: str, project: int) -> ObjectKey | None:
         key = object_keys.authorize_project_key(place.key, organization, project)
     except (BadInput, Forbidden):
         return None
-    request = scope.current()
-    uploads_service.check_open(request.caller.id if request else None, project, [key])
+    uploads_service.check_open(scope, project, [key])
     return key
 
 
-def open_source(url: str, project: int) -> Fetched:
+def open_source(url: str, project: int, scope: Scope) -> Fetched:
     """What a URL names, to be read at any offset.
 
     Raises:
         Forbidden: it is not from an allowed origin.
         BadInput: there is nothing, or its server does not answer as one that serves files.
     """
-    key = object_key(url, project)
+    key = object_key(url, project, scope)
     return ObjectSource(key) if key else HttpSource(url)
 
 
-def fetch(url: str, project: int, most: int) -> bytes:
+def fetch(url: str, project: int, most: int, scope: Scope) -> bytes:
     """All that a URL names.
 
     Raises:
@@ -121,7 +125,7 @@ def fetch(url: str, project: int, most: int) -> bytes:
         TooLarge: it has more than `most` bytes.
         BadInput: there is nothing, or its server does not answer as one that serves files.
     """
-    key = object_key(url, project)
+    key = object_key(url, project, scope)
     if key is not None:
         source = ObjectSource(key)
         _check_size(source.size, most)
@@ -299,4 +303,14 @@ def _unfetchable(url: str, why: str) -> LimnError:
     return BadInput(f"url: {url[:200].partition('?')[0]!r} cannot be fetched.", why)
 
 
-__all__ = ["Fetched", "Forbidden", "HttpSource", "ObjectSource", "check_origin", "fetch", "object_key", "open_source"]
+__all__ = [
+    "Fetched",
+    "Forbidden",
+    "HttpSource",
+    "ObjectSource",
+    "check_origin",
+    "check_source",
+    "fetch",
+    "object_key",
+    "open_source",
+]

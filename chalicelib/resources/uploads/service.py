@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from chalicelib.access import authentication
-from chalicelib.access import scope as access_scope
-from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.kinds import Kind
@@ -21,7 +20,13 @@ from chalicelib.storage.objects import objects, owners, presigned
 
 
 def key_for(
-    project: Project, user: int, *, media: int | None, file: int | None, filename: str | None, bucket: int | None = None
+    project: Project,
+    scope: Scope,
+    *,
+    media: int | None,
+    file: int | None,
+    filename: str | None,
+    bucket: int | None = None,
 ) -> ObjectKey:
     """A fresh key: under a media, under a File, or among the uploads; in the project's bucket for it, or in `bucket`.
 
@@ -32,9 +37,9 @@ def key_for(
     if media is not None and file is not None:
         raise BadInput("media_id and file_id: give one of them, not both.")
     if media is not None:
-        _check_in(project, Kind.MEDIA, media, "media_id")
+        _check_in(scope, project, Kind.MEDIA, media, "media_id")
     elif file is not None:
-        _check_in(project, Kind.FILE, file, "file_id")
+        _check_in(scope, project, Kind.FILE, file, "file_id")
     is_upload = media is None and file is None
     name = buckets_service.named(
         project, object_keys.name_for(filename), bucket or (project.upload_bucket if is_upload else project.bucket)
@@ -44,7 +49,7 @@ def key_for(
     if file is not None:
         return object_keys.file_key(project.organization, project.id, file, name)
     day = datetime.now(UTC).date().isoformat()
-    return object_keys.upload_key(project.organization, project.id, user, name, day)
+    return object_keys.upload_key(project.organization, project.id, scope.caller.id, name, day)
 
 
 def begin(key: ObjectKey, parts: int, seconds: int) -> tuple[str, list[str]]:
@@ -54,31 +59,31 @@ def begin(key: ObjectKey, parts: int, seconds: int) -> tuple[str, list[str]]:
     return objects.presign_parts(key, parts, seconds)
 
 
-def download_urls(user: int, project: Project, wanted: list[str], seconds: int) -> list[str]:
+def download_urls(scope: Scope, project: Project, wanted: list[str], seconds: int) -> list[str]:
     """A URL for each key, in order; those the user got before while they are good.
 
     Raises:
         Forbidden: a key belongs to another project or organization, or to a media or File closed to the caller.
         BadInput: a key is malformed.
     """
-    keys = authorize(user, project, wanted)
-    found = presigned.urls(user, keys, seconds)
+    keys = authorize(scope, project, wanted)
+    found = presigned.urls(scope.caller.id, keys, seconds)
     return [found[key] for key in keys]
 
 
-def authorize(user: int, project: Project, wanted: Iterable[str]) -> list[ObjectKey]:
-    """The keys of a project's objects that a user names and may read, in order.
+def authorize(scope: Scope, project: Project, wanted: Iterable[str]) -> list[ObjectKey]:
+    """The keys of a project's objects that a caller names and may read, in order.
 
     Raises:
         Forbidden: a key belongs to another project or organization, or to a media or File closed to the caller.
         BadInput: a key is malformed.
     """
     keys = [object_keys.authorize_project_key(path, project.organization, project.id) for path in wanted]
-    check_open(user, project.id, keys)
+    check_open(scope, project.id, keys)
     return keys
 
 
-def _check_in(project: Project, kind: Kind, number: int, name: str) -> None:
+def _check_in(scope: Scope, project: Project, kind: Kind, number: int, name: str) -> None:
     try:
         found = entities.get(kind, number)
     except NotFound:
@@ -86,10 +91,10 @@ def _check_in(project: Project, kind: Kind, number: int, name: str) -> None:
     if found is None or found.project != project.id:
         message = f"{name}: there is no {kind} {number} in project {project.id}."
         raise BadInput(message)
-    access_scope.check(kind, [found])
+    scope.check(kind, [found])
 
 
-def authorize_completion(path: str, project: Project, caller: Caller) -> ObjectKey:
+def authorize_completion(path: str, project: Project, scope: Scope) -> ObjectKey:
     """The key of an upload that a caller may finish: of a media, of a File, or among the caller's own uploads.
 
     A key of OrganizationUploadInfo, `organization/name`, is finished in any project of the organization by a member of
@@ -99,43 +104,43 @@ def authorize_completion(path: str, project: Project, caller: Caller) -> ObjectK
         Forbidden: it belongs to another project, organization or user, or to something that is closed to the caller.
         BadInput: it is malformed.
     """
+    caller = scope.caller
     if object_keys.is_organizations(path):
         key = object_keys.authorize_organization_key(path, project.organization)
         if not authentication.organization_level(caller, project.organization):
             message = f"key: {path!r} does not belong to the organization of project {project.id}, or you do not."
             raise Forbidden(message)
         return key
-    (key,) = authorize(caller.id, project, [path])
-    uploader = object_keys.uploader_of(path)
-    if object_keys.owner_of(path) is None and uploader != caller.id:
+    (key,) = authorize(scope, project, [path])
+    if object_keys.owner_of(path) is None and object_keys.uploader_of(path) != caller.id:
         message = f"key: {path!r} is not an upload of yours."
         raise Forbidden(message)
     return key
 
 
-def check_open(user: int | None, project: int, wanted: Iterable[ObjectKey]) -> None:
-    """Raise Forbidden unless the caller of this request may read the objects of keys of a project.
+def check_open(scope: Scope, project: int, wanted: Iterable[ObjectKey]) -> None:
+    """Raise Forbidden unless a caller may read the objects of keys of a project.
 
     Those in the folder of a media are open with it, or with any clone that names them. Uploads belong to no media yet:
     those of other users are open only to callers who may see all media of the project.
     """
-    scope = access_scope.scope(project)
+    restricted = scope.terms(project)
     folders: defaultdict[tuple[Kind, int], set[ObjectKey]] = defaultdict(set)
     for key in wanted:
-        if (owner := object_keys.owner_of(key.path)) and Kind(owner[1]) in scope:
+        if (owner := object_keys.owner_of(key.path)) and Kind(owner[1]) in restricted:
             folders[Kind(owner[1]), owner[2]].add(key)
-        if object_keys.uploader_of(key.path) not in (None, user) and Kind.MEDIA in scope:
+        if object_keys.uploader_of(key.path) not in (None, scope.caller.id) and Kind.MEDIA in restricted:
             message = f"key: {key.path!r} is the upload of another user, and parts of the project are closed to you."
             raise Forbidden(message)
     for (kind, number), keys_there in folders.items():
-        _check_folder(project, kind, number, keys_there)
+        _check_folder(scope, project, kind, number, keys_there)
 
 
-def _check_folder(project: int, kind: Kind, number: int, wanted: set[ObjectKey]) -> None:
+def _check_folder(scope: Scope, project: int, kind: Kind, number: int, wanted: set[ObjectKey]) -> None:
     others = owners.clones(project, number) if kind is Kind.MEDIA else ()
     rows = [row.entity for row in entities.many(kind, [number, *others]).values() if row.entity.project == project]
     closed = set(wanted)
-    for row in access_scope.only(kind.value, rows):
+    for row in scope.only(kind.value, rows):
         closed -= wanted if row.id == number else object_cleanup.named(row)
     if closed:
         message = f"key: {min(closed).path!r} belongs to a {kind} that is closed to you."

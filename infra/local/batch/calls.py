@@ -15,7 +15,6 @@ REGION = "us-east-1"
 QUEUE = f"arn:aws:batch:{REGION}:{ACCOUNT}:job-queue/limn-local-jobs"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/limn-local-jobs"
 LOG_GROUP = "/aws/batch/job"
-_STREAM = "local/"
 _PAGE = 100
 _MOST_LINES = 10_000
 
@@ -81,7 +80,7 @@ class Calls:
 
     def get_log_events(self, **body: Any) -> dict[str, Any]:
         """The last lines of what a job printed."""
-        job = str(body["logStreamName"]).removeprefix(_STREAM)
+        job = str(body["logStreamName"]).rpartition("/")[2]
         lines: list[str] = []
         if self._store.get(job) is not None:
             lines = logs.tail(self._scheduler.logs, job, min(int(body.get("limit") or _MOST_LINES), _MOST_LINES))
@@ -107,7 +106,7 @@ def _summary(job: Job) -> dict[str, Any]:
 
 
 def _detail(job: Job) -> dict[str, Any]:
-    stream = {"logStreamName": f"{_STREAM}{job.id}"} if job.started is not None else {}
+    stream = {"logStreamName": f"{job.request['jobDefinition']}/default/{job.id}"} if job.started is not None else {}
     code = {"exitCode": job.exit_code} if job.exit_code is not None else {}
     answer = {**_summary(job), "jobQueue": QUEUE, "jobDefinition": _definition_arn(job.request["jobDefinition"])}
     if "containerProperties" in job.definition:

@@ -11,13 +11,14 @@ import pytest
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.resource import now
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.storage.dynamodb import records
+from chalicelib.storage.objects import objects as service_objects
 from functions import jobs as function
 from tests import objects
 from tests.resources.jobs import clusters
@@ -184,7 +185,7 @@ class TestDeath:
     """Whoever removes a job may die after each step; the schedule finishes."""
 
     @pytest.mark.parametrize(
-        ("place", "name"), [(records, "remove"), (objects, "remove"), (kubernetes.Cluster, "stop")]
+        ("place", "name"), [(records, "remove"), (service_objects, "remove"), (kubernetes.Cluster, "stop")]
     )
     def test_in_the_middle(self, api, project, organization, algorithm, cluster, monkeypatch, place, name):
         uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]

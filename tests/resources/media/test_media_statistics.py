@@ -9,9 +9,9 @@ import pytest
 
 from chalicelib.core.attributes import AttributeType
 from chalicelib.core.kinds import Kind
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.storage.dynamodb import entities, ids
 from chalicelib.storage.objects import owners
 from tests import objects

@@ -14,10 +14,10 @@ from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, PROJECT
 from chalicelib.core.kinds import Kind
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import NotFound, Unavailable
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.organizations import service as organizations_service
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from tests import objects
