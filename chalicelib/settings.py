@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -105,6 +106,9 @@ class Misconfigured(Exception):
     """A variable is missing or is not what it must be; the message names it."""
 
 
+_replacement: Settings | None = None
+
+
 @lru_cache(maxsize=1)
 def settings() -> Settings:
     """The settings of this process, read from the environment once: when the first module of the service is imported.
@@ -112,7 +116,25 @@ def settings() -> Settings:
     Raises:
         Misconfigured: a variable is missing, is not of its type, or does not fit.
     """
-    return read(os.environ)
+    return _replacement or read(os.environ)
+
+
+@contextmanager
+def override(**changes: Any) -> Iterator[Settings]:
+    """Use other settings in this process until the block ends; for tests.
+
+    Raises:
+        TypeError: a name is not a setting.
+    """
+    global _replacement  # noqa: PLW0603 one of the process, as the environment is
+    before = _replacement
+    _replacement = msgspec.structs.replace(settings(), **changes)
+    settings.cache_clear()
+    try:
+        yield settings()
+    finally:
+        _replacement = before
+        settings.cache_clear()
 
 
 def read(variables: Mapping[str, str]) -> Settings:

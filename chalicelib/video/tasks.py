@@ -5,6 +5,7 @@ The fork server imports this module, so that a child finds FFmpeg and Pillow loa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from typing import Any
 import av  # noqa: F401 - loaded before the fork
 import PIL.Image  # noqa: F401
 
-from chalicelib.video import archival, encode, images, probe, thumbnails
+from chalicelib.video import archival, clip, drawing, encode, images, probe, thumbnails
+from chalicelib.video.clip import Clip
 from chalicelib.video.encode import PieceResult
 from chalicelib.video.images import ImportedImage
 from chalicelib.video.plan import Piece, Probe, TranscodePlan
+from chalicelib.video.segments import SegmentInfo
 from chalicelib.video.source import Source
 from chalicelib.video.thumbnails import Thumbnail
 from chalicelib.video.timing import FrameTable
@@ -50,3 +53,16 @@ def finish_archival(*sources_and_path: Any) -> int:
 def convert_image(source: Source) -> ImportedImage:
     """As `images.import_image`, of the whole source."""
     return images.import_image(source.read(0, source.size))
+
+
+def draw(*sources_and_drawing: Any) -> tuple[bytes, str]:
+    """As `drawing.draw`: the sources, and the drawing."""
+    *sources, wanted = sources_and_drawing
+    return drawing.draw(sources, wanted)
+
+
+def encode_clip(
+    source: Source, segment_info: SegmentInfo, ranges: Sequence[tuple[int, int]], fps: Fraction, path: Path
+) -> Clip:
+    """As `clip.encode_clip`."""
+    return clip.encode_clip(source, segment_info, ranges, fps, path)

@@ -35,8 +35,8 @@ def main() -> None:
         shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True, exist_ok=True)
 
-    _say("starting AWS in memory")
-    cloud = aws.start()
+    _say(f"opening the data in {home / 'data'}")
+    cloud = aws.start(data=home / "data")
     public, s3_public = f"http://{HOST}:{port}", f"http://{HOST}:{port + 1}"
     os.environ.update({"LIMN_PUBLIC_URL": public, "LIMN_S3_ENDPOINT": s3_public})
     os.environ.setdefault("LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS", "true")

@@ -24,6 +24,9 @@ from chalice.local import LocalChalice
 
 from chalicelib.errors import LimnError, NotFound, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error
+from infra.local import database
+from infra.local.database import CannotStore, Damaged
+from infra.local.reply import Reply
 
 LARGEST_REQUEST = 10 * 1024 * 1024
 LARGEST_RESPONSE = 6 * 1024 * 1024
@@ -34,17 +37,9 @@ CORS = {
     "Access-Control-Allow-Headers": "Authorization,Content-Type,If-None-Match,If-Modified-Since",
     "Access-Control-Max-Age": "3600",
 }
+HEALTH = ("/rest/HealthCheck", "/rest/HealthCheckFull")
+"""Paths that answer 503 while nothing can be stored, whatever the service itself says."""
 log = logging.getLogger("limn.local.gateway")
-
-
-@dataclass(frozen=True)
-class Reply:
-    """An HTTP answer."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
 
 Page = Callable[[str, str, bytes], Reply]
 
@@ -117,6 +112,8 @@ class Gateway:
                 raise TooLarge("The request's body is larger than 10 MB.")
             if url.path in self._pages:
                 return self._pages[url.path](method, url.query, body)
+            if url.path in HEALTH and (problem := database.current().problem()):
+                raise Unavailable(f"The data of this machine cannot be relied upon: {problem}")
             resource, variables = self._route(url.path)
             methods = self._app.routes[resource]
             if method == "OPTIONS" and method not in methods:
@@ -236,7 +233,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(Reply(answer.status, answer.headers, answer.body))
             return
         client = str(self.client_address[0])
-        self._send(self.gateway.ask(self.command, self.path, dict(self.headers.items()), body, client))
+        reply = self.gateway.ask(self.command, self.path, dict(self.headers.items()), body, client)
+        try:
+            database.current().sync()
+        except (CannotStore, Damaged) as failure:
+            refusal = encode_error(Unavailable(f"Nothing can be stored: {failure}"))
+            reply = Reply(refusal.status, refusal.headers, refusal.body)
+        self._send(reply)
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = _serve  # noqa: N815 the base class's names
 

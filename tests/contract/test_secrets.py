@@ -25,9 +25,9 @@ from chalicelib.settings import settings
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import records
 from infra.local import aws, outbox
-from tests.conftest import Api
 from tests.contract.examples import body_of, query_of
 from tests.contract.world import build
+from tests.service import Api
 
 MARK = "planted"
 ORDER = ("GET", "PUT", "PATCH", "POST", "DELETE")

@@ -173,6 +173,7 @@ class Rig:
                 return
             url, shelf, message = found
             message.mark_received(visibility_timeout=900)
+            shelf.append(message)
             context = Context("function", 1024, "arn", time.monotonic() + 900)
             event = event_of(queue_of(url, aws.REGION), [message])
             if not failures(functions[url](event, context), {message.id}):

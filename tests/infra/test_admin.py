@@ -24,9 +24,9 @@ from chalicelib.storage.view.snapshot_records import folder
 from infra import admin
 from infra.local.operator_page import OperatorPage
 from tests import objects
-from tests.conftest import Api, new_user
 from tests.journeys.stack import ROOT, Stack
 from tests.resources.annotations.boxes import settle
+from tests.service import Api, new_user
 
 PASSWORD = "correct horse 7"
 

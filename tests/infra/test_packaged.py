@@ -27,8 +27,8 @@ from infra.local import aws
 from infra.local.gateway import _event
 from infra.local.queues import queue_of
 from infra.local.sqs import shelf_of
-from tests.conftest import GATEWAY
 from tests.resources.media.samples import media_type, transcode, video
+from tests.service import GATEWAY
 
 RUNTIME = Path(__file__).with_name("lambda_runtime.py")
 AIM = 0.8

@@ -1,32 +1,46 @@
-"""Frames as pictures: from the streaming file by byte ranges of its segment file, or an image itself (`spec/4` §7.2).
+"""Frames as pictures: from the streaming file by byte ranges of its segment file, or an image itself.
 
-Only the header and the fragments that hold the frames are read, whatever the video's length.
+Only the header and the fragments that hold the frames are read, whatever the video's length, and a header once. What
+decodes and encodes runs in a child process (`video.isolation`), after its cost was checked.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core import object_keys
 from chalicelib.core.entities import ImageDefinition, Media
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.resources.media import streams
-from chalicelib.storage.objects import objects, owners
+from chalicelib.resources.uploads.fetching import HttpSource, ObjectSource
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
-    from chalicelib.video.render import RenderOptions, Roi
+    from chalicelib.video.drawing import Drawing, Part, View
+    from chalicelib.video.render import RenderOptions
+    from chalicelib.video.source import Source
 
 MOST_FRAMES = 256
 LARGEST_IMAGE = 128 * 1024 * 1024
 """Bytes of an image file that is decoded within a request."""
 _AVIF = "image/avif"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A picture that can be read: its record, and where it is."""
+
+    entry: ImageDefinition
+    path: streams.Place
+
+    @property
+    def resolution(self) -> list[int]:
+        """Height and width in pixels."""
+        return self.entry.resolution
 
 
 class FrameRequest(Struct, frozen=True, kw_only=True):
@@ -45,9 +59,11 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     """The frames as one file, and its media type.
 
     Raises:
-        BadInput: a frame does not exist, options do not go together, or the media has nothing to show.
+        BadInput: a frame does not exist, options do not go together, the cost is too high, or the media has nothing to
+            show.
     """
     from chalicelib.video import render as rendering  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.drawing import Drawing, Part  # noqa: PLC0415
 
     options = _options(request)
     count = len(request.frames)
@@ -55,19 +71,19 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
         message = f"frames: at most {MOST_FRAMES} may be asked for."
         raise BadInput(message)
     rendering.check_options(count, options)
-    image = _image_of(media)
-    if image is not None:
-        if request.frames != (0,):
-            raise BadInput("frames: an image has frame 0 only.")
-        return rendering.render_frames([_opened(media, image)], options)
-    stream = streams.choose(media, request.quality)
-    _check_frames(stream, request.frames)
-    _check_size(stream, count, options)
-    pictures, left = _pictures(stream, request.frames, options)
-    return rendering.render_frames(pictures, left)
+    rois = options.rois if len(options.rois) > 1 else (options.rois or (None,)) * count
+    parts = [Part(index, frame, roi) for index, (frame, roi) in enumerate(zip(request.frames, rois, strict=True))]
+    file: Picture | streams.Stream | None = _image_of(media)
+    if file is not None and request.frames != (0,):
+        raise BadInput("frames: an image has frame 0 only.")
+    file = file or streams.choose(media, request.quality)
+    if isinstance(file, streams.Stream):
+        _check_size(file, count, options)
+    source, view = look_at(file, parts)
+    return draw([source], Drawing((view,), msgspec.structs.replace(options, rois=())), "frames")
 
 
-def shown(media: Media) -> ImageDefinition | streams.Stream:
+def shown(media: Media) -> Picture | streams.Stream:
     """The file that pictures of a media are made from: its image, or its highest streaming file.
 
     Raises:
@@ -76,38 +92,35 @@ def shown(media: Media) -> ImageDefinition | streams.Stream:
     return _image_of(media) or streams.choose(media, None)
 
 
-def cut(media: Media, places: Sequence[tuple[int, Roi]], scale: tuple[int, int] | None) -> list[Image]:
-    """Parts of frames of a media, in order; of an image, whatever the frame. One whole frame is in memory at a time.
-
-    Args:
-        media: what they are cut out of.
-        places: the frame and the part of it, for each picture; frames may repeat.
-        scale: the size (width, height) that every picture gets; its own where None.
+def look_at(file: Picture | streams.Stream, parts: Sequence[Part]) -> tuple[Source, View]:
+    """How parts of frames of a file are drawn, of an image whatever the frame; and where its bytes come from.
 
     Raises:
-        BadInput: a frame does not exist, or the media has nothing to show.
+        BadInput: a frame does not exist.
     """
-    from chalicelib.video import render as rendering  # noqa: PLC0415 kept off the API's cold start
-    from chalicelib.video.frame import each_frame  # noqa: PLC0415
+    from chalicelib.video import segments  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.drawing import View  # noqa: PLC0415
 
-    def part(whole: Image, roi: Roi) -> Image:
-        return rendering.prepare(whole, 0, rendering.RenderOptions(rois=(roi,), force_scale=scale))
+    size = file.resolution[1], file.resolution[0]
+    if isinstance(file, Picture):
+        return _image_source(file), View(size, tuple(parts))
+    _check_frames(file, [part.frame for part in parts])
+    selection = segments.select(streams.segments(file.segment_info), {part.frame for part in parts})
+    ranges = [(group[0][0].start, group[-1][0].stop - group[0][0].start) for group in selection.reads()]
+    return streams.StreamSource(file.path, selection.header, ranges), View(size, tuple(parts), selection)
 
-    source = shown(media)
-    if isinstance(source, ImageDefinition):
-        whole = _opened(media, source)
-        return [part(whole, roi) for _, roi in places]
-    numbers = [frame for frame, _ in places]
-    _check_frames(source, numbers)
-    wanted: dict[int, list[int]] = {}
-    for index, frame in enumerate(numbers):
-        wanted.setdefault(frame, []).append(index)
 
-    def parts(frame: int, whole: Image) -> dict[int, Image]:
-        return {index: part(whole, places[index][1]) for index in wanted[frame]}
+def draw(sources: Sequence[Source], drawing: Drawing, what: str) -> tuple[bytes, str]:
+    """The file of a drawing and its media type, drawn in a child process.
 
-    found = each_frame(streams.RangeSource(source.key), streams.segments(source.segments), list(wanted), parts)
-    return [found[frame][index] for index, frame in enumerate(numbers)]
+    Raises:
+        BadInput: it costs too much, for which `what` was asked, or a source cannot be decoded.
+    """
+    from chalicelib.video import drawing as drawings  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video import isolation, tasks  # noqa: PLC0415
+
+    drawings.check_cost(drawing, what)
+    return isolation.run_all(tasks.draw, sources, drawing, limits=isolation.ANSWERING)
 
 
 def _options(request: FrameRequest) -> RenderOptions:
@@ -130,20 +143,6 @@ def _options(request: FrameRequest) -> RenderOptions:
         force_scale=rendering.parse_size(request.force_scale, "force_scale") if request.force_scale else None,
         animate=request.animate,
     )
-
-
-def _pictures(
-    stream: streams.Stream, frames: Sequence[int], options: RenderOptions
-) -> tuple[list[Image], RenderOptions]:
-    """The frames, cut and scaled as they are decoded where all are alike; and what is left to be done to them."""
-    from chalicelib.video import render as rendering  # noqa: PLC0415
-    from chalicelib.video.frame import decode_frames  # noqa: PLC0415
-
-    source, segments = streams.RangeSource(stream.key), streams.segments(stream.segments)
-    if len(options.rois) > 1:
-        return decode_frames(source, segments, frames), options
-    found = decode_frames(source, segments, frames, lambda image: rendering.prepare(image, 0, options))
-    return found, msgspec.structs.replace(options, rois=(), force_scale=None)
 
 
 def _check_frames(stream: streams.Stream, frames: Sequence[int]) -> None:
@@ -169,39 +168,29 @@ def _check_size(stream: streams.Stream, count: int, options: RenderOptions) -> N
         raise BadInput(message)
 
 
-def _image_of(media: Media) -> ImageDefinition | None:
-    """The largest picture of an image; those that many tools cannot read only where there is no other."""
+def _image_of(media: Media) -> Picture | None:
+    """The largest picture of an image; those that many tools cannot read only where there is no other.
+
+    Raises:
+        BadInput: its files are not its own.
+    """
     files = media.media_files
     if files is None or files.streaming or not files.image:
         return None
-    readable = [entry for entry in files.image if entry.mime != _AVIF]
-    return max(readable or files.image, key=lambda entry: entry.resolution[0])
-
-
-def _opened(media: Media, entry: ImageDefinition) -> Image:
-    from PIL import Image as Images  # noqa: PLC0415
-
-    from chalicelib.resources.uploads.fetching import HttpSource  # noqa: PLC0415
-    from chalicelib.video.images import MAX_IMAGE_PIXELS  # noqa: PLC0415
-
-    key = None if object_keys.is_url(entry.path) else owners.authorize(media, [entry.path]).get(entry.path)
-    if key is None and not object_keys.is_url(entry.path):
-        message = f"Media {media.id} names an image that is not its own: {entry.path!r}."
+    places = streams.locate(media.project, media.id, (entry.path for entry in files.image))
+    usable = [entry for entry in files.image if entry.path in places]
+    if not usable:
+        message = f"Media {media.id} names an image that is not its own: {files.image[0].path[:200]!r}."
         raise BadInput(message)
-    if key is None:
-        source = HttpSource(entry.path)
-        size = source.size
-    else:
-        size = objects.size(key) or 0
-    if size > LARGEST_IMAGE:
-        message = f"The image has {size} bytes; at most {LARGEST_IMAGE} are decoded here. Download it instead."
+    readable = [entry for entry in usable if entry.mime != _AVIF]
+    largest = max(readable or usable, key=lambda entry: entry.resolution[0])
+    return Picture(entry=largest, path=places[largest.path])
+
+
+def _image_source(picture: Picture) -> Source:
+    path = picture.path
+    source = ObjectSource(path) if isinstance(path, ObjectKey) else HttpSource(path)
+    if source.size > LARGEST_IMAGE:
+        message = f"The image has {source.size} bytes; at most {LARGEST_IMAGE} are decoded here. Download it instead."
         raise TooLarge(message)
-    data = source.read(0, size) if key is None else objects.read(key)
-    try:
-        picture = Images.open(io.BytesIO(data), formats=("PNG", "JPEG", "GIF", "WEBP", "AVIF", "TIFF", "BMP"))
-        if picture.width * picture.height > MAX_IMAGE_PIXELS:
-            message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
-            raise TooLarge(message)
-        return picture.convert("RGBA" if "A" in picture.getbands() else "RGB")
-    except (OSError, ValueError, SyntaxError, Images.DecompressionBombError) as failure:
-        raise BadInput("The image cannot be read.", str(failure)) from failure
+    return source

@@ -1,4 +1,4 @@
-"""Pictures of localizations and tracks (`spec/4` §§7.3, 7.4). Errors are JSON, as everywhere (design §7)."""
+"""Pictures of localizations and tracks; errors are JSON."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ OPERATIONS = (
         path="/rest/LocalizationGraphic/{id}",
         summary="The part of an image or a frame that a localization marks, as a picture.",
         details="In pixels of the largest image or streaming file, with margins, and never less than 3 on a side. "
-        "Clipped at the borders.",
+        "A part that reaches over the border is shifted inside and keeps its size.",
         needs=Permission.VIEW,
         addresses=entity(Kind.LOCALIZATION),
         query=LocalizationGraphicQuery,

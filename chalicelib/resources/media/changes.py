@@ -44,7 +44,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
     named = [*((body.multi and body.multi.ids) or ()), *(part.id for part in body.concat or ())]
     _check_members(project.id, named, "multi" if body.multi else "concat")
     if body.media_files:
-        media_service.check_keys(project, number, body.media_files)
+        media_service.check_files(project, number, body.media_files)
     moments = {name: _moment(name, getattr(body, name)) for name in ("last_edit_start", "last_edit_end")}
 
     def how(current: Media) -> Media | None:

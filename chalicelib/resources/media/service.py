@@ -15,7 +15,7 @@ from chalicelib.core import object_keys, origins
 from chalicelib.core.accounts import PROJECT, Project
 from chalicelib.core.attribute_values import merge
 from chalicelib.core.definitions import Definitions, MediaType, Section
-from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.entities import Media, MediaFiles, VideoDefinition
 from chalicelib.core.kinds import Kind
 from chalicelib.core.revisions import up_to_date
 from chalicelib.errors import BadInput
@@ -108,20 +108,40 @@ def project_with(number: int) -> Project:
     return records.get(PROJECT, number)
 
 
-def check_keys(project: Project, media: int, files: MediaFiles) -> None:
-    """Raise Forbidden where files name objects that are not the media's own, BadInput for a URL that may not stand."""
+def check_files(project: Project, media: int, files: MediaFiles) -> None:
+    """Check each file of a media as `check_file`."""
     for role in ROLES:
         for entry in getattr(files, role, None) or []:
-            if object_keys.is_url(entry.path):
-                if not (role in ("streaming", "archival") and entry.reference_only):
-                    message = f"media_files: {role} may name a URL only with reference_only."
-                    raise BadInput(message)
-                entry.path = origins.normalize(entry.path, f"media_files.{role}.path")
-                continue
-            for key in (entry.path, getattr(entry, "segment_info", None)):
-                if key:
-                    object_keys.authorize_media_key(key, project.organization, project.id, media)
-                    buckets_service.check_key(project, key, None)
+            check_file(project, media, role, entry)
+
+
+def check_file(project: Project, media: int, role: str, entry: Any) -> None:
+    """Refuse a file whose key is not the media's own, or that lacks what its role needs.
+
+    Raises:
+        Forbidden: a key is not one of the media's own.
+        BadInput: a URL may not stand there or is malformed, the bucket is another, or a segment file is missing.
+    """
+    is_video = isinstance(entry, VideoDefinition)
+    if object_keys.is_url(entry.path):
+        if not (is_video and entry.reference_only):
+            message = f"path: {role} takes a URL only for videos with reference_only."
+            raise BadInput(message)
+        entry.path = origins.normalize(entry.path, "path")
+    else:
+        object_keys.authorize_media_key(entry.path, project.organization, project.id, media)
+        entry.bucket_id = buckets_service.check_key(project, entry.path, entry.bucket_id)
+    if not is_video:
+        return
+    if entry.segment_info and object_keys.is_url(entry.segment_info):
+        if not entry.reference_only:
+            raise BadInput("segment_info: a URL is taken only with reference_only.")
+        entry.segment_info = origins.normalize(entry.segment_info, "segment_info")
+    elif entry.segment_info:
+        object_keys.authorize_media_key(entry.segment_info, project.organization, project.id, media)
+        buckets_service.check_key(project, entry.segment_info, None)
+    elif role == "streaming" and not entry.reference_only:
+        raise BadInput("segment_info: a streaming file needs one.")
 
 
 def one_presigned(user: int, media: Media, seconds: int, *, fresh: bool) -> Media:

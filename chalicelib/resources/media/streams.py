@@ -1,24 +1,63 @@
-"""A media's streaming files: which one serves a request, and its segment file, kept while the container lives."""
+"""A media's streaming files: which one serves a request, and its segment file and header, kept in memory.
+
+A streaming file may be a URL (`reference_only`), as may its segment file. Both are then read by ranges through the
+guard against inside addresses, from origins that the operator allows. A text that is no URL is read only as a key that
+the media may name (`owners.authorize`).
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from chalicelib.core import object_keys
 from chalicelib.core.entities import Media, VideoDefinition
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput
+from chalicelib.resources.uploads import fetching
 from chalicelib.storage.objects import objects, owners
 
 if TYPE_CHECKING:
     from chalicelib.video.segments import SegmentInfo
+    from chalicelib.video.source import Source
+
+LARGEST_SEGMENT_FILE = 32 * 1024 * 1024
+"""Bytes of a segment file that is a URL."""
+Place = ObjectKey | str
+"""Where a file is read: the key of an object, or a URL."""
+_READERS = 4
+_AHEAD = 8
+"""Ranges that are read before they are asked for, at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stream:
+    """A streaming file that can be read.
+
+    Attributes:
+        entry: its record.
+        path: the file.
+        segment_info: its segment file.
+    """
+
+    entry: VideoDefinition
+    path: Place
+    segment_info: Place
+
+    @property
+    def resolution(self) -> list[int]:
+        """Height and width in pixels."""
+        return self.entry.resolution
 
 
 class RangeSource:
-    """An object read by ranges; what its segment file says of its size is enough."""
+    """An object read by ranges; its size is not needed, for its segment file says what there is."""
 
     def __init__(self, key: ObjectKey, size: int = 0) -> None:
         self._key = key
@@ -29,24 +68,49 @@ class RangeSource:
         return objects.read_range(self._key, offset, length)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stream:
-    """A streaming file that may be read.
+class StreamSource:
+    """A streaming file: its header from memory, and ranges known beforehand read side by side."""
 
-    Attributes:
-        entry: its record.
-        key: its object.
-        segments: its segment file.
-    """
+    size = 0
 
-    entry: VideoDefinition
-    key: ObjectKey
-    segments: ObjectKey
+    def __init__(self, path: Place, header: int, ranges: Iterable[tuple[int, int]] = ()) -> None:
+        self._path = path
+        self._header = header
+        self._source: Source | None = None
+        known = list(ranges)
+        # One range alone is read by the thread that asks for it.
+        self._waiting = deque(known if len(known) > 1 else ())
+        self._ahead: dict[tuple[int, int], Future[bytes]] = {}
 
-    @property
-    def resolution(self) -> list[int]:
-        """Height and width in pixels."""
-        return self.entry.resolution
+    def read(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`, fewer only at the end."""
+        if (offset, length) == (0, self._header):
+            return _header(self._path, length)
+        while self._waiting and len(self._ahead) < _AHEAD:
+            wanted = self._waiting.popleft()
+            self._ahead[wanted] = _readers().submit(self._from_store, *wanted)
+        started = self._ahead.pop((offset, length), None)
+        if started is not None:
+            return started.result()
+        return self._from_store(offset, length)
+
+    def _from_store(self, offset: int, length: int) -> bytes:
+        if self._source is None:
+            self._source = open_path(self._path)
+        return self._source.read(offset, length)
+
+
+def open_path(path: Place) -> Source:
+    """An object of ours, or a URL from an allowed origin."""
+    return RangeSource(path) if isinstance(path, ObjectKey) else fetching.HttpSource(path)
+
+
+def locate(project: int, media: int, paths: Iterable[str]) -> dict[str, Place]:
+    """Where to read the files that the document of a media names; those that it may not name are left out."""
+    named = [owners.Named(project, media, path) for path in paths]
+    keys = owners.authorize_many(named)
+    places: dict[str, Place] = {each.path: each.path for each in named if object_keys.is_url(each.path)}
+    return places | {each.path: key for each, key in keys.items()}
 
 
 def choose(media: Media, quality: int | None) -> Stream:
@@ -57,17 +121,17 @@ def choose(media: Media, quality: int | None) -> Stream:
     """
     files = media.media_files
     if files and (files.ids or files.live or files.concat):
-        message = f"Media {media.id} shows others; ask them for their frames."
+        message = f"Media {media.id} shows other media; ask for the frames of those."
         raise BadInput(message)
     streaming = (files.streaming if files else None) or []
-    keys = owners.authorize(media, (path for entry in streaming for path in (entry.path, entry.segment_info or "")))
+    places = locate(media.project, media.id, (path for entry in streaming for path in _paths(entry)))
     usable = [
-        Stream(entry=entry, key=keys[entry.path], segments=keys[entry.segment_info])
+        Stream(entry=entry, path=places[entry.path], segment_info=places[entry.segment_info])
         for entry in streaming
-        if entry.path in keys and entry.segment_info in keys
+        if entry.path in places and entry.segment_info in places
     ]
     if not usable:
-        message = f"Media {media.id} has no streaming file yet."
+        message = f"Media {media.id} has no streaming file{' with a segment file' if streaming else ''} yet."
         raise BadInput(message)
     if quality is None:
         return max(usable, key=lambda entry: entry.resolution[0])
@@ -76,18 +140,36 @@ def choose(media: Media, quality: int | None) -> Stream:
 
 def frames_of(stream: Stream) -> int:
     """How many frames a streaming file has, by its segment file."""
-    from chalicelib.video import segments as reading  # noqa: PLC0415 kept off the API's cold start
+    return segments(stream.segment_info).frames
 
-    return reading.spans(segments(stream.segments))[-1].last_frame + 1
+
+def _paths(entry: VideoDefinition) -> Iterator[str]:
+    yield entry.path
+    yield entry.segment_info or ""
 
 
 @lru_cache(maxsize=64)
-def segments(key: ObjectKey) -> SegmentInfo:
+def segments(path: Place) -> SegmentInfo:
     """A segment file. Its key is that of one content for good: uploads and transcodes give every file a new one."""
     from chalicelib.video import segments as reading  # noqa: PLC0415
 
     try:
-        document = msgspec.json.decode(objects.read(key))
+        document = msgspec.json.decode(_whole(path))
     except msgspec.DecodeError as failure:
         raise BadInput("The segment file is not JSON.", str(failure)) from failure
     return reading.parse_segment_info(document)
+
+
+def _whole(path: Place) -> bytes:
+    return objects.read(path) if isinstance(path, ObjectKey) else fetching.fetch_url(path, LARGEST_SEGMENT_FILE)
+
+
+@lru_cache(maxsize=256)
+def _header(path: Place, length: int) -> bytes:
+    """The first boxes of a streaming file, which are a few KB."""
+    return open_path(path).read(0, length)
+
+
+@lru_cache(maxsize=1)
+def _readers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_READERS, thread_name_prefix="ranges")

@@ -56,6 +56,11 @@ def order_clip(project: int, user: int, order: ClipOrder, lookup: str) -> Tempor
     return records.create(TEMPORARY_FILE, file)
 
 
+def add(file: TemporaryFile) -> TemporaryFile:
+    """Store the record of a file whose object is stored."""
+    return records.create(TEMPORARY_FILE, file)
+
+
 def new(project: int, user: int, name: str, lookup: str, hours: int) -> TemporaryFile:
     """A temporary file that is not stored yet."""
     moment = datetime.now(UTC)

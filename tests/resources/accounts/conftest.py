@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import ExitStack
 
-import msgspec
 import pytest
 
 from chalicelib.access import passwords
 from chalicelib.core.accounts import UserSpec
 from chalicelib.resources.accounts import creation
-from chalicelib.settings import Settings, settings
-from tests.conftest import Api
+from chalicelib.settings import override
 from tests.resources.accounts.mails import PASSWORD
-
-MODULES = ("accounts.registration", "accounts.address_changes", "email.system_emails", "email.notifications")
+from tests.service import Api
 
 
 @pytest.fixture
@@ -36,12 +34,7 @@ def me(ada):
 
 
 @pytest.fixture
-def configured(monkeypatch):
+def configured():
     """Changes settings for one test."""
-
-    def change(**values):
-        changed: Settings = msgspec.structs.replace(settings(), **values)
-        for module in MODULES:
-            monkeypatch.setattr(f"chalicelib.resources.{module}.settings", lambda: changed)
-
-    return change
+    with ExitStack() as stack:
+        yield lambda **values: stack.enter_context(override(**values))

@@ -10,11 +10,11 @@ import pytest
 
 from chalicelib.access import passwords
 from chalicelib.core.accounts import USER
-from chalicelib.settings import settings
+from chalicelib.settings import override
 from chalicelib.storage.dynamodb import records
 from infra.local import aws, outbox
-from tests.conftest import Api, new_user
 from tests.resources.accounts.mails import PASSWORD
+from tests.service import Api, new_user
 
 
 def sign_in(nobody, user, password=PASSWORD, **more):
@@ -191,14 +191,13 @@ class TestNotifications:
         told = [mail for mail in outbox.sent(aws.REGION) if stranger.user.username in mail["text"]]
         assert [mail["to"] for mail in told] == [[other.user.email]]
 
-    def test_the_operator_hears_of_new_users_and_members(self, api, project, monkeypatch, stranger):
-        changed = msgspec.structs.replace(settings(), notify_address="operator-of-users@example.org")
-        monkeypatch.setattr("chalicelib.resources.email.notifications.settings", lambda: changed)
+    def test_the_operator_hears_of_new_users_and_members(self, api, project, stranger):
         name = f"new-{uuid.uuid4().hex[:8]}"
         spec = {"username": name, "first_name": "N", "last_name": "N", "email": f"{name}@example.org"}
-        api.made("Users", {**spec, "password": PASSWORD})
-        api.made(f"Memberships/{project}", {"user": stranger.user.id, "permission": "Can Edit"})
-        api.drain()
+        with override(notify_address="operator-of-users@example.org"):
+            api.made("Users", {**spec, "password": PASSWORD})
+            api.made(f"Memberships/{project}", {"user": stranger.user.id, "permission": "Can Edit"})
+            api.drain()
         told = [mail for mail in outbox.sent(aws.REGION) if "operator-of-users@example.org" in mail["to"]]
         assert [name in told[0]["text"], "Can Edit" in told[1]["text"]] == [True, True]
         assert PASSWORD not in str(told)

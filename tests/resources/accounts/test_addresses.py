@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chalicelib.resources.accounts import address_changes
-from tests.conftest import new_user
 from tests.resources.accounts.mails import link_in, mails_to, newest_mail_to, spec, token_in
+from tests.service import new_user
 
 
 def email_of(user):

@@ -6,8 +6,8 @@ import pytest
 
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.objects import presigned
-from tests.conftest import Api, new_user
 from tests.resources.accounts.mails import PASSWORD, link_in, mails_to, newest_mail_to, spec, token_in
+from tests.service import Api, new_user
 
 
 def end(staff, user, *, active=False):

@@ -7,8 +7,8 @@ import re
 from chalicelib.errors import Unavailable
 from chalicelib.resources.accounts import registration
 from chalicelib.settings import settings
-from tests.conftest import Api, new_user
 from tests.resources.accounts.mails import PASSWORD, newest_mail_to, spec, token_in
+from tests.service import Api, new_user
 
 
 def _refuse(*_):

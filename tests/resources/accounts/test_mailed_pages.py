@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import pytest
 
 from chalicelib.access import passwords
-from tests.conftest import Api, new_user
 from tests.resources.accounts.mails import PASSWORD, link_in, newest_mail_to, spec
+from tests.service import Api, new_user
 
 NEW = "battery staple 8"
 

@@ -6,8 +6,8 @@ import pytest
 
 from chalicelib.resources.accounts.invitations import INVITATION
 from chalicelib.storage.dynamodb import records
-from tests.conftest import Api, new_user
 from tests.resources.accounts.mails import newest_mail_to, token_in
+from tests.service import Api, new_user
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from chalicelib.access import rate_limits
 from chalicelib.access.authentication import Caller
 from chalicelib.errors import TooMany
-from tests.conftest import Api
 from tests.resources.accounts.mails import mails_to, spec
+from tests.service import Api
 
 
 def lower(monkeypatch, name, **limits):

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from tests import objects
-from tests.conftest import new_user
+from tests.service import new_user
 
 ATTRIBUTES = [
     {"name": "Kind", "dtype": "string"},

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import uuid
 
-import msgspec
 import pytest
 
 from chalicelib.errors import Unavailable
 from chalicelib.resources.health import operations as health_operations
-from chalicelib.settings import settings
+from chalicelib.settings import override, settings
 from chalicelib.storage.dynamodb.tables import EntityRow
 from infra.local import aws, outbox
 from tests.roles import RECORDER
@@ -41,20 +40,17 @@ class TestHealth:
     )
     def test_what_is_not_there_does_not_answer(self, stranger, monkeypatch, member, part):
         there = getattr(settings(), member)
-        changed = msgspec.structs.replace(settings(), **{member: there + "x"})
         if member == "entities_table":
             monkeypatch.setattr(EntityRow.Meta, "table_name", there + "x")
             monkeypatch.setattr(EntityRow, "_connection", None)
-        for module in ("chalicelib.storage.health", "chalicelib.queues.sending"):
-            monkeypatch.setattr(f"{module}.settings", lambda: changed)
-        said = stranger.get("HealthCheckFull")
+        with override(**{member: there + "x"}):
+            said = stranger.get("HealthCheckFull")
         assert (said.status, said.message) == (503, f"The {part} does not answer.")
         RECORDER.refused.clear()  # no role names what is not there
 
-    def test_a_key_that_is_gone_does_not_answer(self, stranger, monkeypatch):
-        changed = msgspec.structs.replace(settings(), key_id="00000000-0000-0000-0000-000000000000")
-        monkeypatch.setattr("chalicelib.storage.sealing.settings", lambda: changed)
-        said = stranger.get("HealthCheckFull")
+    def test_a_key_that_is_gone_does_not_answer(self, stranger):
+        with override(key_id="00000000-0000-0000-0000-000000000000"):
+            said = stranger.get("HealthCheckFull")
         assert (said.status, said.message) == (503, "The key service does not answer.")
         RECORDER.refused.clear()
 
@@ -65,12 +61,11 @@ class TestNotify:
         assert (said.status, said.message) == (503, "Not Processed")
 
     @pytest.fixture
-    def operator(self, monkeypatch):
+    def operator(self):
         """The address for notices."""
         address = f"operator-{uuid.uuid4()}@example.org"
-        changed = msgspec.structs.replace(settings(), notify_address=address)
-        monkeypatch.setattr("chalicelib.resources.email.notify_operations.settings", lambda: changed)
-        return address
+        with override(notify_address=address):
+            yield address
 
     @pytest.mark.parametrize("more", [{}, {"send_as_file": 0}, {"sendAsFile": 0}])
     def test_a_notice_reaches_the_operator(self, api, operator, more):

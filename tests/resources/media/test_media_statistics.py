@@ -15,8 +15,8 @@ from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.storage.dynamodb import entities, ids
 from chalicelib.storage.objects import owners
 from tests import objects
-from tests.conftest import join, new_user
 from tests.resources.media.samples import bare_media, media_type
+from tests.service import join, new_user
 
 _names = itertools.count(1)
 

@@ -10,7 +10,7 @@ from chalicelib.core.entities import MediaFiles
 from chalicelib.core.kinds import Kind
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
-from tests.conftest import join, new_user
+from tests.service import join, new_user
 
 HOSTILE = (
     "https://evil.example/v.mp4",

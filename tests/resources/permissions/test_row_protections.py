@@ -10,7 +10,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.storage.dynamodb import entities
-from tests.conftest import join
+from tests.service import join
 
 VIEW = EXIST | READ
 ALL = mask_of(Level.FULL)

@@ -21,7 +21,7 @@ from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from tests import objects
-from tests.conftest import join, new_user
+from tests.service import join, new_user
 
 
 def kinds():
