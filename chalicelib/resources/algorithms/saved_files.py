@@ -85,7 +85,7 @@ def read(project: Project, name: str) -> bytes:
 def remove(project: Project, url: str | None) -> None:
     """Remove a file, given as `{project}/{name}`; one that is none is no error."""
     name = (url or "").rpartition("/")[2]
-    if _NAME.fullmatch(name):
+    if _NAME.fullmatch(name) and name not in (".", ".."):
         objects.remove([_key(project, name)])
 
 
@@ -133,7 +133,7 @@ def policy() -> str:
 
 
 def _is_kept(project: Project, name: str) -> bool:
-    return bool(_NAME.fullmatch(name)) and objects.size(_key(project, name)) is not None
+    return bool(_NAME.fullmatch(name)) and name not in (".", "..") and objects.size(_key(project, name)) is not None
 
 
 def _key(project: Project, name: str) -> ObjectKey:

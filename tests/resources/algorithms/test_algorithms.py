@@ -311,7 +311,7 @@ class TestTemplates:
 
         own = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
         template = hosted_template(self.TEXT, tparams=[{"name": "message", "value": "hi"}], headers=own)
-        monkeypatch.setattr(fetching, "opened", answer)
+        monkeypatch.setattr(fetching, "open_url", answer)
         more = {"template": template, "headers": [{"name": "B", "value": "3"}]}
         number = api.made(f"Algorithms/{project}", spec(api, project, **more))
         assert asked == [{"A": "1", "B": "3"}]

@@ -100,6 +100,7 @@ class TestGetFrame:
             read.append(length)
             return real(key, offset, length, **more)
 
+        viewer.get(f"GetFrame/{media}", frames=0)
         monkeypatch.setattr(service_objects, "read_range", counting)
         viewer.get(f"GetFrame/{media}", frames=60)
         whole = viewer.get(f"Media/{media}").json["media_files"]["streaming"][-1]["size"]
