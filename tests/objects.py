@@ -7,6 +7,7 @@ from typing import Any
 
 from chalicelib.core import object_keys
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
 
 Key = str | ObjectKey
@@ -82,6 +83,15 @@ def complete(text: Key, *rest: Any) -> None:
 
 def bucket_of(text: Key) -> str:
     return objects.bucket_of(key(text))
+
+
+def download(text: Key, *rest: Any, **more: Any) -> None:
+    objects.download(key(text), *rest, **more)
+
+
+def get_view_object(text: Key) -> bytes:
+    """An object of the views bucket, of any project."""
+    return read(text, bucket=settings().views_bucket)
 
 
 def __getattr__(name: str) -> Any:

@@ -117,10 +117,10 @@ def organization_level(caller: Caller, organization: int) -> Level:
     return LEVEL_OF[first.permission] if first else Level.NONE
 
 
-def is_public(project: int) -> bool:
-    """Whether permalinks of a project are for everyone."""
+def anonymous() -> Caller | None:
+    """The user whose permissions everyone has on permalinks; None where the deployment has no such user."""
     user = records.claimed(USER, "username", ANONYMOUS)
-    return user is not None and membership(user.id, project) is not None
+    return Caller(id=user.id, username=user.username) if user else None
 
 
 def project_of(number: int) -> Project:

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import and_
 from typing import Any, TypeVar
 
 from chalicelib.access import authentication, grants
@@ -35,6 +37,10 @@ Source = tuple[Callable[[tuple[int, ...]], Tree], Mapping[int, int]]
 """From ids of holders to a term true of what they hold, and the bits that each holder passes down by id."""
 _MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtemplate": "hosted_template"}
 """Name of a record kind → the member that names it in a row protection, where that differs."""
+
+
+OF_MEDIA = frozenset({"job", "run", "temporary_file"})
+"""Kinds of records that are made of media, their `sources`: transcodes, jobs, clips and copies of files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +196,22 @@ def masks_on(known: Grants, what: str, parts: Sequence[Any]) -> list[int]:
             )
             for row, numbers in zip(rows, media, strict=True)
         ]
+    if what in OF_MEDIA:
+        return _media_masks(known, rows)
     if what in ("section", "version", "algorithm", "file"):
         return [known.on(what, row.id) for row in rows]
     return [known.whole] * len(rows)
+
+
+def _media_masks(known: Grants, rows: Sequence[Any]) -> list[int]:
+    """The masks on records that are made of media: what the caller has on every one of these.
+
+    A media that is gone counts as one in no folder, on which nothing was given.
+    """
+    numbers = {number for row in rows for number in row.sources}
+    folders = _folders(known, numbers)
+    masks = {number: known.on_media(number, folders.get(number)) for number in numbers}
+    return [reduce(and_, [masks[number] for number in row.sources] or [known.whole]) for row in rows]
 
 
 def _on_organization(known: Grants, what: str, part: Any) -> int:

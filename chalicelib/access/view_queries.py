@@ -12,15 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chalicelib.access import effective_permission, users
-from chalicelib.access.scope import Scope
+from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.core.definitions import SECTION, Definitions
 from chalicelib.core.field_selection import shaper
+from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.permissions import Level
+from chalicelib.errors import Forbidden
 from chalicelib.query.check import check
-from chalicelib.query.tree import Query
+from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded
 
-__all__ = ["View", "count", "current", "documents", "ids", "loaded"]
+__all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded"]
+
+
+def all_rows(kind: Kind, *where: Tree) -> Query:
+    """A query for every row that fits: earlier marks and tombstones too."""
+    return Query(kind=kind, where=both(*where), merge=False, show_deleted=True, show_all_marks=True)
 
 
 def ids(view: View, query: Query, scope: Scope) -> list[int]:
@@ -43,10 +51,36 @@ def documents(view: View, query: Query, scope: Scope, fields: str | None = None)
     return found if fields is None else map(shaper(query.kind, fields), found)
 
 
+def check_reach(project: int, query: Query, scope: Scope) -> None:
+    """Refuse work on all matches of a query where some are outside the scope.
+
+    It is for entities that an operation changes along with the addressed one: the annotations of a deleted media.
+
+    Raises:
+        Forbidden: the caller's level on one of them is too low.
+    """
+    if query.kind not in scope.terms(project):
+        return
+    view = current(project)
+    closed = count(view, query, UNRESTRICTED) - count(view, query, scope)
+    if closed:
+        message = f"This would also change {closed} {query.kind} entities on which your permission is too low."
+        raise Forbidden(message)
+
+
 def _checked(view: View, query: Query, scope: Scope) -> Query:
     """A query ready for the view, narrowed to what the scope allows: what is found, and what it is related to."""
-    found, seen = scope.terms(view.project), scope.at(Level.VIEW).terms(view.project)
-    return check(query, view.definitions, found, seen, _users)
+    found, reader = scope.terms(view.project), scope.at(Level.VIEW)
+    definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions
+    return check(query, definitions, found, reader.terms(view.project), _users)
+
+
+def _visible(definitions: Definitions, scope: Scope) -> Definitions:
+    """The definitions without the sections that the caller may not see."""
+    shown = Definitions(project=definitions.project, by_kind=dict(definitions.by_kind))
+    sections = scope.only(SECTION.name, definitions.sections.values())
+    shown.by_kind[DefinitionKind.SECTION] = {section.id: section for section in sections}
+    return shown
 
 
 def _users(address: str) -> list[int]:

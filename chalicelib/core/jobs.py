@@ -46,6 +46,7 @@ class TranscodeSpec(Resource, kw_only=True):
     found by the handler.
     """
 
+    names: ClassVar = {"media_id": "media", "section_id": "section"}
     required_later: ClassVar = frozenset({"name", "gid", "uid", "type"})
 
     type: int | None = None
@@ -173,6 +174,11 @@ class StoredJob(Resource, kw_only=True):
     digest: str = ""
     plan: str | None = None
     pieces: int = 0
+
+    @property
+    def sources(self) -> list[int]:
+        """The ids of the media that it is about."""
+        return [self.media]
 
     @property
     def is_finished(self) -> bool:

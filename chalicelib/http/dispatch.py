@@ -1,7 +1,8 @@
 """The one dispatcher: from a request to an answer, by the operation's declaration alone.
 
 The order of checks is the same for every operation: route → credentials (401) → decode and validate (400, 413) →
-does the addressed thing exist for this caller (404) → permission (403) → the work. Every LimnError becomes its status
+does the addressed thing exist for this caller (404) → permission (403) → may they see what the body names (400) → the
+work. Every LimnError becomes its status
 and `{message, details}`; anything else is our own bug: 500 with the request's id and nothing of the cause.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chalicelib.access import effective_permission
+from chalicelib.access import effective_permission, references
 from chalicelib.access.authentication import authenticate
 from chalicelib.access.scope import Scope
 from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
@@ -86,6 +87,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
             raise refusal(operation.needs, level)
         case Verdict.ALLOWED:
             pass
+    references.check(scope, found.project or 0, query, body)
     return Call(
         caller=caller,
         target=found.thing,

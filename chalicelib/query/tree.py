@@ -150,9 +150,13 @@ class OfDtype:
 
 @dataclass(frozen=True, slots=True)
 class AfterMedia:
-    """True of media behind the given one in the order of name and id; behind its id if there is none such."""
+    """True of media behind the given one in the order of name and id; behind its id if there is no such media.
+
+    As checked, `where` says which media count as there: those that the caller may see.
+    """
 
     media: int
+    where: Tree = field(default_factory=Everything)
 
 
 Tree = (

@@ -61,7 +61,7 @@ class Plan:
 
     def apply(self, writer: Writer) -> Any:
         """Do it; returns the row that counts."""
-        steps.apply(writer.project, self.steps, user=writer.user, edits=self.edits, guarded=self.guarded)
+        writer.apply(self.steps, self.edits, self.guarded)
         return self.row
 
 

@@ -18,12 +18,12 @@ from msgspec import Struct
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.commits import Commit, Edit
 from chalicelib.core.edits import first_values
 from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
 from chalicelib.resources.change_logs.schemas import ChangeLog, described
-from chalicelib.resources.entities.service import all_rows
 from chalicelib.storage.log import archive
 
 LOGGED = (Kind.MEDIA, Kind.LOCALIZATION, Kind.STATE, Kind.LEAF)
@@ -69,8 +69,12 @@ def _entries(commits: Iterable[Commit], wanted: Wanted, visible: Mapping[Kind, s
             continue
         for index, edit in enumerate(edits):
             if edit.new and edit.kind in LOGGED and _is_wanted(edit, wanted):
-                if edit.kind in visible and visible[edit.kind].isdisjoint(edit.ids):
-                    continue
+                if edit.kind in visible:
+                    hidden = set(edit.ids) - visible[edit.kind]
+                    if len(hidden) == len(set(edit.ids)):
+                        continue
+                    if hidden:  # values before are those of one entity, and it may be a hidden one
+                        edit = Edit(edit.kind, edit.ids, {}, edit.new)  # noqa: PLW2901
                 yield _Entry(number=commit.seq * NUMBERS_A_COMMIT + index, commit=commit, edit=edit)
 
 

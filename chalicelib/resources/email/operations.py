@@ -21,7 +21,7 @@ TAG = "Email"
 
 def send_email(call: Call[Project, NoQuery, EmailSpec]) -> MessageResponse:
     """Send a mail to members of the project."""
-    mails = project_emails.prepare(call.project, call.body, str(uuid.uuid4()), call.caller.id, call.scope)
+    mails = project_emails.prepare(call.project, call.body, str(uuid.uuid4()), call.caller.id)
     for message in mails:
         rate_limits.check(rate_limits.PROJECT_MAIL, call.caller, email_addresses.parse(message.recipients[0]).address)
     send_many(settings().email_queue_url, mails)

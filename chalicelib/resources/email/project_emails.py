@@ -5,12 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from chalicelib.access import users
-from chalicelib.access.authentication import membership
+from chalicelib.access.authentication import Caller, membership
 from chalicelib.access.scope import Scope
 from chalicelib.core import email_addresses, object_keys
 from chalicelib.core.accounts import PROJECT, USER
 from chalicelib.core.jobs import EmailSpec
 from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput
 from chalicelib.resources.email import service as email_service
 from chalicelib.resources.email.messages import Attachment, SendEmail
@@ -20,20 +21,20 @@ from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 
 
-def prepare(project: int, spec: EmailSpec, number: str, asked_by: int, scope: Scope) -> list[SendEmail]:
+def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[SendEmail]:
     """The mails of a spec, ready for the queue: one for each recipient, so that each arrives or fails by itself.
 
     Args:
         project: whose members they are for.
         spec: what they say.
         number: their ids begin with it: the same mails prepared again are sent once.
-        scope: of the caller whose mails they are; attachments are objects that they may read.
-        asked_by: the user who gets a mail about each one that could not be sent.
+        asked_by: the user, who must be able to see the attachments, and gets a mail about each one that could not be
+            sent.
 
     Raises:
         BadInput: this deployment sends no mail, an address is malformed or not a member's, subject or text are
             empty, or an attachment does not exist.
-        Forbidden: an attachment belongs to another project.
+        Forbidden: an attachment belongs to another project, or to a media or file that is closed to the caller.
         TooLarge: the attachments are more than a mail may have.
     """
     if not settings().email_enabled:
@@ -41,6 +42,7 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int, scope: Sc
     attachments = []
     size = 0
     for wanted in spec.attachments or []:
+        scope = Scope.of(Caller(id=asked_by), Level.VIEW)
         (key,) = uploads_service.authorize(scope, records.get(PROJECT, project), [wanted.key])
         attachments.append(Attachment(bucket=objects.bucket_of(key), key=key.path, name=wanted.name))
     asked = users.by_id([asked_by]).get(asked_by)

@@ -13,12 +13,13 @@ and does them in one transaction (`storage/dynamodb/steps.py`); a plan that some
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.accounts import USER
 from chalicelib.core.commits import Edit
 from chalicelib.core.definitions import TYPE_RECORD, VERSION
@@ -30,10 +31,10 @@ from chalicelib.core.records import padded
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.query.operators import Op
-from chalicelib.query.tree import Query, Test, Tree, both
+from chalicelib.query.tree import Test
 from chalicelib.storage.dynamodb import entities, records, steps
 from chalicelib.storage.dynamodb.entities import Stored
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import Guard, Step
 
 
 class _Call(Protocol):
@@ -60,6 +61,25 @@ class Writer:
     def of(cls, call: _Call) -> Writer:
         """The caller as a writer in the project addressed."""
         return cls(project=call.project, user=call.scope.caller.id, level=call.level, scope=call.scope)
+
+    def apply(self, done: Sequence[Step], edits: list[Edit], guarded: Guard | None = None) -> None:
+        """Do steps for the caller, all or none (`steps.apply`), where they may write every row as it was and becomes.
+
+        Raises:
+            Forbidden: their level on one of the rows is too low.
+            Conflict: somebody else was faster.
+        """
+        self.check(done)
+        steps.apply(self.project, done, user=self.user, edits=edits, guarded=guarded)
+
+    def check(self, done: Sequence[Step]) -> None:
+        """Refuse steps on rows that the caller may not write. Raises Forbidden."""
+        if not self.scope.is_restricted:
+            return
+        for kind in {step.kind for step in done}:
+            mine = [step for step in done if step.kind is kind]
+            before = [step.before.entity for step in mine if step.before]
+            self.scope.check(kind, [*before, *(step.after for step in mine if step.after)])
 
     def signed(self) -> dict[str, Any]:
         """The members that say who changes a thing, and when."""
@@ -130,11 +150,6 @@ def existing(kind: Kind, project: int, numbers: Collection[int]) -> set[int]:
 
 
 # --- elements ------------------------------------------------------------------------------------------------------
-
-
-def all_rows(kind: Kind, *where: Tree) -> Query:
-    """A query for every row that fits: earlier marks and tombstones too."""
-    return Query(kind=kind, where=both(*where), merge=False, show_deleted=True, show_all_marks=True)
 
 
 def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Identity, list[Stored[Any]]]:

@@ -15,7 +15,7 @@ from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource, answer
 from chalicelib.core.responses import CreateListResponse, MessageResponse
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.http.addresses import PROJECT
+from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
 from chalicelib.http.operation import Call, Found, NoQuery, Operation
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
@@ -86,7 +86,7 @@ class _ByUid:
 
     def level(self, scope: Scope, found: Found[Run | StoredJob]) -> Level:
         """The caller's level in the project."""
-        return scope.project_level(found.project or 0, self.what, lambda: None)
+        return scope.project_level(found.project or 0, self.what, lambda: found.thing)
 
 
 ONE = _ByUid()
@@ -104,12 +104,12 @@ def launch(call: Call[Project, NoQuery, JobSpec]) -> JobsStarted:
 
 def list_jobs(call: Call[Project, JobQuery, None]) -> list[Job]:
     """Jobs of the project as they stand."""
-    return jobs_service.listed(call.project, call.query.gid, call.query.media_id)
+    return jobs_service.listed(call.project, call.query.gid, call.query.media_id, call.scope)
 
 
 def delete_jobs(call: Call[Project, JobQuery, None]) -> MessageResponse:
     """Cancel and remove jobs of the project."""
-    count = jobs_service.remove_many(call.project, call.query.gid, call.query.media_id)
+    count = jobs_service.remove_many(call.project, call.query.gid, call.query.media_id, call.scope)
     return MessageResponse(message=f"Deleted {count} jobs for project {call.project}!")
 
 
@@ -137,7 +137,7 @@ def change_job(call: Call[Run | StoredJob, NoQuery, JobUpdate]) -> MessageRespon
 
 def list_groups(call: Call[Project, JobGroupQuery, None]) -> list[JobGroup]:
     """The launches of a project with the sums of their jobs."""
-    return jobs_service.groups(call.project, call.query.gid)
+    return jobs_service.groups(call.project, call.query.gid, call.scope)
 
 
 def get_log(call: Call[Run | StoredJob, JobLogQuery, None]) -> JobLog:
@@ -199,7 +199,7 @@ OPERATIONS = (
         path="/rest/Jobs/{project}",
         summary="The jobs of a project as they stand, oldest first; with `gid` also the transcodes of that group.",
         needs=Permission.VIEW,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=JobQuery,
         returns=list[Job],
         handler=list_jobs,
@@ -211,7 +211,7 @@ OPERATIONS = (
         path="/rest/Jobs/{project}",
         summary="Cancel and remove jobs of a project.",
         needs=Permission.EXECUTE,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=JobQuery,
         returns=MessageResponse,
         handler=delete_jobs,
@@ -272,7 +272,7 @@ OPERATIONS = (
         path="/rest/JobGroups/{project}",
         summary="The launches of a project: their jobs by status, and the sum of their progress.",
         needs=Permission.VIEW,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=JobGroupQuery,
         returns=list[JobGroup],
         handler=list_groups,

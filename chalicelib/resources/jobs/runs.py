@@ -33,6 +33,7 @@ class JobSpec(Resource, kw_only=True):
     """What is launched over which media, as clients of every version ask for it."""
 
     accepts = {"parameters": "extra_params"}
+    names = {"media_ids": "media"}
 
     algorithm_name: Annotated[str, Meta(min_length=1, max_length=128)]
     media_ids: list[int] | None = None
@@ -101,6 +102,11 @@ class Run(Struct, kw_only=True, omit_defaults=True):
     """What a step reported."""
     is_stopping: bool = False
     """It was deleted, and its engine has not heard of that yet."""
+
+    @property
+    def sources(self) -> list[int]:
+        """The ids of the media that it works on."""
+        return self.media_ids
 
     @property
     def is_final(self) -> bool:

@@ -20,14 +20,14 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from chalicelib.access import view_queries
+from chalicelib.access import references, view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import Project
-from chalicelib.core.algorithms import Algorithm
+from chalicelib.core.algorithms import ALGORITHM, Algorithm
 from chalicelib.core.jobs import JOB, Job, JobGroup, JobLog, JobProgress, StoredJob
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now, options
-from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
+from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound, Unavailable
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.algorithms import service as algorithms_service
@@ -79,11 +79,14 @@ def launch(project: Project, scope: Scope, token: str, spec: JobSpec, *, all_med
     """
     algorithm = algorithms_service.named(project.id, spec.algorithm_name)
     caller = scope.caller
+    if scope.project_level(project.id, ALGORITHM.name, lambda: algorithm) < scope.needed:
+        message = f"Your permission on the algorithm {algorithm.name!r} is too low."
+        raise Forbidden(message)
     media = _media(project.id, spec, scope, all_media=all_media)
     gid = str(uuid.uuid4())
     for mail in (spec.success_email_spec, spec.failure_email_spec):
         if mail is not None:
-            project_emails.prepare(project.id, mail, gid, caller.id, scope)
+            project_emails.prepare(project.id, mail, gid, caller.id)
     batches = _batches(media, algorithm.files_per_job)
     if not batches:
         return Launched(algorithm=algorithm, gid=gid, runs=[])
@@ -106,25 +109,25 @@ def launch(project: Project, scope: Scope, token: str, spec: JobSpec, *, all_med
     return Launched(algorithm=algorithm, gid=gid, runs=_submit(runs))
 
 
-def listed(project: int, gid: str | None, media: Sequence[int] | None) -> list[Job]:
+def listed(project: int, gid: str | None, media: Sequence[int] | None, scope: Scope) -> list[Job]:
     """The jobs of a project, brought up to date, oldest first; with a gid also the transcodes of that group."""
-    found = [shown(run) for run in status_sync.current(_runs(project, gid, media))]
+    found = [shown(run) for run in status_sync.current(_runs(project, gid, media, scope))]
     if gid is not None:
         found += [
             shown_transcode(job)
-            for job in records.linked(JOB, "gid", gid)
-            if job.project == project and (media is None or job.media in media)
+            for job in scope.only(JOB.name, [job for job in records.linked(JOB, "gid", gid) if job.project == project])
+            if media is None or job.media in media
         ]
     return found
 
 
-def remove_many(project: int, gid: str | None, media: Sequence[int] | None) -> int:
-    """Cancel and remove jobs of a project; how many there were."""
-    runs = _runs(project, gid, media)
+def remove_many(project: int, gid: str | None, media: Sequence[int] | None, scope: Scope) -> int:
+    """Cancel and remove jobs of a project on whose media the caller has the needed level; how many there were."""
+    runs = _runs(project, gid, media, scope)
     cleanup.remove(runs)
     count = len(runs)
     if gid is not None:
-        jobs = [job for job in records.linked(JOB, "gid", gid) if job.project == project]
+        jobs = scope.only(JOB.name, [job for job in records.linked(JOB, "gid", gid) if job.project == project])
         count += transcodes_service.cancel(job for job in jobs if media is None or job.media in media)
     return count
 
@@ -156,10 +159,10 @@ def report(run: Run, progress: JobProgress) -> Run:
     return after
 
 
-def groups(project: int, gid: str | None) -> list[JobGroup]:
+def groups(project: int, gid: str | None, scope: Scope) -> list[JobGroup]:
     """The launches of a project, or one of them, oldest first, with the sums of their jobs."""
     found: dict[str, list[Job]] = {}
-    for job in listed(project, gid, None):
+    for job in listed(project, gid, None, scope):
         found.setdefault(job.gid, []).append(job)
     return [
         JobGroup(
@@ -219,7 +222,7 @@ def find(uid: str) -> Run:
     return run
 
 
-def _runs(project: int, gid: str | None, media: Sequence[int] | None) -> list[Run]:
+def _runs(project: int, gid: str | None, media: Sequence[int] | None, scope: Scope) -> list[Run]:
     runs = records.listed(RUN, project) if gid is None else records.linked(RUN, "gid", gid)
     wanted = set(media) if media is not None else None
     found = [
@@ -227,7 +230,7 @@ def _runs(project: int, gid: str | None, media: Sequence[int] | None) -> list[Ru
         for run in runs
         if run.project == project and not run.is_stopping and (wanted is None or wanted & set(run.media_ids))
     ]
-    return sorted(found, key=lambda run: (run.created, run.uid))
+    return sorted(scope.only(RUN.name, found), key=lambda run: (run.created, run.uid))
 
 
 def _media(project: int, spec: JobSpec, scope: Scope, *, all_media: bool) -> list[int]:
@@ -235,10 +238,20 @@ def _media(project: int, spec: JobSpec, scope: Scope, *, all_media: bool) -> lis
         query = filters.parse(Kind.MEDIA, _parameters(spec.media_query))
         return view_queries.ids(view_queries.current(project), query, scope)
     if spec.media_ids is not None:
+        _check_level(project, spec.media_ids, scope)
         return spec.media_ids
     if not all_media:
         raise BadInput("Request body validation error", "'media_ids' is a required property.")
     return view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, MediaQuery()), scope)
+
+
+def _check_level(project: int, numbers: Sequence[int], scope: Scope) -> None:
+    """Refuse media on which the caller may not launch an algorithm. Raises Forbidden."""
+    if scope.is_restricted:
+        closed = set(numbers) - references.visible(scope, project, Kind.MEDIA.value, numbers)
+        if closed:
+            message = f"media_ids: your permission on media {min(closed)} is too low."
+            raise Forbidden(message)
 
 
 def _parameters(text: str) -> MediaQuery:

@@ -20,7 +20,6 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core import object_keys
 from chalicelib.core.integrations import JOB_CLUSTER
 from chalicelib.core.object_keys import ObjectKey
@@ -274,7 +273,7 @@ def _told(run: Run) -> Run:
     if spec is None or not run.is_final:
         return run
     try:
-        mails = project_emails.prepare(run.project, spec, f"job-{run.uid}", run.user, UNRESTRICTED)
+        mails = project_emails.prepare(run.project, spec, f"job-{run.uid}", run.user)
         send_many(settings().email_queue_url, mails)
     except Unavailable:
         raise

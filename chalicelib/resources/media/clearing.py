@@ -10,11 +10,12 @@ from dataclasses import replace
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.entities import State
 from chalicelib.core.kinds import Kind
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
-from chalicelib.resources.entities.service import all_rows, has_earlier, letting_go
+from chalicelib.resources.entities.service import has_earlier, letting_go
 from chalicelib.storage.dynamodb import entities, steps
 
 A_ROUND = 10 * steps.LARGEST
@@ -41,13 +42,13 @@ def clear(project: int, user: int, media: Sequence[int]) -> bool:
     for start in range(0, len(states), entities.ROWS_A_READ):
         if done >= A_ROUND:
             break
-        going = _with_nothing_else(view, states[start : start + entities.ROWS_A_READ], media)
+        going = with_nothing_else(view, states[start : start + entities.ROWS_A_READ], media)
         delete_rows(Kind.STATE, project, user, going)
         done += len(going)
     return done < A_ROUND
 
 
-def _with_nothing_else(view: view_queries.View, states: Sequence[int], media: Sequence[int]) -> list[int]:
+def with_nothing_else(view: view_queries.View, states: Sequence[int], media: Sequence[int]) -> list[int]:
     """Those of the states that have no other media left."""
     rows: list[State] = [row.entity for row in entities.many(Kind.STATE, states).values()]
     others = {number for row in rows for number in row.media} - set(media)

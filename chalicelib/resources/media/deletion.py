@@ -14,23 +14,24 @@ from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange, Verb
+from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.media import bulk as media_bulk
 from chalicelib.resources.media.changes import check_count
 from chalicelib.resources.media.clearing import on
 
 
-def delete(project: int, user: int, numbers: Sequence[int]) -> int:
+def delete(writer: Writer, numbers: Sequence[int]) -> int:
     """Delete media of a project and what lies on them; how many. Their objects are kept until a purge."""
     if not numbers:
         return 0
-    view = view_queries.current(project)
+    view = view_queries.current(writer.project)
     rows = sum(view_queries.count(view, on(kind, numbers), UNRESTRICTED) for kind in (Kind.LOCALIZATION, Kind.STATE))
-    verbs: tuple[Verb, ...] = ("delete", "clear")
     changes = [
-        BulkChange(kind=Kind.MEDIA, project=project, user=user, verb=verb, numbers=list(numbers)) for verb in verbs
+        BulkChange(kind=Kind.MEDIA, project=writer.project, user=writer.user, verb=verb, numbers=list(numbers))
+        for verb in ("delete", "clear")
     ]
-    bulk_service.run(*changes, rows=len(numbers) + rows)
+    bulk_service.run(*changes, rows=len(numbers) + rows, handlers=media_bulk.HANDLERS, scope=writer.scope)
     return len(numbers)
 
 
@@ -39,4 +40,4 @@ def delete_many(writer: Writer, parameters: MediaQuery, body: MediaIdQuery | Non
     query = filters.parse(Kind.MEDIA, parameters, body)
     numbers = view_queries.ids(view_queries.current(writer.project), query, writer.scope)
     check_count(numbers, count)
-    return delete(writer.project, writer.user, numbers)
+    return delete(writer, numbers)

@@ -19,17 +19,14 @@ from chalicelib.core.entities import (
     Media,
     MediaFiles,
 )
+from chalicelib.core.media_files import TAG_ATTRIBUTE
 from chalicelib.core.resource import Flag, Id, Resource, Uuid
 from chalicelib.errors import BadInput
 
-TAG_ATTRIBUTE = "tator_user_sections"
-"""The attribute of a media that carries the tag of its folder, empty where it lies in none."""
 TAG_NAMES = {"svc_user_sections": TAG_ATTRIBUTE}
 """Its other name, by which it may be given as well."""
 JOBS_ATTRIBUTE = "_tator_import_workflow"
 """The attribute of a media that names the jobs that made its files."""
-ROLES = ("streaming", "archival", "audio", "image", "thumbnail", "thumbnail_gif", "attachment")
-"""The roles whose entries name objects."""
 
 Url = Annotated[str, Meta(max_length=2048)]
 GroupId = Annotated[str, Meta(max_length=36)]
@@ -55,6 +52,7 @@ class MediaSpec(Dimensions, kw_only=True):
     `name` and `md5` are required; the origin of the URLs is checked first, so their absence is found by the handler.
     """
 
+    names: ClassVar = {"section_id": "section"}
     required_later: ClassVar = frozenset({"name", "md5"})
 
     type: Annotated[int, Meta(ge=-1)]
@@ -76,6 +74,8 @@ class MediaSpec(Dimensions, kw_only=True):
 class MultiDefinition(Resource, kw_only=True):
     """Several media shown side by side."""
 
+    names: ClassVar = {"ids": "media"}
+
     ids: list[Id] | None = None
     layout: list[int] | None = None
     quality: int | None = None
@@ -91,6 +91,8 @@ class LiveUpdateDefinition(Resource, kw_only=True):
 
 class MediaUpdate(Dimensions, kw_only=True):
     """What a PATCH of one media may carry."""
+
+    names: ClassVar = {"primary_section": "section"}
 
     name: MediaName | None = None
     media_files: MediaFiles | None = None
@@ -157,15 +159,6 @@ def with_live(media: Media, live: LiveUpdateDefinition) -> MediaFiles:
     files = media.media_files or MediaFiles()
     _refuse(media, files, "live", ("streaming", "archival", "image", "ids"))
     return msgspec.structs.replace(files, live=live.streams, layout=live.layout)
-
-
-def keys_of(files: MediaFiles | None) -> set[str]:
-    """The keys of all objects that a media's files name."""
-    found = set()
-    for role in ROLES:
-        for entry in getattr(files, role, None) or []:
-            found |= {entry.path, getattr(entry, "segment_info", None)}
-    return {key for key in found if key and "://" not in key}
 
 
 def with_job(media: Media, uid: str) -> Media:

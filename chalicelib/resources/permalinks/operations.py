@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from chalicelib.access import authentication
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys, origins
 from chalicelib.core.definitions import MEDIA_TYPE
 from chalicelib.core.entities import ImageDefinition, Media, VideoDefinition
@@ -37,7 +38,7 @@ class PermalinkQuery(Resource, kw_only=True):
 def get_permalink(call: Call[Media | None, PermalinkQuery, None]) -> Answer:
     """Redirect to the file, for members, and for everyone where the project is open to all."""
     media = call.target
-    if media is None or not _may_see(call.caller, media):
+    if media is None or not _may_see(call.scope, media):
         if not call.caller.signed_in:
             raise Unauthenticated
         raise NotFound.of("Media", call.path["id"])
@@ -72,8 +73,10 @@ def _redirectable(media: Media, url: str) -> str:
     return plain
 
 
-def _may_see(caller: authentication.Caller, media: Media) -> bool:
-    return authentication.project_level(caller, media.project) > Level.NONE or authentication.is_public(media.project)
+def _may_see(scope: Scope, media: Media) -> bool:
+    """Whether the caller may see the media, or everybody may: the user called anonymous."""
+    readers = [scope, *(Scope.of(public, Level.VIEW) for public in [authentication.anonymous()] if public)]
+    return any(each.project_level(media.project, Kind.MEDIA.value, lambda: media) > Level.NONE for each in readers)
 
 
 def _chosen(media: Media, query: PermalinkQuery) -> str | None:

@@ -51,8 +51,8 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
             continue
         if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
             continue
-        found.append(_seen(project, call.caller, level))
-    return thumbs.show_projects(call.scope, sorted(found, key=lambda project: project.id))
+        found.append(_seen(projects_counts.within(project, call.scope), call.caller, level))
+    return thumbs.show_projects(call.caller.id, sorted(found, key=lambda project: project.id))
 
 
 def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
@@ -74,8 +74,8 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
-    project = _seen(projects_counts.refreshed(call.target), call.caller, call.level)
-    return thumbs.show_projects(call.scope, [project])[0]
+    project = _seen(projects_counts.within(projects_counts.refreshed(call.target), call.scope), call.caller, call.level)
+    return thumbs.show_projects(call.caller.id, [project])[0]
 
 
 def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
@@ -98,7 +98,8 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
     )
     if "thumb" in change:
         thumbs.remove_replaced_project(call.target, changed.thumb)
-    (seen,) = thumbs.show_projects(call.scope, [_seen(changed, call.caller, call.level)])
+    changed = projects_counts.within(changed, call.scope)
+    (seen,) = thumbs.show_projects(call.caller.id, [_seen(changed, call.caller, call.level)])
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 

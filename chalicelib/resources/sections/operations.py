@@ -18,7 +18,7 @@ from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery, Operation
-from chalicelib.resources.sections import changes as sections_changes
+from chalicelib.resources.sections import bulk as sections_bulk
 from chalicelib.resources.sections import search as sections_search
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.resources.sections.lquery import LabelPattern
@@ -80,13 +80,13 @@ class SectionResource(RecordResource):
                 more["attributes"] = merge(types, current.attributes, attributes, None, None)
             return msgspec.structs.replace(current, **change, **more)
 
-        records.edit(SECTION, call.target.id, how, user=call.caller.id, taken=sections_changes.path_taken())
+        records.edit(SECTION, call.target.id, how, user=call.caller.id, taken=sections_bulk.path_taken())
         return MessageResponse(message=f"Section {call.target.id} updated successfully!")
 
 
 def remove_section(call: Call[Section, NoQuery, None]) -> None:
     """Remove the grouping; the media stay."""
-    sections_service.delete(call.project, [call.target], call.caller.id)
+    sections_service.delete(call.scope, call.project, [call.target])
 
 
 def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> MessageResponse:
@@ -94,13 +94,13 @@ def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> Mes
     swap = call.body.path_substitution
     if swap is None:
         raise BadInput("Nothing to change: give path_substitution.")
-    done = sections_service.substitute(call.project, _matching(call), swap.old, swap.new, call.caller.id)
+    done = sections_service.substitute(call.scope, call.project, _matching(call), swap.old, swap.new)
     return MessageResponse(message=f"Successfully updated {done} sections!")
 
 
 def delete_sections(call: Call[Project, SectionQuery, None]) -> MessageResponse:
     """Remove all sections that match."""
-    done = sections_service.delete(call.project, _matching(call), call.caller.id)
+    done = sections_service.delete(call.scope, call.project, _matching(call))
     return MessageResponse(message=f"Successfully deleted {done} sections!")
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
+from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput, NotFound
@@ -43,6 +44,8 @@ def create(scope: Scope, project: int, spec: TemporaryFileSpec) -> TemporaryFile
     else:
         try:
             objects.copy(source, key, mime)
+            if (owner := object_keys.owner_of(source.path)) and owner[1] == Kind.MEDIA:
+                file.media = owner[2]
         except NotFound:
             message = f"url: there is no object {source.path}."
             raise BadInput(message) from None
@@ -104,15 +107,16 @@ def remove(file: TemporaryFile) -> None:
     records.remove(TEMPORARY_FILE, file.id)
 
 
-def remove_all(project: int, *, only_expired: bool) -> int:
-    """Remove the files of a project; how many."""
+def remove_all(project: int, scope: Scope, *, only_expired: bool) -> int:
+    """Remove the files of a project on which the caller has the needed level; how many."""
     moment = now()
     files = [
         file for file in records.listed(TEMPORARY_FILE, project) if not only_expired or file.eol_datetime <= moment
     ]
-    for file in files:
+    doomed = scope.only(TEMPORARY_FILE.name, files)
+    for file in doomed:
         remove(file)
-    return len(files)
+    return len(doomed)
 
 
 def key_of(file: TemporaryFile) -> ObjectKey:

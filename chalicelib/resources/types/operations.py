@@ -103,7 +103,7 @@ class TypeResource:
     def delete(self, call: Call[AnyType, NoQuery, None]) -> MessageResponse:
         """Delete the type with everything of it."""
         number = call.target.id
-        gone = retirement.delete_type(self.kind, call.project, number, call.caller.id)
+        gone = retirement.delete_type(self.kind, call.project, number, call.scope)
         title = f"{self.kind.capitalize()} type"
         return MessageResponse(message=f"{title} {number} (and {gone} instances) deleted successfully!")
 

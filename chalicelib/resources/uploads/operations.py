@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -26,6 +26,8 @@ _MOST_KEYS = 10_000
 
 class UploadInfoQuery(Resource, kw_only=True):
     """What is to be uploaded, and how."""
+
+    names: ClassVar = {"media_id": "media", "file_id": "file"}
 
     expiration: Annotated[int, Meta(ge=1, le=WEEK, description="Seconds that the URLs are good for.")] = DAY
     num_parts: Annotated[int, Meta(ge=1, le=MOST_PARTS, description="Parts of the upload.")] = 1

@@ -7,12 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Organization, Project
-from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectKey
-from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.storage.objects import objects, owners, presigned
 
@@ -66,27 +63,26 @@ def show_organizations(user: int, organizations: Sequence[Organization]) -> list
     ]
 
 
-def show_projects(scope: Scope, projects: Sequence[Project]) -> list[Project]:
+def show_projects(user: int, projects: Sequence[Project]) -> list[Project]:
     """Projects with the URLs of their pictures, the same for the same caller for hours, instead of the keys.
 
-    A project's picture is the one that it was given, else the thumbnail of its first media for callers who may see all
-    of its media.
+    A project's picture is the one that it was given, else the thumbnail of the first media that the caller may see.
     """
-    firsts = [_first_thumb(project, scope) for project in projects]
+    firsts = [_first_thumb(project) for project in projects]
     named = owners.authorize_many(first for first in firsts if first)
     keys = [
         _given_to(project) or (named.get(first) if first else None)
         for project, first in zip(projects, firsts, strict=True)
     ]
-    urls = presigned.urls(scope.caller.id, (key for key in keys if key), SECONDS)
+    urls = presigned.urls(user, (key for key in keys if key), SECONDS)
     return [
         msgspec.structs.replace(project, thumb=urls[key] if key else None)
         for project, key in zip(projects, keys, strict=True)
     ]
 
 
-def _first_thumb(project: Project, scope: Scope) -> owners.Named | None:
-    if project.thumb or not project.first_thumb or Kind.MEDIA in scope.at(Level.VIEW).terms(project.id):
+def _first_thumb(project: Project) -> owners.Named | None:
+    if project.thumb or not project.first_thumb:
         return None
     owner = object_keys.owner_of(project.first_thumb)
     media = project.first_thumb_media or (owner[2] if owner else 0)

@@ -15,10 +15,10 @@ from typing import Any
 
 from chalicelib.access.scope import Scope
 from chalicelib.core import tus
-from chalicelib.core.permissions import Permission, Verdict, decide
+from chalicelib.core.permissions import Level, Permission, Verdict, decide
 from chalicelib.core.tus import Upload
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
-from chalicelib.http.addresses import PROJECT
+from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, within
 from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation
 from chalicelib.resources.uploads import tus as uploads_tus
 from chalicelib.settings import settings
@@ -53,7 +53,7 @@ def _find(path: dict[str, Any]) -> Found[Upload]:
     return Found(thing=upload, project=upload.project)
 
 
-ONE = replace(PROJECT, what="upload", locate=_find, variables={"id": str})
+ONE = within(replace(PROJECT, what="upload", locate=_find, variables={"id": str}))
 
 
 def capabilities(_: Call[None, NoQuery, None]) -> Answer:
@@ -130,7 +130,7 @@ def download(call: Call[Upload, NoQuery, None]) -> Answer:
 
 
 def _check_may(scope: Scope, found: Found[Any]) -> None:
-    level = PROJECT.level(scope, found)
+    level = WITHIN_PROJECT.level(scope.at(Level.TRANSFER), found)
     verdict = decide(Permission.TRANSFER, signed_in=True, is_staff=scope.caller.is_staff, level=level)
     if verdict is Verdict.UNKNOWN:
         raise NotFound.of("Project", found.project)

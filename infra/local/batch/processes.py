@@ -27,7 +27,7 @@ MARK = "LIMN_STEP"
 """A variable that every process of a step inherits: those that left its session are found by it."""
 _PYTHON = re.compile(r"python(3(\.\d+)?)?")
 _SCRIPT = "/limn/source"
-_NICE = 10
+_NICE = 3
 _PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/etc", "/sys", "/nix", "/snap")
 _PROC = tuple(f"/proc/{name}" for name in ("cpuinfo", "meminfo", "stat", "sys", "filesystems", "loadavg", "version"))
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm")  # noqa: S108

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.resource import now
@@ -196,7 +197,7 @@ class TestDeath:
         with monkeypatch.context() as patched:
             patched.setattr(place, name, die)
             with pytest.raises(KeyboardInterrupt):
-                jobs_service.remove_many(project, None, None)
+                jobs_service.remove_many(project, None, None, UNRESTRICTED)
         assert api.get(f"Job/{uid}").status == 404
         function.handler({}, None)
         assert cluster.workflows == {}
@@ -209,5 +210,5 @@ def test_many_are_removed_in_few_questions(api, project, algorithm, monkeypatch)
     asked = []
     linked = records.linked
     monkeypatch.setattr(records, "linked", lambda *given: asked.append(given) or linked(*given))
-    jobs_service.remove_many(project, None, None)
+    jobs_service.remove_many(project, None, None, UNRESTRICTED)
     assert len(asked) == 1
