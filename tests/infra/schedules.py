@@ -205,7 +205,7 @@ class Upkeep:
         self.api.made(f"TemporaryFiles/{self.project}", {"name": "a", "url": url, "lookup": "b", "hours": 1})
         stray = key.rpartition("/")[0] + "/stray.jpg"
         objects.write(stray, b"x")
-        object_cleanup.release(self.project, [stray, key])
+        object_cleanup.release(self.project, [objects.key(stray), objects.key(key)])
         size = LARGEST_CHUNK
         broken = begun(self.api, self.project, 3 * size, bytes(size))
         for number, part in ((1, bytes(size)), (2, b"x")):

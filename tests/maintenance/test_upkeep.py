@@ -281,7 +281,7 @@ class TestLeftovers:
         number, key = image(api, project, type_)
         stray = key.rpartition("/")[0] + "/stray.jpg"
         objects.write(stray, b"x")
-        object_cleanup.release(project, [stray, key])
+        object_cleanup.release(project, [objects.key(stray), objects.key(key)])
         upkeep.look_after(project)
         assert objects.size(stray) is None
         assert objects.size(key)
