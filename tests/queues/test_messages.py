@@ -10,6 +10,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from chalicelib import queues
+from chalicelib.core.retry import Retry
 from chalicelib.errors import TooLarge, Unavailable
 from chalicelib.queues import Message, Unreadable, sending
 from chalicelib.resources.clips.messages import CutClip
@@ -137,7 +138,7 @@ class FailingSqs:
 
 @pytest.fixture
 def failing(monkeypatch):
-    monkeypatch.setattr(sending, "FIRST_PAUSE", 0)
+    monkeypatch.setattr(sending, "BUSY", Retry(most=10, first=0, longest=0))
 
     def install(*answers):
         fake = FailingSqs(*answers)
