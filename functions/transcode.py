@@ -22,7 +22,7 @@ def _encode(message: EncodePiece, _: Delivery) -> None:
 
 
 def _assemble(message: AssembleTranscode, _: Delivery) -> None:
-    transcodes_steps.assemble(message.job)
+    transcodes_steps.assemble(message.job, message.group)
 
 
 def _import(message: ImportImage, delivery: Delivery) -> None:
