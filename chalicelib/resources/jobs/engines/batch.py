@@ -1,8 +1,8 @@
 """AWS Batch on Fargate: the nodes of a workflow as jobs that wait for each other.
 
 A node is submitted once its inputs are known, with dependencies on the jobs that it waits for. A workflow that uses no
-outputs of its steps is submitted as a whole. Otherwise the rest follows when a request, the schedule or an event of Batch
-updates the run.
+outputs of its steps is submitted as a whole. Otherwise the rest follows when a request, the schedule or an event of
+Batch updates the run.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import msgspec
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import Timestamp, timestamp
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.jobs.engines import batch_jobs
@@ -361,7 +362,7 @@ def _read_outputs(run: Run, graph: Graph, known: dict[str, RunNode]) -> None:
             seen.text = _read(batch_jobs.key_of(run, number, batch_jobs.TEXT), "") or ""
 
 
-def _read(key: str, default: str | None) -> str | None:
+def _read(key: ObjectKey, default: str | None) -> str | None:
     size = objects.size(key)
     if size is None:
         return default
