@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, TypeVar, get_origin
+from typing import Any, TypeVar
 
 import msgspec
 from isal import isal_zlib
@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from chalicelib.core.resource import Resource, answer
 from chalicelib.errors import BadInput, LimnError, NotFound, NotSignedIn, WrongMethod
-from chalicelib.http.operation import Answer, Documents, Operation, Present
+from chalicelib.http.operation import Answer, Documents, Operation, Present, formats_of
 
 MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     "json": ("application/json",),
@@ -115,14 +115,6 @@ def shortened(text: str) -> str:
 
 
 # Formats -------------------------------------------------------------------------------------------------------------
-
-
-def formats_of(operation: Operation) -> tuple[str, ...]:
-    """The formats of an operation's answer, the default first: every list also comes as jsonl and csv."""
-    if isinstance(operation.returns, str):
-        return operation.formats
-    lists = ("jsonl", "csv") if get_origin(operation.returns) is list else ()
-    return tuple(dict.fromkeys(("json", *lists, *operation.formats)))
 
 
 def negotiate(operation: Operation, query: Mapping[str, list[str]], headers: Mapping[str, str]) -> str:

@@ -25,9 +25,9 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import BadRequestResponse, NotFoundResponse
 from chalicelib.http.decoding import MAX_THINGS
-from chalicelib.http.encoding import MEDIA_TYPES, formats_of
+from chalicelib.http.encoding import MEDIA_TYPES
 from chalicelib.http.links import Links, links
-from chalicelib.http.operation import OneOf, Operation
+from chalicelib.http.operation import OneOf, Operation, formats_of
 
 Schema = dict[str, Any]
 
@@ -259,6 +259,8 @@ class _Schemas:
             member = {key: value for key, value in properties[name].items() if key != "description"}
             properties[old] = member if "$ref" in member else {**member, "deprecated": True}
             properties[old] |= {} if "$ref" in member else {"description": f"Older name of {name}."}
+        for name, why in getattr(cls, "unused", {}).items():
+            properties.setdefault(name, {"deprecated": True, "description": f"Has no effect: {why}."})
         later = sorted(getattr(cls, "required_later", ()))
         for name in later:
             properties[name].pop("nullable", None)

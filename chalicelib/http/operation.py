@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, get_origin
 
 from chalicelib.access.authentication import Caller
 from chalicelib.core.permissions import Level, Permission
@@ -173,3 +173,11 @@ class Operation:
     def success(self) -> int:
         """The status of a success."""
         return self.status or (201 if self.method == "POST" else 200)
+
+
+def formats_of(operation: Operation) -> tuple[str, ...]:
+    """The formats of an operation's answer, the default first: every list also comes as jsonl and csv."""
+    if isinstance(operation.returns, str):
+        return operation.formats
+    lists = ("jsonl", "csv") if get_origin(operation.returns) is list else ()
+    return tuple(dict.fromkeys(("json", *lists, *operation.formats)))

@@ -56,6 +56,12 @@ class MediaSpec(Dimensions, kw_only=True):
     """
 
     required_later: ClassVar = frozenset({"name", "md5"})
+    unused: ClassVar = {
+        "progress_name": "progress is read from the job",
+        "media_id": "of upload tools that send one body for images and videos",
+        "size": "it is read from the file",
+        "email_spec": "as media_id",
+    }
 
     type: Annotated[int, Meta(ge=-1)]
     name: MediaName | None = None
@@ -91,6 +97,11 @@ class LiveUpdateDefinition(Resource, kw_only=True):
 
 class MediaUpdate(Dimensions, kw_only=True):
     """What a PATCH of one media may carry."""
+
+    unused: ClassVar = {
+        "thumbnail_url": "thumbnails are files of the media, see CreateImageFile",
+        "thumbnail_gif_url": "as thumbnail_url",
+    }
 
     name: MediaName | None = None
     media_files: MediaFiles | None = None

@@ -170,7 +170,7 @@ def _checked(project: int, members: dict[str, Any]) -> dict[str, Any]:
         definitions.check_default(project, member, members.get(member))
     if "attribute_types" in members:
         members["attribute_types"] = check_definitions(members["attribute_types"])
-    if "archive_config" in members:
+    if members.get("archive_config") is not None:
         members["archive_config"] = archive_keys.sealed(members["archive_config"])
     if "elemental_id" in members:
         members["elemental_id"] = members["elemental_id"].lower()
