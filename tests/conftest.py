@@ -29,6 +29,7 @@ AWS = aws.start()
 if os.environ.get("LIMN_STAGE", STAGE) == STAGE:  # another where a test's program has deployed: infra/whole_program.py
     os.environ.update(deploy(aws.REGION))
     os.environ["LIMN_PUBLIC_URL"] = "http://127.0.0.1:8000"
+    os.environ["LIMN_ANSWERS_URL"] = "http://127.0.0.1:8000"
     os.environ["LIMN_S3_ENDPOINT"] = "http://127.0.0.1:8001"
     os.environ["LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS"] = "true"
 
@@ -40,10 +41,12 @@ from chalicelib.core.resource import now  # noqa: E402
 from chalicelib.resources.projects import service as projects_service  # noqa: E402
 from chalicelib.settings import settings  # noqa: E402
 from chalicelib.storage.dynamodb import ids, records  # noqa: E402
+from infra.local import stored_answers  # noqa: E402
 from infra.local.gateway import Gateway, Reply  # noqa: E402
 from tests import roles  # noqa: E402
 
 GATEWAY = Gateway(app)
+GATEWAY.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
 roles.install()
 _names = itertools.count(1)
 

@@ -96,7 +96,7 @@ class StateTypeUpdate(Resource, kw_only=True):
 class StateTypeSpec(StateTypeUpdate, kw_only=True):
     """What creates a state type."""
 
-    unused: ClassVar = {"effective_permission": "it is computed"}
+    unused: ClassVar = {"effective_permission": "it is computed", "dtype": "it is always state"}
 
     name: TypeName
     association: Literal["Media", "Frame", "Localization"]
@@ -115,6 +115,8 @@ class LeafTypeUpdate(Resource, kw_only=True):
 
 class LeafTypeSpec(LeafTypeUpdate, kw_only=True):
     """What creates a leaf type."""
+
+    unused: ClassVar = {"dtype": "it is always leaf"}
 
     name: TypeName
     attribute_types: list[AttributeType] | None = None

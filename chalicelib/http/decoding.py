@@ -122,7 +122,7 @@ def _check_parameters(operation: Operation, given: Mapping[str, list[str]]) -> N
     """Refuse parameters that the operation does not declare, and different values of one that takes one value."""
     declared = {name: parameter.is_list for parameter in _parameters(operation.query) for name in parameter.names}
     if len(formats_of(operation)) > 1:
-        declared.setdefault("format", False)
+        declared |= {"format": False} | ({"bom": False} if "csv" in formats_of(operation) else {})
     for name, texts in given.items():
         if name not in declared:
             rule = f"{operation.id} has no query parameter {name!r}.{nearest(name, declared)}"

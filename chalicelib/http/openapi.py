@@ -167,7 +167,13 @@ def _format_parameter(operation: Operation) -> list[Schema]:
     if len(formats) < 2 or "format" in {field.name for field in msgspec.structs.fields(operation.query)}:  # noqa: PLR2004
         return []
     schema = {"type": "string", "enum": list(formats), "default": formats[0]}
-    return [{"name": "format", "in": "query", "description": "The format of the answer.", "schema": schema}]
+    made = [{"name": "format", "in": "query", "description": "The format of the answer.", "schema": schema}]
+    if "csv" in formats:
+        text = "Whether CSV begins with a byte-order mark, by which spreadsheets know that it is UTF-8."
+        made.append(
+            {"name": "bom", "in": "query", "description": text, "schema": {"type": "boolean", "default": False}}
+        )
+    return made
 
 
 def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:

@@ -108,15 +108,16 @@ Present = Callable[[dict[str, Any]], dict[str, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Documents:
-    """A list answer as JSON documents, one per thing, in order: the dispatcher joins them in the format asked for.
+    """A list answer as JSON documents, one per item, in order: the dispatcher joins them in the format asked for.
 
     `columns` names the attributes that become columns of their own in CSV; `present` is what a document looks like
-    there.
+    there; `members` are the other columns of an empty list, where they are not all that its items have.
     """
 
     documents: Iterable[bytes]
     columns: tuple[str, ...] = ()
     present: Present | None = None
+    members: tuple[str, ...] = ()
 
 
 Handler = Callable[[Call[Any, Any, Any]], Any]

@@ -47,6 +47,7 @@ class Reply:
 
 
 Page = Callable[[str, str, bytes], Reply]
+Folder = Callable[[str, str], Reply]
 
 
 @dataclass
@@ -84,6 +85,7 @@ class Gateway:
         self._app = app
         self._root = _Node()
         self._pages: dict[str, Page] = {}
+        self._folders: dict[str, Folder] = {}
         for resource in app.routes:
             node = self._root
             for part in _parts(resource):
@@ -98,6 +100,10 @@ class Gateway:
     def page(self, path: str, serve: Page) -> None:
         """Serve a path of the local stack's own: `serve` gets method, query and body."""
         self._pages[path] = serve
+
+    def folder(self, prefix: str, serve: Folder) -> None:
+        """Serve what lies beneath a path beside the API: `serve` gets method and path."""
+        self._folders[prefix] = serve
 
     def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> Reply:
         """Serve one request.
@@ -114,6 +120,9 @@ class Gateway:
                 raise TooLarge("The request's body is larger than 10 MB.")
             if url.path in self._pages:
                 return self._pages[url.path](method, url.query, body)
+            for prefix, serve in self._folders.items():
+                if url.path.startswith(prefix):
+                    return serve(method, url.path)
             resource, variables = self._route(url.path)
             methods = self._app.routes[resource]
             if method == "OPTIONS" and method not in methods:

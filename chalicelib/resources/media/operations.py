@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -79,7 +80,7 @@ def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
         roles=call.query.presign_only or ROLES,
         fresh=bool(call.query.no_cache),
     )
-    return Documents(documents=map(msgspec.json.encode, signed), columns=found.columns, present=found.present)
+    return replace(found, documents=map(msgspec.json.encode, signed))
 
 
 def count_media(call: Call[Project, MediaQuery, Any]) -> int:
