@@ -58,6 +58,7 @@ def _view(operations: dict[str, Operation]) -> Any:
                 headers={name.lower(): value for name, value in request.headers.items()},
                 body=request.raw_body or None,
                 id=request.context.get("requestId", ""),
+                network_address=request.context.get("identity", {}).get("sourceIp") or "",
             ),
         )
         # Chalice refuses bytes to clients that did not ask for exactly their type; ours ask for image/* or for nothing.

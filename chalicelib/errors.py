@@ -2,7 +2,7 @@
 
     LimnError                500, never raised itself
     ├── BadInput             400  the request breaks a rule; the message names the field and the rule
-    ├── NotSignedIn          401  no credentials, or credentials nobody holds
+    ├── Unauthenticated      401  no credentials, or credentials that are not valid
     ├── Forbidden            403  signed in, may know of the thing, may not do this to it
     ├── NotFound             404  there is none, or none this caller may know of
     ├── WrongMethod          405  the path exists, the method does not
@@ -11,7 +11,7 @@
     ├── WrongVersion         412  the request speaks a version of a protocol that is not spoken here
     ├── TooLarge             413  more bytes, items or pixels than allowed
     ├── WrongContent         415  the body is not of the type that is taken here
-    ├── TooMany              429  too often
+    ├── TooMany              429  too many requests; Retry-After says when to try again
     ├── Damaged              460  the body is not what its checksum says (tus 1.0)
     └── Unavailable          503  a part we depend on is away; nothing was changed
 
@@ -41,8 +41,8 @@ class BadInput(LimnError):
     status = 400
 
 
-class NotSignedIn(LimnError):
-    """No credentials where they are needed, or credentials that nobody holds."""
+class Unauthenticated(LimnError):
+    """No credentials where they are needed, or credentials that are not valid."""
 
     status = 401
 
@@ -111,9 +111,13 @@ class WrongContent(LimnError):
 
 
 class TooMany(LimnError):
-    """The caller comes too often."""
+    """Too many requests; `retry_after` is in how many seconds one may succeed, 0 where that is not known."""
 
     status = 429
+
+    def __init__(self, message: str, details: str = "None", *, retry_after: int = 0) -> None:
+        super().__init__(message, details)
+        self.retry_after = retry_after
 
 
 class Damaged(LimnError):

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 PREFIX = "LIMN_"
 _ORIGIN = re.compile(r"https?://[^/,\s]+")
-_LISTS = ("allowed_origins", "store_origins")
+_LISTS = ("allowed_origins", "store_origins", "service_origins")
 _ROLE = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[!-~]{1,576}"
 _ARNS = {
     "job_queue": r"arn:aws[a-z-]*:batch:[a-z0-9-]+:[0-9]{12}:job-queue/[A-Za-z0-9_-]{1,128}",
@@ -71,6 +72,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""
     store_origins: list[str] = []
     """Origins of object stores inside the operator's network that organizations may register buckets at."""
+    service_origins: list[str] = []
+    """Origins of job clusters and annotators inside the operator's network that may be registered."""
     gcs_endpoint: str = "https://storage.googleapis.com"
     """Where Google Cloud Storage is; another for an emulator, whose origin is then one of `store_origins`."""
     job_queue: str = ""
@@ -82,6 +85,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """ARN of the role of jobs that take or make files; it reaches the files of jobs and nothing else."""
     job_files_image: str = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
     """The image, its entrypoint `aws`, that brings files to jobs and takes them away."""
+    job_shortest_timeout: Annotated[int, Meta(ge=1, le=3600)] = 60
+    """The shortest time limit in seconds that the queue takes: AWS Batch takes 60 or more."""
     job_days: Annotated[int, Meta(ge=1, le=3650)] = 30
     """For how many days a finished job is kept."""
     stage: str = "local"
@@ -103,6 +108,9 @@ class Misconfigured(Exception):
     """A variable is missing or is not what it must be; the message names it."""
 
 
+_replacement: Settings | None = None
+
+
 @lru_cache(maxsize=1)
 def settings() -> Settings:
     """The settings of this process, read from the environment once: when the first module of the service is imported.
@@ -110,7 +118,25 @@ def settings() -> Settings:
     Raises:
         Misconfigured: a variable is missing, is not of its type, or does not fit.
     """
-    return read(os.environ)
+    return _replacement or read(os.environ)
+
+
+@contextmanager
+def override(**changes: Any) -> Iterator[Settings]:
+    """Use other settings in this process until the block ends; for tests.
+
+    Raises:
+        TypeError: a name is not a setting.
+    """
+    global _replacement  # noqa: PLW0603 one of the process, as the environment is
+    before = _replacement
+    _replacement = msgspec.structs.replace(settings(), **changes)
+    settings.cache_clear()
+    try:
+        yield settings()
+    finally:
+        _replacement = before
+        settings.cache_clear()
 
 
 def read(variables: Mapping[str, str]) -> Settings:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chalicelib.queues import CutClip
 from chalicelib.resources.clips import service as clips_service
+from chalicelib.resources.clips.messages import CutClip
 from functions.worker import Delivery, worker
 
 

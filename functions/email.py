@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from chalicelib.errors import LimnError
-from chalicelib.queues import SendEmail
 from chalicelib.resources.email import service as email_service
 from chalicelib.resources.email import system_emails
+from chalicelib.resources.email.messages import SendEmail
 from chalicelib.storage.objects import objects
 from functions.worker import Delivery, worker
 
 RECEIVES = 4
-"""`maxReceiveCount` of the email queue: a mail that fails for minutes is for a person to look at."""
+"""`maxReceiveCount` of the email queue: a mail that fails for minutes goes to the dead-letter queue."""
 
 
 def _send(message: SendEmail, _: Delivery) -> None:
     email_service.send_email(message, read=lambda bucket, key: objects.read(key, bucket=bucket))
 
 
-def _tell(message: SendEmail, reason: Exception) -> bool:
-    """Tell who asked for a mail that it did not go; whether there is such a one."""
+def _report(message: SendEmail, reason: Exception) -> bool:
+    """Mail the sender that a mail could not be sent; whether there is a sender to mail."""
     if message.asked_by is None:
         return False
     why = f"{reason.message} {reason.details or ''}" if isinstance(reason, LimnError) else type(reason).__name__
-    letter = system_emails.undelivered(message.subject, message.recipients, why.strip())
-    system_emails.post(letter, message.asked_by, number=f"{message.id}-undelivered")
+    report = system_emails.undelivered(message.subject, message.recipients, why.strip())
+    system_emails.enqueue(report, message.asked_by, number=f"{message.id}-undelivered")
     return True
 
 
-handler = worker({SendEmail: _send}, on_poison=_tell, receives=RECEIVES)
+handler = worker({SendEmail: _send}, on_poison=_report, receives=RECEIVES)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from chalicelib.queues import BuryRetired, FinishBulkChange, PurgeProject
 from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.types import retirement
+from chalicelib.resources.types.messages import BuryRetired
 from functions.worker import Delivery, worker
 
 SPARE = 60.0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from chalicelib.errors import NotFound
-from chalicelib.queues import AssembleTranscode, EncodePiece, ImportImage, PlanTranscode
 from chalicelib.resources.media import images
+from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.transcodes import steps as transcodes_steps
+from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
 from functions.worker import Delivery, Retry, worker
 
 UNTIL_IT_IS_THERE = 35.0

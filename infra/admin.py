@@ -133,7 +133,9 @@ def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 one for each command
             case "unlock":
                 return f"User {administration.unlock(str(given['username'])).username} may sign in."
             case "activate" | "deactivate" as command:
-                user = administration.set_active(str(given["username"]), active=command == "activate")
+                user = administration.set_active(
+                    administration.named(str(given["username"])), active=command == "activate"
+                )
                 return f"The account of {user.username} is {'open' if user.is_active else 'closed'}."
             case "staff" | "no-staff" as command:
                 user = administration.set_staff(str(given["username"]), staff=command == "staff")

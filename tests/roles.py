@@ -130,6 +130,9 @@ def rights(service: str, operation: str, given: dict[str, Any]) -> set[Right]:
             found = {Right(f"ses:{action}", place) for action in actions}
         case "batch":
             found = set(_of_jobs(operation, given))
+        case "logs":
+            place = f"log-group:{given['logGroupName']}:log-stream:{given['logStreamName']}"
+            found = {Right(f"logs:{operation}", f"arn:aws:logs:{aws.REGION}:{aws.ACCOUNT}:{place}")}
         case _:
             found = {Right(f"{service}:{operation}", "*")}
     return found

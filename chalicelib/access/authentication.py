@@ -1,4 +1,4 @@
-"""Who is asking, and how far they may go."""
+"""Authentication, and the levels that memberships and affiliations give a caller."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from chalicelib.access.masks import level_of
 from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, PROJECT, TOKEN, USER, Membership, Project
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.records import padded
-from chalicelib.errors import NotFound, NotSignedIn
+from chalicelib.errors import NotFound, Unauthenticated
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 
 SCHEMES = ("token", "bearer")
 ANONYMOUS = "anonymous"
-"""The user whose membership opens the permalinks of a project to everybody."""
+"""The user whose membership opens the permalinks of a project to everyone."""
 _LONGEST_TOKEN = 200
 
 
 @dataclass(frozen=True, kw_only=True)
 class Caller:
-    """The user behind a request; id 0 is nobody."""
+    """The user behind a request; id 0 is an anonymous caller."""
 
     id: int
     username: str = ""
     is_staff: bool = False
     token_hash: str = ""
+    network_address: str = ""
+    """Of the client, as API Gateway sees it; empty where it is not known."""
 
     @property
     def signed_in(self) -> bool:
@@ -35,9 +37,9 @@ class Caller:
         return self.id > 0
 
     @classmethod
-    def nobody(cls) -> Caller:
+    def anonymous(cls, network_address: str = "") -> Caller:
         """A caller without credentials."""
-        return cls(id=0)
+        return cls(id=0, network_address=network_address)
 
 
 def hash_of(token: str) -> str:
@@ -45,25 +47,31 @@ def hash_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def authenticate(authorization: str | None) -> Caller:
-    """The caller that an Authorization header names; nobody where there is none.
+def authenticate(authorization: str | None, network_address: str = "") -> Caller:
+    """The caller that an Authorization header names; an anonymous one where there is none.
 
     Raises:
-        NotSignedIn: the header is malformed, or its token is nobody's (any more).
+        Unauthenticated: the header is malformed, or its token is not, or no longer, valid.
     """
     if not authorization:
-        return Caller.nobody()
+        return Caller.anonymous(network_address)
     scheme, _, token = authorization.strip().partition(" ")
     token = token.strip()
     if scheme.lower() not in SCHEMES or not token or len(token) > _LONGEST_TOKEN:
-        raise NotSignedIn("Invalid token header: it is to be `Authorization: Token <key>`.")
+        raise Unauthenticated("Invalid token header: it must be `Authorization: Token <key>`.")
     try:
         stored = records.get(TOKEN, hash_of(token))
     except NotFound:
-        raise NotSignedIn("Invalid token.") from None
+        raise Unauthenticated("Invalid token.") from None
     if not stored.is_active:
-        raise NotSignedIn("Invalid token.")
-    return Caller(id=stored.user, username=stored.username, is_staff=stored.is_staff, token_hash=stored.id)
+        raise Unauthenticated("Invalid token.")
+    return Caller(
+        id=stored.user,
+        username=stored.username,
+        is_staff=stored.is_staff,
+        token_hash=stored.id,
+        network_address=network_address,
+    )
 
 
 def membership(caller_id: int, project: int) -> Membership | None:
@@ -100,7 +108,7 @@ def organizations_of(caller: Caller) -> dict[int, Level]:
 
 
 def organization_level(caller: Caller, organization: int) -> Level:
-    """How far a caller may go in an organization; with several affiliations the first counts (`spec/3` §3.2)."""
+    """How far a caller may go in an organization; with several affiliations the first counts."""
     if not caller.signed_in:
         return Level.NONE
     if settings().fine_grained_permissions:
@@ -109,10 +117,10 @@ def organization_level(caller: Caller, organization: int) -> Level:
     return LEVEL_OF[first.permission] if first else Level.NONE
 
 
-def is_public(project: int) -> bool:
-    """Whether permalinks of a project are for everybody."""
+def anonymous() -> Caller | None:
+    """The user whose permissions everyone has on permalinks; None where the deployment has no such user."""
     user = records.claimed(USER, "username", ANONYMOUS)
-    return user is not None and membership(user.id, project) is not None
+    return Caller(id=user.id, username=user.username) if user else None
 
 
 def project_of(number: int) -> Project:

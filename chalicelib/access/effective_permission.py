@@ -1,6 +1,6 @@
-"""`effective_permission`: what a caller's masks come to on each thing that an answer shows (`spec/3` §15).
+"""`effective_permission`: the caller's mask on each record and entity that an answer shows.
 
-It is 0 on everything where permissions are not fine-grained; then nothing here does anything.
+It stays 0 where permissions are not fine-grained.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope
+from chalicelib.access.scope import Scope, masks_on
 from chalicelib.core.accounts import ORGANIZATION, PROJECT
 from chalicelib.core.algorithms import ALGORITHM, APPLET
 from chalicelib.core.definitions import SECTION, TYPE_RECORD, VERSION
@@ -34,11 +34,11 @@ WORD_OF: dict[type, str] = {
     Localization: Kind.LOCALIZATION.value,
     State: Kind.STATE.value,
 }
-"""What shows its effective permission → its word."""
+"""Structs that show their effective permission → their kind, as in keys."""
 
 
 class _Placed(msgspec.Struct):
-    """What of a document decides about its mask."""
+    """The members of a document that decide its mask."""
 
     id: int
     primary_section: int | None = None
@@ -49,37 +49,33 @@ class _Placed(msgspec.Struct):
 _placed = msgspec.json.Decoder(_Placed).decode
 
 
-def marked(answer: Any) -> Any:
-    """An answer whose things tell what the caller may do with them: a thing, a list, or a message with an object."""
-    request = scope.current()
-    return answer if request is None else _marked(request, answer)
-
-
-def _marked(request: scope.Request, answer: Any) -> Any:
+def add_masks(scope: Scope, answer: Any) -> Any:
+    """An answer with `effective_permission` set: a record or entity, a list of such, or a message with an object."""
+    if not scope.is_restricted:
+        return answer
     if isinstance(answer, list):
-        return [_marked(request, each) for each in answer]
+        return [add_masks(scope, each) for each in answer]
     if not isinstance(answer, Resource):
         return answer
     if type(answer) in WORD_OF:
-        mask = scope.mask(request, WORD_OF[type(answer)], answer)
+        mask = scope.mask(WORD_OF[type(answer)], answer)
         return msgspec.structs.replace(answer, **{MEMBER: mask})
     if isinstance(shown := getattr(answer, "object", None), Resource | list):
-        return msgspec.structs.replace(answer, object=_marked(request, shown))
+        return msgspec.structs.replace(answer, object=add_masks(scope, shown))
     return answer
 
 
-def documents(project: int, kind: Kind, found: Iterable[bytes]) -> Iterable[bytes]:
-    """Documents of a kind from the view, each with what the caller may do with it."""
-    request = scope.current()
-    if request is None or kind.value not in WORD_OF.values():
+def documents(scope: Scope, project: int, kind: Kind, found: Iterable[bytes]) -> Iterable[bytes]:
+    """Documents of a kind from the view, each with `effective_permission` set."""
+    if not scope.is_restricted or kind.value not in WORD_OF.values():
         return found
-    return _documents(request, project, kind, found)
+    return _documents(scope, project, kind, found)
 
 
-def _documents(request: scope.Request, project: int, kind: Kind, found: Iterable[bytes]) -> Iterator[bytes]:
-    known = request.in_project(project)
+def _documents(scope: Scope, project: int, kind: Kind, found: Iterable[bytes]) -> Iterator[bytes]:
+    known = scope.in_project(project)
     left = iter(found)
     while part := list(islice(left, AT_ONCE)):
-        masks = scope.masks_on(known, kind.value, [_placed(document) for document in part])
+        masks = masks_on(known, kind.value, [_placed(document) for document in part])
         for document, mask in zip(part, masks, strict=True):
             yield msgspec.json.encode({**msgspec.json.decode(document), MEMBER: mask})

@@ -1,6 +1,9 @@
 """Passwords and tokens: argon2id, lock-out, and the same work whether or not a user exists.
 
-Three failed passwords lock an account until ten minutes after the last failure (`spec/3` §2.2, design §7).
+Three failed passwords lock an account until ten minutes after the last failure. An attempt is counted before its
+password is looked at, so that attempts in parallel cannot outrun the limit, and the count ends with a success. Because
+anyone can lock an account whose name they know, the mail that reports a lock has a token: with it the right password
+counts in spite of the lock (docs/decisions/039).
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from chalicelib.access.authentication import hash_of
-from chalicelib.core.accounts import TOKEN, USER, StoredToken, User
+from chalicelib.core.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, StoredToken, Unlock, User
 from chalicelib.core.resource import now
-from chalicelib.errors import BadInput
-from chalicelib.storage.dynamodb import records
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.storage.dynamodb import attempts, records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -25,17 +28,24 @@ if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
 ALLOWED_FAILURES = 3
-LOCK_SECONDS = 600.0
-REFUSAL_SECONDS = 0.2
-"""How long every refusal takes: several times what hashing, counting and a notice do together."""
+LOCK_SECONDS = 600
+REFUSAL_SECONDS = 0.3
+"""How long every refusal takes: several times what hashing, counting and a mail do together."""
+PAUSES = (0.04, 0.08, 0.08)
+"""Seconds to wait where the limit is reached: other sign-ins of the user may be under way, with the right password."""
 TOKENS_A_USER = 20
-"""So many tokens of a user are good at the same time; the next one ends the oldest."""
+"""How many tokens of a user are valid at the same time; the next one ends the oldest."""
 REFUSED = "Could not authenticate with provided credentials!"
 _SHORTEST = 8
 
 
+def new_mailed_token() -> str:
+    """A random token for a link in a mail: 256 bits, in hex. What is stored of it is `hash_of` it."""
+    return secrets.token_hex(32)
+
+
 def check_strength(password: str, *about: str) -> None:
-    """Raise BadInput for a password that is too short, only digits, or one of the words it is about."""
+    """Raise BadInput for a password that is too short, only digits, or equal to one of the words in `about`."""
     if len(password) < _SHORTEST:
         raise BadInput(f"password: at least {_SHORTEST} characters are needed.")
     if password.isdigit():
@@ -49,13 +59,20 @@ def hash_password(password: str) -> str:
     return str(_hasher().hash(password))
 
 
-def verify(username: str, password: str, on_lock: Callable[[User], None] | None = None) -> User:
+def verify(
+    username: str,
+    password: str,
+    on_lock: Callable[[User], None] | None = None,
+    *,
+    unlock_token: str | None = None,
+) -> User:
     """The active user with a name, in any case, and password.
 
     Args:
         username: the name.
         password: the password.
         on_lock: called with the user whose account this failure locks.
+        unlock_token: of the mail that reported a lock; with it a lock does not count, and three failures end it.
 
     Raises:
         BadInput: one sentence for an unknown name, a wrong password, a locked and an inactive account, and after the
@@ -63,32 +80,79 @@ def verify(username: str, password: str, on_lock: Callable[[User], None] | None 
     """
     began = time.monotonic()
     try:
-        return _verified(username, password, on_lock)
+        return _verify(username, password, on_lock, unlock_token)
     except BadInput:
         time.sleep(max(0.0, began + REFUSAL_SECONDS - time.monotonic()))
         raise
 
 
-def _verified(username: str, password: str, on_lock: Callable[[User], None] | None) -> User:
+def create_unlock(user: User) -> str:
+    """A new unlock token of a user."""
+    token = new_mailed_token()
+    records.create(UNLOCK, Unlock(id=hash_of(token), user=user.id, created=time.time()))
+    return token
+
+
+def unlock(user: int) -> None:
+    """Forget the failed passwords of a user."""
+    attempts.clear(_lock_key(user))
+
+
+def _verify(username: str, password: str, on_lock: Callable[[User], None] | None, unlock_token: str | None) -> User:
     user = records.claimed(USER, "username", username.strip().casefold())
-    good = _matches(user.password_hash if user else _nobodys_hash(), password)
     if user is None:
+        _matches(_hash_of_no_user(), password)
         raise BadInput(REFUSED)
-    locked = user.failed_logins >= ALLOWED_FAILURES and time.time() - user.last_failed_login < LOCK_SECONDS
-    if locked or not good or not user.is_active:
-        failed = records.edit(USER, user.id, _failed)
-        if on_lock and failed.failed_logins == ALLOWED_FAILURES:
-            on_lock(failed)
+    way = _find_unlock(user, unlock_token) if unlock_token else None
+    number = _count_attempt(user.id) if way is None else _count_unlock(way)
+    good = _matches(user.password_hash, password)
+    if number is None or not good or not user.is_active:
+        if on_lock and way is None and number == ALLOWED_FAILURES and user.is_active:
+            on_lock(user)
         raise BadInput(REFUSED)
-    if user.failed_logins:
-        records.edit(USER, user.id, _succeeded)
+    unlock(user.id)
+    if way is not None:
+        _end_unlock(way)
     return user
+
+
+def _count_attempt(user: int) -> int | None:
+    for pause in (0.0, *PAUSES):
+        time.sleep(pause)
+        number = attempts.count(_lock_key(user), ALLOWED_FAILURES, LOCK_SECONDS, extend=True)
+        if number is not None:
+            return number
+    return None
+
+
+def _find_unlock(user: User, token: str) -> Unlock | None:
+    found = records.maybe(UNLOCK, hash_of(token))
+    is_usable = found and found.user == user.id and time.time() - found.created < UNLOCK_HOURS * 3600
+    return found if is_usable else None
+
+
+def _count_unlock(way: Unlock) -> int | None:
+    return attempts.count(f"unlock|{way.id}", ALLOWED_FAILURES, UNLOCK_HOURS * 3600)
+
+
+def _end_unlock(way: Unlock) -> None:
+    try:
+        records.remove(UNLOCK, way.id)
+    except NotFound:  # used up by another sign-in at the same time
+        raise BadInput(REFUSED) from None
+
+
+def _lock_key(user: int) -> str:
+    return f"sign-in|{user}"
 
 
 def issue_token(user: User, *, refresh: bool) -> str:
     """A new token of a user; with `refresh` all earlier ones end with it.
 
     Only hashes are stored, so an earlier token cannot be shown again: every call makes a new one.
+
+    Raises:
+        BadInput: the account was ended meanwhile.
     """
     token = secrets.token_hex(20)
     stored = StoredToken(
@@ -96,6 +160,8 @@ def issue_token(user: User, *, refresh: bool) -> str:
     )
 
     def hold(current: User) -> User:
+        if not current.is_active:
+            raise BadInput(REFUSED)
         kept = [] if refresh else current.tokens[-(TOKENS_A_USER - 1) :]
         return msgspec.structs.replace(current, tokens=[*kept, stored.id])
 
@@ -111,17 +177,6 @@ def revoke(change: Transaction, hashes: Iterable[str]) -> None:
     """Make the end of tokens part of a transaction."""
     for gone in hashes:
         change.delete(RecordRow(f"{TOKEN.name}#{gone}", records.ALONE))
-
-
-def _failed(user: User) -> User:
-    moment = time.time()
-    expired = moment - user.last_failed_login >= LOCK_SECONDS
-    failures = 1 if expired else user.failed_logins + 1
-    return msgspec.structs.replace(user, failed_logins=failures, last_failed_login=moment)
-
-
-def _succeeded(user: User) -> User:
-    return msgspec.structs.replace(user, failed_logins=0, last_failed_login=0.0)
 
 
 def _matches(stored: str, password: str) -> bool:
@@ -141,5 +196,5 @@ def _hasher() -> PasswordHasher:
 
 
 @lru_cache(maxsize=1)
-def _nobodys_hash() -> str:
+def _hash_of_no_user() -> str:
     return hash_password(secrets.token_hex(16))

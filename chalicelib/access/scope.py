@@ -1,11 +1,12 @@
-"""How far the caller of this request may go with one thing, and which things of a kind a question of theirs may find.
+"""What the caller of a request may reach: the levels they have, and the terms that narrow their queries.
 
-    visibility.begin(caller, needed)       the dispatcher, before it looks at what is addressed
-    visibility.project_level(…)            addresses, for the one thing addressed
-    visibility.within_project(…)           addresses, where what is done is done to things that the handler finds
-    visibility.scope(project)              questions to the view that a caller asked
-    visibility.only(what, things)          lists of records, which no view answers
-    visibility.check(kind, rows)           what is written, as it becomes
+    scope = Scope.of(caller, needed)       the dispatcher makes it; handlers get it as `call.scope`
+    scope.project_level(…)                 addresses, for the one entity or record addressed
+    scope.within_project(…)                addresses of operations that check each entity by itself
+    view_queries.ids(view, query, scope)   queries; the scope is a required argument of each
+    scope.only(what, records)              lists of records, which no view answers
+    scope.check(kind, rows)                rows to be written, as they become
+    UNRESTRICTED                           the service's own work
 
 Where fine-grained permissions are off, the levels are the membership's or affiliation's and nothing is narrowed. All
 are made of the same masks, so a list holds what a single read answers, and a bulk change reaches what a single one may.
@@ -14,8 +15,9 @@ are made of the same masks, so a list holds what a single read answers, and a bu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import and_
 from typing import Any, TypeVar
 
 from chalicelib.access import authentication, grants
@@ -32,16 +34,38 @@ from chalicelib.storage.dynamodb import entities
 
 T = TypeVar("T")
 Source = tuple[Callable[[tuple[int, ...]], Tree], Mapping[int, int]]
-"""From ids of something to the things that it passes bits to, and the bits it passes by id."""
+"""From ids of holders to a term true of what they hold, and the bits that each holder passes down by id."""
+_MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtemplate": "hosted_template"}
+"""Name of a record kind → the member that names it in a row protection, where that differs."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """Who asks, what they need of what they ask for, and their masks wherever these were looked up."""
+OF_MEDIA = frozenset({"job", "run", "temporary_file"})
+"""Kinds of records that are made of media, their `sources`: transcodes, jobs, clips and copies of files."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """The permissions of one request.
+
+    Attributes:
+        caller: the user.
+        needed: the level that the operation needs on whatever it works on.
+        is_restricted: whether permissions are fine-grained, so that levels differ within a project.
+    """
 
     caller: Caller
     needed: Level
-    known: dict[tuple[str, int], Grants] = field(default_factory=dict)
+    is_restricted: bool
+    _known: dict[tuple[str, int], Grants] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, caller: Caller, needed: Level) -> Scope:
+        """The scope of a request of a caller."""
+        return cls(caller, needed, settings().fine_grained_permissions)
+
+    def at(self, needed: Level) -> Scope:
+        """The scope of the same request for work that needs another level."""
+        return replace(self, needed=needed)
 
     def in_project(self, number: int) -> Grants:
         """The caller's masks in a project, read once."""
@@ -52,106 +76,115 @@ class Request:
         return self._once("organization", number, grants.in_organization)
 
     def _once(self, word: str, number: int, read: Callable[[int, int], Grants]) -> Grants:
-        if (word, number) not in self.known:
-            self.known[word, number] = read(self.caller.id, number)
-        return self.known[word, number]
+        if (word, number) not in self._known:
+            self._known[word, number] = read(self.caller.id, number)
+        return self._known[word, number]
+
+    # --- levels ----------------------------------------------------------------------------------------------------
+
+    def project_level(self, project: int, what: str, find: Callable[[], Any]) -> Level:
+        """The caller's level on a part of a project; NONE for all of it where they may not see the project.
+
+        Args:
+            project: its id.
+            what: the kind of the part, as in keys.
+            find: reads the part, if it exists; called only where levels differ within the project.
+        """
+        if not self.is_restricted:
+            return authentication.project_level(self.caller, project)
+        known = self.in_project(project)
+        if level_of(known.whole) is Level.NONE:
+            return Level.NONE
+        part = find()
+        return level_of(known.whole if part is None else mask_on(known, what, part))
+
+    def organization_level(self, organization: int, what: str, part: Any) -> Level:
+        """The caller's level on a part of an organization."""
+        if not self.is_restricted:
+            return authentication.organization_level(self.caller, organization)
+        return level_of(_on_organization(self.in_organization(organization), what, part))
+
+    def within_project(self, project: int) -> Level:
+        """The caller's level in a project for operations that check each entity by itself.
+
+        A caller who sees the project and has the needed level anywhere in it may call the operation.
+        """
+        if not self.is_restricted:
+            return authentication.project_level(self.caller, project)
+        known = self.in_project(project)
+        own = level_of(known.whole)
+        return own if own is Level.NONE else max(own, min(level_of(known.anywhere), self.needed))
+
+    def within_organization(self, organization: int) -> Level:
+        """The same of an organization, parts of which a caller may see without seeing it."""
+        if not self.is_restricted:
+            return authentication.organization_level(self.caller, organization)
+        known = self.in_organization(organization)
+        return max(level_of(known.whole), min(level_of(known.anywhere), self.needed))
+
+    # --- masks and what they allow ---------------------------------------------------------------------------------
+
+    def mask(self, what: str, part: Any) -> int:
+        """The caller's mask on a record or entity, given its kind as in keys."""
+        if what == "project":
+            return self.in_project(part.id).whole
+        if what == "organization":
+            return self.in_organization(part.id).whole
+        if (project := getattr(part, "project", None)) is not None:
+            return mask_on(self.in_project(project), what, part)
+        return _on_organization(self.in_organization(part.organization), what, part)
+
+    def only(self, what: str, found: Iterable[T]) -> list[T]:
+        """Those of some records or entities of one kind on which the caller has the needed level."""
+        if not self.is_restricted or self.needed is Level.NONE:
+            return list(found)
+        return [each for each in found if level_of(self.mask(what, each)) >= self.needed]
+
+    def check(self, kind: Kind, rows: Sequence[Any]) -> None:
+        """Refuse to write rows of one project on which, as they become, the caller would not have the needed level.
+
+        So nothing is made in, or moved to, a section, version or media that is closed to the caller.
+
+        Raises:
+            Forbidden: the caller's level on one of them would be too low.
+        """
+        if not self.is_restricted or self.needed is Level.NONE or not rows:
+            return
+        masks = masks_on(self.in_project(rows[0].project), kind.value, rows)
+        if any(level_of(each) < self.needed for each in masks):
+            message = f"You may not write a {kind} there: your permission on its place is too low."
+            raise Forbidden(message)
+
+    def check_project(self, project: int) -> None:
+        """Refuse what needs the level of this request on the project itself. Raises Forbidden."""
+        if self.is_restricted and level_of(self.in_project(project).whole) < self.needed:
+            raise Forbidden
+
+    def terms(self, project: int) -> Mapping[Kind, Tree]:
+        """By kind, the term that is true of what the caller has the needed level on; kinds not named are open."""
+        if not self.is_restricted or self.needed is Level.NONE:
+            return {}
+        known, bits = self.in_project(project), BITS_OF[self.needed]
+        found = {}
+        for kind, depth in ((Kind.MEDIA, 2), (Kind.LOCALIZATION, 3), (Kind.STATE, 3), (Kind.FILE, 1)):
+            missing = bits & ~below(known.whole, depth)
+            if missing:
+                found[kind] = _having(missing, _sources(known, kind))
+        return found
 
 
-_request: ContextVar[Request | None] = ContextVar("request", default=None)
+UNRESTRICTED = Scope(Caller.anonymous(), Level.NONE, is_restricted=False)
+"""The scope of the service's own work, which reaches everything."""
 
 
-def begin(caller: Caller, needed: Level) -> None:
-    """A request begins; what it asks for it needs this level on."""
-    _request.set(Request(caller, needed) if settings().fine_grained_permissions else None)
+def mask_on(known: Grants, what: str, part: Any) -> int:
+    """The mask on a part of a project."""
+    return masks_on(known, what, [part])[0]
 
 
-def end() -> None:
-    """The request is over: what is done from here on is done by the service itself."""
-    _request.set(None)
-
-
-def current() -> Request | None:
-    """The request that is being served; None where permissions are not fine-grained."""
-    return _request.get()
-
-
-def _known(caller: Caller) -> Request:
-    """The request if it is this caller's, which reads masks once; else one of theirs that needs nothing."""
-    request = _request.get()
-    return request if request and request.caller == caller else Request(caller, Level.NONE)
-
-
-# --- levels --------------------------------------------------------------------------------------------------------
-
-
-def project_level(caller: Caller, project: int, what: str, find: Callable[[], Any]) -> Level:
-    """How far a caller may go with a thing of a project, which `find` finds where that matters, if it is there.
-
-    Who may not even see the project goes nowhere in it.
-    """
-    if not settings().fine_grained_permissions:
-        return authentication.project_level(caller, project)
-    known = _known(caller).in_project(project)
-    if level_of(known.whole) is Level.NONE:
-        return Level.NONE
-    thing = find()
-    return level_of(known.whole if thing is None else mask_on(known, what, thing))
-
-
-def organization_level(caller: Caller, organization: int, what: str, thing: Any) -> Level:
-    """How far a caller may go with a thing of an organization."""
-    if not settings().fine_grained_permissions:
-        return authentication.organization_level(caller, organization)
-    return level_of(_on_organization(_known(caller).in_organization(organization), what, thing))
-
-
-def within_project(caller: Caller, project: int) -> Level:
-    """How far a caller may go in a project where each thing is looked at by itself: seeing the project opens the door.
-
-    It is never more than the request needs unless the caller's level on the project itself is.
-    """
-    if not settings().fine_grained_permissions:
-        return authentication.project_level(caller, project)
-    request = _known(caller)
-    known = request.in_project(project)
-    own = level_of(known.whole)
-    return own if own is Level.NONE else max(own, min(level_of(known.anywhere), request.needed))
-
-
-def within_organization(caller: Caller, organization: int) -> Level:
-    """The same of an organization, some parts of which one may see without seeing it."""
-    if not settings().fine_grained_permissions:
-        return authentication.organization_level(caller, organization)
-    request = _known(caller)
-    known = request.in_organization(organization)
-    return max(level_of(known.whole), min(level_of(known.anywhere), request.needed))
-
-
-# --- masks ---------------------------------------------------------------------------------------------------------
-
-_MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtemplate": "hosted_template"}
-"""What records call themselves → the member that names them in a row protection, where that differs."""
-
-
-def mask(request: Request, what: str, thing: Any) -> int:
-    """The mask on anything: by its word, as in keys, and itself."""
-    if what == "project":
-        return request.in_project(thing.id).whole
-    if what == "organization":
-        return request.in_organization(thing.id).whole
-    if (project := getattr(thing, "project", None)) is not None:
-        return mask_on(request.in_project(project), what, thing)
-    return _on_organization(request.in_organization(thing.organization), what, thing)
-
-
-def mask_on(known: Grants, what: str, thing: Any) -> int:
-    """The mask on a thing of a project."""
-    return masks_on(known, what, [thing])[0]
-
-
-def masks_on(known: Grants, what: str, things: Sequence[Any]) -> list[int]:
-    """The masks on things of a project that are all of one kind."""
-    rows = [thing.entity if isinstance(thing, entities.Stored) else thing for thing in things]
+def masks_on(known: Grants, what: str, parts: Sequence[Any]) -> list[int]:
+    """The masks on parts of a project that are all of one kind."""
+    rows = [part.entity if isinstance(part, entities.Stored) else part for part in parts]
     if what == Kind.MEDIA:
         return [known.on_media(row.id, row.primary_section) for row in rows]
     if what in (Kind.LOCALIZATION, Kind.STATE):
@@ -163,80 +196,38 @@ def masks_on(known: Grants, what: str, things: Sequence[Any]) -> list[int]:
             )
             for row, numbers in zip(rows, media, strict=True)
         ]
+    if what in OF_MEDIA:
+        return _media_masks(known, rows)
     if what in ("section", "version", "algorithm", "file"):
         return [known.on(what, row.id) for row in rows]
     return [known.whole] * len(rows)
 
 
-def _on_organization(known: Grants, what: str, thing: Any) -> int:
-    return known.whole if what == "organization" else known.on(_MEMBER_OF.get(what, what), thing.id)
+def _media_masks(known: Grants, rows: Sequence[Any]) -> list[int]:
+    """The masks on records that are made of media: what the caller has on every one of these.
+
+    A media that is gone counts as one in no folder, on which nothing was given.
+    """
+    numbers = {number for row in rows for number in row.sources}
+    folders = _folders(known, numbers)
+    masks = {number: known.on_media(number, folders.get(number)) for number in numbers}
+    return [reduce(and_, [masks[number] for number in row.sources] or [known.whole]) for row in rows]
+
+
+def _on_organization(known: Grants, what: str, part: Any) -> int:
+    return known.whole if what == "organization" else known.on(_MEMBER_OF.get(what, what), part.id)
 
 
 def _folders(known: Grants, media: Iterable[int]) -> dict[int, int]:
-    """The folders of media by their ids, where that matters."""
+    """The folders of media by their ids, where a mask is given on a folder."""
     if "section" not in known.parts:
         return {}
     rows = entities.many(Kind.MEDIA, media).items()
     return {number: row.entity.primary_section for number, row in rows if row.entity.primary_section is not None}
 
 
-# --- what a request reaches ----------------------------------------------------------------------------------------
-
-
-def only(what: str, things: Iterable[T]) -> list[T]:
-    """Those of some things with which the caller of this request may do as they need."""
-    request = _request.get()
-    if request is None or request.needed is Level.NONE:
-        return list(things)
-    return [thing for thing in things if level_of(mask(request, what, thing)) >= request.needed]
-
-
-def check(kind: Kind, rows: Sequence[Any]) -> None:
-    """Refuse to write things of one project with which, as they become, the caller could not do what they do here.
-
-    So nothing is made in, or moved to, a section, version or media that is closed to the caller.
-
-    Raises:
-        Forbidden: the caller's level on one of them would be too low.
-    """
-    request = _request.get()
-    if request is None or request.needed is Level.NONE or not rows:
-        return
-    masks = masks_on(request.in_project(rows[0].project), kind.value, rows)
-    if any(level_of(each) < request.needed for each in masks):
-        message = f"You may not write a {kind} there: your permission on its place is too low."
-        raise Forbidden(message)
-
-
-def check_project(project: int) -> None:
-    """Refuse what needs the level of this request on the project itself. Raises Forbidden."""
-    request = _request.get()
-    if request and level_of(request.in_project(project).whole) < request.needed:
-        raise Forbidden
-
-
-def scope(project: int, level: Level | None = None) -> Mapping[Kind, Tree]:
-    """With what of each kind the caller of this request may do as they need; of kinds it does not name, with all.
-
-    Args:
-        project: where.
-        level: what they need, if it is not the level of the request.
-    """
-    request = _request.get()
-    needed = level or (request.needed if request else Level.NONE)
-    if request is None or needed is Level.NONE:
-        return {}
-    known, bits = request.in_project(project), BITS_OF[needed]
-    found = {}
-    for kind, depth in ((Kind.MEDIA, 2), (Kind.LOCALIZATION, 3), (Kind.STATE, 3), (Kind.FILE, 1)):
-        missing = bits & ~below(known.whole, depth)
-        if missing:
-            found[kind] = _having(missing, _sources(known, kind))
-    return found
-
-
 def _having(bits: int, sources: list[Source]) -> Tree:
-    """True of things to which sources pass all the bits, each from wherever it comes."""
+    """True of what gets all the bits from the sources, each bit from any of them."""
     terms = []
     for place in range(bits.bit_length()):
         bit = bits & (1 << place)

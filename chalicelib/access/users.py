@@ -1,63 +1,33 @@
-"""Users: making them, and naming them in what others read."""
+"""Users: creation, lookup by address and id, and their names in memberships and affiliations."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import msgspec
 
-from chalicelib.access import passwords
-from chalicelib.core import email_addresses
-from chalicelib.core.accounts import USER, Affiliation, Membership, User, UserSpec
-from chalicelib.core.resource import now
-from chalicelib.errors import BadInput, NotFound
-from chalicelib.storage.dynamodb import ids, records
+from chalicelib.core.accounts import USER, AddressStanding, Affiliation, Membership, User
+from chalicelib.errors import NotFound
+from chalicelib.storage.dynamodb import records
 
 P = TypeVar("P", Membership, Affiliation)
-
-
-def register(spec: UserSpec, *, is_staff: bool = False, confirmation: str | None = None) -> User:
-    """Store a new user; see `build`."""
-    return records.create(USER, build(spec, is_staff=is_staff, confirmation=confirmation), taken=name_taken())
-
-
-def build(spec: UserSpec, *, is_staff: bool = False, confirmation: str | None = None) -> User:
-    """A new user, not stored yet; inactive until confirmed where a confirmation word's hash is given.
-
-    Raises:
-        BadInput: the name or address is none, or the password is weak; the message names the field.
-    """
-    username = spec.username.strip()
-    if not username or not username.isprintable():
-        raise BadInput("username: it must have printable characters only, and at least one that is not blank.")
-    if email_addresses.parse(spec.email).name:
-        raise BadInput("email: give the address alone, without a name.")
-    passwords.check_strength(spec.password, username, spec.email)
-    return User(
-        id=ids.reserve(USER.name)[0],
-        username=username,
-        first_name=spec.first_name,
-        last_name=spec.last_name,
-        email=spec.email.strip(),
-        is_staff=is_staff,
-        is_active=confirmation is None,
-        confirmation_token=confirmation,
-        elemental_id=(spec.elemental_id or str(uuid.uuid4())).lower(),
-        password_hash=passwords.hash_password(spec.password),
-        created_datetime=now(),
-    )
-
-
-def name_taken() -> BadInput:
-    """What a second user of a name meets."""
-    return BadInput("username: this user name is taken.")
+_STANDINGS = get_args(AddressStanding)
 
 
 def with_address(email: str) -> list[User]:
     """All users with an address, in any case."""
     return records.linked(USER, "email", email.strip().casefold())
+
+
+def holders(email: str) -> list[User]:
+    """The users whose address it is: of all that have it, those of the best standing.
+
+    An account that merely declares an address does not stand beside one that confirmed it, or that staff made.
+    """
+    found = with_address(email)
+    best = max((_STANDINGS.index(user.email_standing) for user in found), default=0)
+    return [user for user in found if _STANDINGS.index(user.email_standing) == best]
 
 
 def by_id(numbers: Iterable[int]) -> dict[int, User]:

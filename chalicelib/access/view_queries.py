@@ -1,7 +1,10 @@
-"""Questions to a project's view: brought up to date, checked against its definitions, answered.
+"""Queries of a project's view: brought up to date, checked against its definitions, narrowed to a scope, run.
 
-view = asking.current(project)                       all that was committed before now
-asking.ids(view, filters.parse(kind, parameters, body))
+    view = view_queries.current(project)                                       all that was committed before now
+    view_queries.ids(view, filters.parse(kind, parameters, body), call.scope)
+    view_queries.ids(view, Query(kind=kind), UNRESTRICTED)                     the service's own work
+
+The scope is required: what a query may find is decided where it is written, and cannot be forgotten.
 """
 
 from __future__ import annotations
@@ -9,44 +12,70 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chalicelib.access import effective_permission, users
-from chalicelib.access import scope as access_scope
+from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.core.definitions import SECTION, Definitions
 from chalicelib.core.field_selection import shaper
+from chalicelib.core.kinds import DefinitionKind
 from chalicelib.core.permissions import Level
+from chalicelib.errors import Forbidden
 from chalicelib.query.check import check
 from chalicelib.query.tree import Query
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded
 
-__all__ = ["View", "count", "current", "documents", "ids", "loaded"]
+__all__ = ["View", "check_reach", "count", "current", "documents", "ids", "loaded"]
 
 
-def ids(view: View, query: Query) -> list[int]:
-    """The ids of what a query finds, in order. Raises BadInput or NotFound where it names what there is not."""
-    return view.ids(_checked(view, query))
+def ids(view: View, query: Query, scope: Scope) -> list[int]:
+    """The ids of the matches within a scope, in order. Raises BadInput or NotFound for unknown names."""
+    return view.ids(_checked(view, query, scope))
 
 
-def count(view: View, query: Query) -> int:
-    """How much a query finds."""
-    return view.count(_checked(view, query))
+def count(view: View, query: Query, scope: Scope) -> int:
+    """The number of matches within a scope."""
+    return view.count(_checked(view, query, scope))
 
 
-def documents(view: View, query: Query, fields: str | None = None) -> Iterable[bytes]:
-    """The JSON documents of what a query finds, in order; with only some members where `fields` names them.
+def documents(view: View, query: Query, scope: Scope, fields: str | None = None) -> Iterable[bytes]:
+    """The JSON documents of the matches within a scope, in order; with only some members where `fields` names them.
 
-    Those that a caller asked for tell what they may do with each.
+    Each shows the caller's `effective_permission` on it.
     """
-    found: Iterable[bytes] = view.documents(_checked(view, query))
-    if query.asked:
-        found = effective_permission.documents(view.project, query.kind, found)
+    found: Iterable[bytes] = view.documents(_checked(view, query, scope))
+    found = effective_permission.documents(scope, view.project, query.kind, found)
     return found if fields is None else map(shaper(query.kind, fields), found)
 
 
-def _checked(view: View, query: Query) -> Query:
-    """A query ready for the view; one that a caller asked finds only what they may do as they want with."""
-    if not query.asked:
-        return check(query, view.definitions, users=_users)
-    scope, seen = access_scope.scope(view.project), access_scope.scope(view.project, Level.VIEW)
-    return check(query, view.definitions, scope, seen, _users)
+def check_reach(project: int, query: Query, scope: Scope) -> None:
+    """Refuse work on all matches of a query where some are outside the scope.
+
+    It is for entities that an operation changes along with the addressed one: the annotations of a deleted media.
+
+    Raises:
+        Forbidden: the caller's level on one of them is too low.
+    """
+    if query.kind not in scope.terms(project):
+        return
+    view = current(project)
+    closed = count(view, query, UNRESTRICTED) - count(view, query, scope)
+    if closed:
+        message = f"This would also change {closed} {query.kind} entities on which your permission is too low."
+        raise Forbidden(message)
+
+
+def _checked(view: View, query: Query, scope: Scope) -> Query:
+    """A query ready for the view, narrowed to what the scope allows: what is found, and what it is related to."""
+    found, reader = scope.terms(view.project), scope.at(Level.VIEW)
+    definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions
+    return check(query, definitions, found, reader.terms(view.project), _users)
+
+
+def _visible(definitions: Definitions, scope: Scope) -> Definitions:
+    """The definitions without the sections that the caller may not see."""
+    shown = Definitions(project=definitions.project, by_kind=dict(definitions.by_kind))
+    sections = scope.only(SECTION.name, definitions.sections.values())
+    shown.by_kind[DefinitionKind.SECTION] = {section.id: section for section in sections}
+    return shown
 
 
 def _users(address: str) -> list[int]:

@@ -10,7 +10,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.http import openapi
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Answer, Call, Operation
-from chalicelib.resources.accounts import operations as accounts_operations
+from chalicelib.resources.accounts import mailed_pages
 from chalicelib.resources.uploads import tus_operations
 from chalicelib.settings import settings
 
@@ -39,7 +39,7 @@ def _nothing(_: dict[str, Any]) -> None:
 
 
 PAGES = (
-    accounts_operations.CONFIRMATION,
+    *mailed_pages.PAGES,
     *pages.PAGES,
     *tus_operations.PAGES,
     Operation(

@@ -1,8 +1,8 @@
-"""Users, organizations, projects, and who belongs to them. The rules are those of `spec/3` §§2–5."""
+"""Users, organizations and projects, with their members."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -15,6 +15,10 @@ Username = Annotated[str, Meta(min_length=1, max_length=150, pattern=ONE_LINE)]
 Email = Annotated[str, Meta(min_length=3, max_length=254)]
 PersonName = Annotated[str, Meta(max_length=150, pattern=ONE_LINE)]
 Password = Annotated[str, Meta(min_length=1, max_length=1024)]
+MailedToken = Annotated[str, Meta(max_length=200)]
+UNLOCK_HOURS = 24
+AddressStanding = Literal["declared", "vouched", "confirmed"]
+"""How far an address is its user's: the user says so, staff said so, or a link mailed to it was opened."""
 EncodedPicture = Annotated[str, Meta(max_length=2_000_000)]
 """Base64; how large the picture may be is its handler's rule."""
 
@@ -26,6 +30,8 @@ class Credentials(Resource, kw_only=True):
     password: Password
     refresh: bool = False
     """Whether all earlier tokens of the user end with this."""
+    unlock_token: MailedToken | None = None
+    """The token of the mail that reported a lock: with it, the password counts although the account is locked."""
 
 
 class Token(Resource, kw_only=True):
@@ -46,21 +52,32 @@ class StoredToken(Resource, kw_only=True):
     created_datetime: Timestamp
 
 
+class Unlock(Resource, kw_only=True):
+    """A way past the lock of an account, mailed to its user; its id is the hash of the token in the mail's link."""
+
+    id: str
+    user: int
+    created: float
+    """Seconds since the epoch."""
+
+
 class UserUpdate(Resource, kw_only=True):
     """What a PATCH of a user may carry."""
 
-    unused: ClassVar = {"username": "a user keeps the name that was registered"}
-
+    username: Username | None = None
+    """Sent by older clients; it must be the user's own, for a user name does not change."""
     first_name: PersonName | None = None
     last_name: PersonName | None = None
     email: Email | None = None
     password: Password | None = None
-    reset_token: str | None = None
+    reset_token: MailedToken | None = None
     new_avatar: EncodedPicture | None = None
     clear_avatar: Flag | None = None
     set_profile_keys: dict[str, Any] | None = None
     clear_profile_keys: list[str] | None = None
     elemental_id: Uuid | None = None
+    is_active: bool | None = None
+    """For staff: false ends the account and its tokens, true opens it again."""
 
 
 class UserSpec(Resource, kw_only=True):
@@ -71,21 +88,24 @@ class UserSpec(Resource, kw_only=True):
     last_name: PersonName
     email: Email
     password: Password
-    registration_token: str | None = None
+    registration_token: MailedToken | None = None
     new_avatar: EncodedPicture | None = None
     elemental_id: Uuid | None = None
     profile: dict[str, Any] | None = None
 
 
 class User(Resource, kw_only=True):
-    """Somebody with an account."""
+    """A person or program with an account."""
 
     hidden: ClassVar = frozenset(
         {
             "password_hash",
             "is_active",
-            "failed_logins",
-            "last_failed_login",
+            "password_changed",
+            "email_standing",
+            "pending_email",
+            "pending_email_token",
+            "pending_email_since",
             "confirmation_token",
             "tokens",
             "created_datetime",
@@ -102,18 +122,24 @@ class User(Resource, kw_only=True):
     profile: dict[str, Any] = {}
     is_active: bool = True
     password_hash: str = ""
-    failed_logins: int = 0
-    last_failed_login: float = 0.0
+    password_changed: float = 0.0
+    """When a reset set it last, in seconds since the epoch; resets that were mailed before are void."""
+    email_standing: AddressStanding = "vouched"
+    pending_email: str | None = None
+    """An address that becomes the user's once its link is opened."""
+    pending_email_token: str | None = None
+    """The hash of the token in that link."""
+    pending_email_since: float = 0.0
     """Seconds since the epoch."""
     confirmation_token: str | None = None
-    """The hash of the word in the confirmation link that was mailed."""
+    """The hash of the token in the confirmation link of a registration."""
     tokens: list[str] = []
     """The hashes of the user's tokens, oldest first."""
     created_datetime: Timestamp
 
     @property
     def email_key(self) -> str:
-        """Under what users are found by their address, which several may share."""
+        """The key that lists users by address; several may share one until one of them confirmed it."""
         return self.email.casefold()
 
     @property
@@ -228,7 +254,7 @@ class Project(Resource, kw_only=True):
     thumb: str | None = None
     """The key of its picture, in answers a URL."""
     first_thumb: str | None = None
-    """The key of the thumbnail of its first media that has one: its picture while nobody gave it another."""
+    """The key of the thumbnail of its first media that has one: its picture until it gets another."""
     created: Timestamp
     created_by: int
     attribute_types: list[AttributeType] = []
@@ -283,9 +309,12 @@ USER = RecordKind(
         "username": user.username.casefold(),
         "elemental_id": user.elemental_id,
         **({"confirmation": user.confirmation_token} if user.confirmation_token else {}),
+        **({"address_change": user.pending_email_token} if user.pending_email_token else {}),
+        **({"email": user.email_key} if user.email_standing == "confirmed" else {}),
     },
     links={"email_key": "email"},
 )
+UNLOCK = RecordKind(name="unlock", struct=Unlock, title="Unlock")
 TOKEN = RecordKind(name="token", struct=StoredToken, title="Token")
 ORGANIZATION = RecordKind(
     name="organization",

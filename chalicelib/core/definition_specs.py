@@ -140,6 +140,8 @@ class FileTypeSpec(FileTypeUpdate, kw_only=True):
 class VersionUpdate(Resource, kw_only=True):
     """What a PATCH of a version may carry; `bases` replaces those it has."""
 
+    names: ClassVar = {"bases": "version"}
+
     name: Name | None = None
     description: Summary | None = None
     show_empty: bool | None = None
@@ -157,6 +159,9 @@ class SectionUpdate(Resource, kw_only=True):
     """What a PATCH of a section may carry."""
 
     accepts: ClassVar = {"svc_user_sections": "tator_user_sections", "lucene_search": "lucene_string"}
+
+    names: ClassVar = {"media_add": "media", "media_del": "media"}
+    drops_unknown: ClassVar = frozenset({"media_del"})
 
     name: Name | None = None
     path: SectionPath | None = None
@@ -179,6 +184,8 @@ class SectionSpec(Resource, kw_only=True):
     """What creates a section. Its tag may be left out, and is then made up; null is refused (`spec/1` Errors 5)."""
 
     accepts: ClassVar = {"svc_user_sections": "tator_user_sections", "lucene_search": "lucene_string"}
+
+    names: ClassVar = {"media": "media"}
 
     name: Name
     path: SectionPath | None = None

@@ -31,7 +31,7 @@ class Mailbox(NamedTuple):
 
 
 def parse(text: str) -> Mailbox:
-    """Read `address` or `Name <address>`, the name quoted or not (spec/3, POST /rest/Email).
+    """Read `address` or `Name <address>`, the name quoted or not.
 
     Line ends and other control characters are refused everywhere: they would end a header and begin another.
 

@@ -50,6 +50,8 @@ class LocalizationUpdate(Geometry, kw_only=True):
     The members of AttributeChange stand here again: a Struct cannot have two bases with members.
     """
 
+    names: ClassVar = {"version": "version", "parent": "localization"}
+
     attributes: Attributes | None = None
     reset_attributes: list[str] | None = None
     null_attributes: list[str] | None = None
@@ -67,6 +69,7 @@ class LocalizationSpec(Geometry, kw_only=True):
     """What creates a localization; `attributes` may also stand at base level, as older clients send them."""
 
     gathers: ClassVar[str | None] = "attributes"
+    names: ClassVar = {"media_id": "media", "version": "version", "parent": "localization"}
 
     media_id: Id
     type: Id
@@ -108,7 +111,16 @@ class Localization(Geometry, kw_only=True):
 
 
 class StateUpdate(AttributeChange, kw_only=True):
-    """What a PATCH of one state may carry (`spec/4` §11.3)."""
+    """What a PATCH of one state may carry."""
+
+    names: ClassVar = {
+        "parent": "state",
+        "media_ids": "media",
+        "localization_ids": "localization",
+        "localization_ids_add": "localization",
+        "localization_ids_remove": "localization",
+    }
+    drops_unknown: ClassVar = frozenset({"localization_ids_add", "localization_ids_remove"})
 
     frame: Frame | None = None
     parent: float | None = None
@@ -126,6 +138,9 @@ class StateSpec(Resource, kw_only=True):
     """What creates a state."""
 
     gathers: ClassVar[str | None] = "attributes"
+    names: ClassVar = {
+        "media_ids": "media", "localization_ids": "localization", "version": "version", "parent": "state"
+    }  # fmt: skip
 
     type: Id
     media_ids: Annotated[list[Id], Meta(min_length=1)]
@@ -282,6 +297,8 @@ class AuxiliaryFileDefinition(Resource, kw_only=True):
 class ConcatDefinition(Resource, kw_only=True):
     """One part of a media that strings others together; the offset is in seconds."""
 
+    names: ClassVar = {"id": "media"}
+
     id: int
     timestampOffset: float = 0  # noqa: N815 the wire's spelling
 
@@ -302,6 +319,8 @@ class LiveDefinition(Resource, kw_only=True):
 
 class MediaFiles(Resource, kw_only=True):
     """The files behind a media, by role."""
+
+    names: ClassVar = {"ids": "media"}
 
     archival: list[VideoDefinition] | None = None
     streaming: list[VideoDefinition] | None = None

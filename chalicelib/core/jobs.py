@@ -17,6 +17,7 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Id, Resource, Timestamp, Uuid
 
 JobStatus = Literal["pending", "running", "succeeded", "failed", "canceled"]
+MOST_UNITS = 1_000_000_000
 FINISHED = ("succeeded", "failed", "canceled")
 Uid = Annotated[str, Meta(min_length=1, max_length=36, pattern=r"^[A-Za-z0-9._:-]+$")]
 
@@ -45,6 +46,7 @@ class TranscodeSpec(Resource, kw_only=True):
     found by the handler.
     """
 
+    names: ClassVar = {"media_id": "media", "section_id": "section"}
     required_later: ClassVar = frozenset({"name", "gid", "uid", "type"})
 
     type: int | None = None
@@ -63,8 +65,22 @@ class TranscodeSpec(Resource, kw_only=True):
     media_id: Id | None = None
 
 
+class JobProgress(Resource, kw_only=True):
+    """How far a job is: so many of so many, in steps or in the unit that a step reports."""
+
+    done: Annotated[int, Meta(ge=0, le=MOST_UNITS)]
+    total: Annotated[int, Meta(ge=0, le=MOST_UNITS)]
+    message: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class JobUpdate(Resource, kw_only=True):
+    """What a PATCH of a job carries."""
+
+    progress: JobProgress
+
+
 class JobNode(Resource, kw_only=True):
-    """One step of a job."""
+    """One step of a job. `message` says why it failed, `log` where its output is kept."""
 
     id: str
     task: str
@@ -72,13 +88,36 @@ class JobNode(Resource, kw_only=True):
     children: list[str] = []
     start_time: Timestamp | None = None
     stop_time: Timestamp | None = None
+    message: str | None = None
+    log: str | None = None
+
+
+class JobLog(Resource, kw_only=True):
+    """The last lines of a step's output. `log` says where all of it is kept."""
+
+    uid: str
+    node: str
+    task: str
+    status: str
+    log: str | None = None
+    lines: list[str]
+
+
+class JobGroup(Resource, kw_only=True):
+    """The jobs of one launch: how many there are of each status, and the sum of their progress."""
+
+    gid: str
+    project: int
+    jobs: int
+    statuses: dict[str, int]
+    progress: JobProgress
 
 
 class Job(Resource, kw_only=True):
     """A job as it is answered.
 
-    `alg_id` is the algorithm that was launched, which a transcode has not; `done` of `pieces` tell how far a transcode
-    is; `message` says why a job failed.
+    `alg_id` is the algorithm that was launched; a transcode has none. `message` says why a job failed. `progress`
+    counts steps, or what a step reported; of a transcode, pieces, as `done` and `pieces` do too.
     """
 
     id: str
@@ -93,6 +132,7 @@ class Job(Resource, kw_only=True):
     stop_time: Timestamp | None = None
     nodes: list[JobNode] = []
     message: str | None = None
+    progress: JobProgress
     pieces: int | None = None
     done: int | None = None
 
@@ -134,6 +174,11 @@ class StoredJob(Resource, kw_only=True):
     digest: str = ""
     plan: str | None = None
     pieces: int = 0
+
+    @property
+    def sources(self) -> list[int]:
+        """The ids of the media that it is about."""
+        return [self.media]
 
     @property
     def is_finished(self) -> bool:

@@ -41,7 +41,7 @@ def name_for(filename: str | None) -> str:
     Folders are left out of it, and what is not a plain letter, digit or mark becomes `_`.
     """
     if not filename:
-        return str(uuid.uuid1())
+        return str(uuid.uuid4())
     base = _UNSAFE.sub("_", re.split(r"[/\\]", filename.partition("?")[0])[-1])
     stem, extension = posixpath.splitext(base)
     salt = "".join(secrets.choice(string.ascii_letters) for _ in range(10))

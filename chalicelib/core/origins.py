@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
 
-from chalicelib.errors import Forbidden
+from chalicelib.errors import BadInput, Forbidden
 
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\]")
 _PORTS = {"http": 80, "https": 443}
@@ -49,6 +49,27 @@ class Address(Struct, frozen=True):
 def refusal(url: str) -> Forbidden:
     """What a URL meets that may not be fetched."""
     return Forbidden(f"The URL {url[:200]!r} is not from an allowed origin.")
+
+
+def normalize(url: str, member: str) -> str:
+    """A URL as it is stored, and can be sent in a header: in ASCII, other characters percent-encoded.
+
+    Args:
+        url: what a request gives.
+        member: the member it is given in, for the message.
+
+    Raises:
+        BadInput: it is not http or https, or holds credentials, spaces or control characters.
+    """
+    try:
+        plain = "".join(character if character.isascii() else quote(character) for character in url)
+        take_apart(plain)
+    except (Forbidden, UnicodeEncodeError):
+        message = (
+            f"{member}: {url[:200]!r} is not an http or https URL without credentials, spaces or control characters."
+        )
+        raise BadInput(message) from None
+    return plain
 
 
 def take_apart(url: str) -> Address:

@@ -1,6 +1,6 @@
 """Who may do what: the levels, and the one function that decides.
 
-Levels are cumulative (`spec/1` Resources): a membership's five on a project, an affiliation's two on an organization.
+Levels are cumulative: a membership's five on a project, an affiliation's two on an organization.
 
 Where fine-grained permissions are on, row protections add to that (`access/masks.py`), and what a caller may do with a
 thing is the highest level all of whose bits there are.
@@ -57,6 +57,18 @@ class Permission(Enum):
     def level(self) -> Level:
         """The level within the addressed project or organization that is needed; NONE where nothing is addressed."""
         return LEVEL_OF.get(self.value, Level.NONE)
+
+
+_ORGANIZATION_LEVELS = ("Member", "Admin")
+
+
+def name_of_level(needs: Permission, level: Level) -> str:
+    """The name of the level that a caller holds, in the words of where the permission is about."""
+    if needs is Permission.STAFF:
+        return Permission.SIGNED_IN.value
+    in_organization = needs.value in _ORGANIZATION_LEVELS
+    names = [name for name in LEVEL_OF if (name in _ORGANIZATION_LEVELS) == in_organization or name == "No Access"]
+    return max((name for name in names if LEVEL_OF[name] <= level), key=lambda name: LEVEL_OF[name])
 
 
 class Verdict(Enum):

@@ -47,6 +47,10 @@ class Resource(Struct, kw_only=True, omit_defaults=True):
     """Whether it says, within the body of a PATCH, which members change: the rule of null holds in it too."""
     required_later: ClassVar[frozenset[str]] = frozenset()
     """Members that a handler misses only after a check that goes first, such as that of a URL's origin."""
+    names: ClassVar[Mapping[str, str]] = {}
+    """Members of a body that name entities or records by id: member → their kind (`access/references.py`)."""
+    drops_unknown: ClassVar[frozenset[str]] = frozenset()
+    """Of these, members whose unknown ids are left out instead of refused."""
     hidden: ClassVar[frozenset[str]] = frozenset()
     """Members that are stored and never emitted."""
 

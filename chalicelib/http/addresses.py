@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chalicelib.access import authentication, scope
-from chalicelib.access.authentication import Caller
+from chalicelib.access import authentication
+from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import ORGANIZATION, Organization, Project
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
@@ -38,12 +38,12 @@ class _InProject:
         """The thing, or NotFound."""
         return self.locate(path)
 
-    def level(self, caller: Caller, found: Found[Any]) -> Level:
+    def level(self, scope: Scope, found: Found[Any]) -> Level:
         """The caller's level in the project."""
         project = found.project or 0
         if self.is_door:
-            return scope.within_project(caller, project)
-        return scope.project_level(caller, project, self.what, lambda: self.judged(found))
+            return scope.within_project(project)
+        return scope.project_level(project, self.what, lambda: self.judged(found))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +60,11 @@ class _InOrganization:
         """The thing, or NotFound."""
         return self.locate(path)
 
-    def level(self, caller: Caller, found: Found[Any]) -> Level:
+    def level(self, scope: Scope, found: Found[Any]) -> Level:
         """The caller's level in the organization."""
         if self.is_door:
-            return scope.within_organization(caller, found.organization or 0)
-        return scope.organization_level(caller, found.organization or 0, self.what, found.thing)
+            return scope.within_organization(found.organization or 0)
+        return scope.organization_level(found.organization or 0, self.what, found.thing)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ class _Plain:
         """The thing, or NotFound."""
         return self.locate(path)
 
-    def level(self, caller: Caller, found: Found[Any]) -> Level:  # noqa: ARG002 nothing to look at
+    def level(self, scope: Scope, found: Found[Any]) -> Level:  # noqa: ARG002 nothing to look at
         """There are no levels here."""
         return Level.NONE
 
@@ -97,11 +97,11 @@ class Own:
         record = records.get(self.kind, path["id"])
         return Found(thing=record, project=record.project)
 
-    def level(self, caller: Caller, found: Found[Any]) -> Level:
+    def level(self, scope: Scope, found: Found[Any]) -> Level:
         """The caller's level in the project, if the thing is the caller's."""
-        if found.thing.user != caller.id:
+        if found.thing.user != scope.caller.id:
             return Level.NONE
-        return scope.project_level(caller, found.project or 0, self.what, lambda: found.thing)
+        return scope.project_level(found.project or 0, self.what, lambda: found.thing)
 
 
 def _project(path: dict[str, Any], variable: str) -> Found[Project]:
@@ -130,8 +130,8 @@ def within(address: Address[Any]) -> Address[Any]:
     """The same address for operations that are about what lies in a project or organization, each thing by itself.
 
     With fine-grained permissions (`docs/decisions/012-fine-grained-permissions.md`) the caller then needs to see the
-    project, and the operation's level on each thing that is listed, changed, deleted or made: the handler's questions
-    to the view, `visibility.only` and `visibility.check` look after that.
+    project, and the operation's level on each entity that is listed, changed, deleted or made: the scope of the call
+    checks that, which the handler's queries, `scope.only` and `scope.check` use.
     """
     return replace(address, is_door=True)  # type: ignore[type-var]
 

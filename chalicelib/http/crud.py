@@ -20,7 +20,6 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope
 from chalicelib.core.permissions import Permission
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource, given
@@ -74,7 +73,7 @@ class RecordResource:
 
     def list(self, call: Call[Any, Any, Any]) -> list[Any]:
         """All that the caller may see here."""
-        return [self.shown(record) for record in scope.only(self.one.what, self.listed(call))]
+        return [self.shown(record) for record in call.scope.only(self.one.what, self.listed(call))]
 
     def create(self, call: Call[Any, Any, Any]) -> CreateResponse:
         """A new record."""

@@ -1,7 +1,8 @@
 """The one dispatcher: from a request to an answer, by the operation's declaration alone.
 
 The order of checks is the same for every operation: route → credentials (401) → decode and validate (400, 413) →
-does the addressed thing exist for this caller (404) → permission (403) → the work. Every LimnError becomes its status
+does the addressed thing exist for this caller (404) → permission (403) → may they see what the body names (400) → the
+work. Every LimnError becomes its status
 and `{message, details}`; anything else is our own bug: 500 with the request's id and nothing of the cause.
 """
 
@@ -12,10 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chalicelib.access import effective_permission, scope
+from chalicelib.access import effective_permission, references
 from chalicelib.access.authentication import authenticate
-from chalicelib.core.permissions import Level, Permission, Verdict, decide
-from chalicelib.errors import Forbidden, LimnError, NotFound, NotSignedIn
+from chalicelib.access.scope import Scope
+from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
+from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, fitting, negotiate
 from chalicelib.http.operation import Call, Found, Operation
@@ -35,6 +37,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     id: str = ""
+    network_address: str = ""
 
 
 def dispatch(operation: Operation, request: Request) -> HttpAnswer:
@@ -45,27 +48,26 @@ def dispatch(operation: Operation, request: Request) -> HttpAnswer:
 
 def _served(operation: Operation, request: Request) -> HttpAnswer:
     try:
-        result = effective_permission.marked(operation.handler(admit(operation, request)))
+        call = admit(operation, request)
+        result = effective_permission.add_masks(call.scope, operation.handler(call))
         return within_limit(encode(operation, result, request.query, request.headers))
     except LimnError as error:
         return encode_error(error)
     except Exception:
         log.exception("%s failed", operation.id, extra={"request": request.id, "operation": operation.id})
         return encode_error(LimnError("Something went wrong on our side.", f"request {request.id}"))
-    finally:
-        scope.end()
 
 
 def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
-    """Everything before the work: who asks for what, and whether they may.
+    """Everything before the work: the caller, the addressed entity or record, and the permission.
 
     Raises:
         LimnError: they may not, or what they sent breaks a rule.
     """
-    caller = authenticate(request.headers.get("authorization"))
+    caller = authenticate(request.headers.get("authorization"), request.network_address)
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
-        raise NotSignedIn
-    scope.begin(caller, operation.needs.level)
+        raise Unauthenticated
+    scope = Scope.of(caller, operation.needs.level)
     accept = negotiate(operation, request.query, request.headers)
     path = decode_path(operation, request.variables)
     query = decode_query(operation, request.query)
@@ -74,27 +76,37 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     level = Level.NONE
     if operation.addresses is not None:
         found = operation.addresses.find(path, body)
-        level = operation.addresses.level(caller, found)
+        level = operation.addresses.level(scope, found)
     match decide(operation.needs, signed_in=caller.signed_in, is_staff=caller.is_staff, level=level):
         case Verdict.UNKNOWN:
             raise NotFound(f"Nothing matches {request.path} for this user.")
         case Verdict.NOT_SIGNED_IN:
-            raise NotSignedIn
+            raise Unauthenticated
         case Verdict.FORBIDDEN:
-            raise Forbidden
+            raise refusal(operation.needs, level)
         case Verdict.ALLOWED:
             pass
+    references.check(scope, found.project or 0, query, body)
     return Call(
         caller=caller,
         target=found.thing,
         project=found.project or 0,
         organization=found.organization or 0,
         level=level,
+        scope=scope,
         path=path,
         query=query,
         body=body,
         accept=accept,
         headers=dict(request.headers),
+    )
+
+
+def refusal(needs: Permission, level: Level) -> Forbidden:
+    """What a caller gets whose permission is not enough: it names the one that is needed and the one that is held."""
+    held = name_of_level(needs, level)
+    return Forbidden(
+        f"You do not have permission to perform this action: it needs {needs.value!r}, and you have {held!r}."
     )
 
 

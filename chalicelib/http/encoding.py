@@ -19,7 +19,7 @@ from isal import isal_zlib
 from msgspec import Struct
 
 from chalicelib.core.resource import Resource, answer
-from chalicelib.errors import BadInput, LimnError, NotFound, NotSignedIn, WrongMethod
+from chalicelib.errors import BadInput, LimnError, NotFound, TooMany, Unauthenticated, WrongMethod
 from chalicelib.http.operation import Answer, Documents, Operation, Present, formats_of
 from chalicelib.settings import settings
 
@@ -108,8 +108,10 @@ def encode_error(error: LimnError) -> HttpAnswer:
     sent = {"Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
     if isinstance(error, WrongMethod):
         sent["Allow"] = ", ".join(error.allowed)
-    if isinstance(error, NotSignedIn):
+    if isinstance(error, Unauthenticated):
         sent["WWW-Authenticate"] = "Token"
+    if isinstance(error, TooMany) and error.retry_after:
+        sent["Retry-After"] = str(error.retry_after)
     said = {"message": shortened(error.message), "details": shortened(error.details)}
     body = msgspec.json.encode(said)
     return HttpAnswer(status=error.status, headers=sent, body=body)

@@ -38,7 +38,7 @@ VERSION = "1.0.0"
 
 ERRORS = {
     "400": ("BadRequest", "The request breaks a rule.", BadRequestResponse),
-    "401": ("NotSignedIn", "No valid credentials.", BadRequestResponse),
+    "401": ("Unauthenticated", "No valid credentials.", BadRequestResponse),
     "403": ("Forbidden", "The caller may not do this.", BadRequestResponse),
     "404": ("NotFound", "There is no such thing, or none the caller may know of.", NotFoundResponse),
     "409": ("Conflict", "Somebody else was faster.", BadRequestResponse),

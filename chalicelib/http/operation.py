@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, get_origin
 
 from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import Scope
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource
 
@@ -60,7 +61,7 @@ class Address(Protocol[T]):
     def find(self, path: dict[str, Any], body: Any = None) -> Found[T]:
         """The thing, or NotFound."""
 
-    def level(self, caller: Caller, found: Found[T]) -> Level:
+    def level(self, scope: Scope, found: Found[T]) -> Level:
         """The caller's level there."""
 
 
@@ -69,11 +70,12 @@ class Call(Generic[T, Q, B]):
     """One request that may be served.
 
     Attributes:
-        caller: who asks; `Caller.nobody()` where the operation is open to anyone.
+        caller: the caller; `Caller.anonymous()` where the operation is open to anyone.
         target: the thing that the path addresses; None where the operation addresses nothing.
         project: the id of the project it belongs to; 0 where it belongs to none.
         organization: the id of the organization it belongs to; 0 where it belongs to none.
         level: the caller's level there.
+        scope: what the caller may reach, for queries and for rows that the handler reads or writes.
         path: the path's variables, unquoted and converted.
         query: the query parameters; body: the decoded body (None where optional and absent).
         accept: what the caller asked for: `json`, `jsonl`, `csv`, or an image format for pictures.
@@ -85,6 +87,7 @@ class Call(Generic[T, Q, B]):
     project: int
     organization: int
     level: Level
+    scope: Scope
     path: dict[str, Any]
     query: Q
     body: B

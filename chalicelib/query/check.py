@@ -270,7 +270,7 @@ _BIND: dict[type, Callable[[_Check, Kind, Any], Tree]] = {
     Nothing: _same,
     Test: _same,
     AttributeTest: _same,
-    AfterMedia: _same,
+    AfterMedia: lambda check, _, tree: replace(tree, where=check.seen.get(Kind.MEDIA, Everything())),
     And: lambda check, kind, tree: both(*(check.bind(kind, term) for term in tree.terms)),
     Or: lambda check, kind, tree: either(*(check.bind(kind, term) for term in tree.terms)),
     Not: lambda check, kind, tree: negated(check.bind(kind, tree.term)),

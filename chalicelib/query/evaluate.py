@@ -150,9 +150,9 @@ class _Evaluation:
                 return any(_linked(kind, thing, to, other) for other in self.matching(to, where))
             case Coincident(to, where):
                 return any(_coincident(thing, other) for other in self.matching(to, where))
-            case AfterMedia(number):
+            case AfterMedia(number, where):
                 before = self.media.get(number)
-                if before is None:
+                if before is None or not self.holds(where, Kind.MEDIA, before):
                     return bool(thing.id > number)
                 return bool((thing.name, thing.id) > (before.name, before.id))
         raise AssertionError(tree)  # the check leaves no other

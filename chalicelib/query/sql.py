@@ -178,8 +178,8 @@ class _Compiler:
                 return self._related(tree, kind, alias)
             case Coincident():
                 return self._coincident(tree, kind, alias, strict=strict)
-            case AfterMedia(number):
-                return self._after(number, alias)
+            case AfterMedia():
+                return self._after(tree, alias)
         raise AssertionError(tree)  # the check leaves no other
 
     def _test(self, test: Test, kind: Kind, alias: str, *, strict: bool) -> str:
@@ -263,9 +263,10 @@ class _Compiler:
         condition = f"(({alias}.media, {alias}.frame) IN ({found}))"
         return f"coalesce({condition}, false)" if strict else condition
 
-    def _after(self, number: int, alias: str) -> str:
-        at = self.value(number)
-        before = f"(SELECT b.name FROM {table(Kind.MEDIA)} b WHERE b.id = {at})"
+    def _after(self, tree: AfterMedia, alias: str) -> str:
+        at = self.value(tree.media)
+        seen = self.term(tree.where, Kind.MEDIA, "b", strict=False)
+        before = f"(SELECT b.name FROM {table(Kind.MEDIA)} b WHERE b.id = {at} AND {seen})"
         return (
             f"({alias}.name > {before} OR ({alias}.name = {before} AND {alias}.id > {at})"
             f" OR ({before} IS NULL AND {alias}.id > {at}))"

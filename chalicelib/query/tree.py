@@ -150,9 +150,13 @@ class OfDtype:
 
 @dataclass(frozen=True, slots=True)
 class AfterMedia:
-    """True of media behind the given one in the order of name and id; behind its id if there is none such."""
+    """True of media behind the given one in the order of name and id; behind its id if there is no such media.
+
+    As checked, `where` says which media count as there: those that the caller may see.
+    """
 
     media: int
+    where: Tree = field(default_factory=Everything)
 
 
 Tree = (
@@ -227,7 +231,6 @@ class Query:
         exclude_parents: only the first half of that: parents of what is in the list are not.
         show_deleted, show_all_marks: also tombstones; also earlier marks.
         derived: pairs (version, version it is derived from), filled in by the check where `merge` applies.
-        asked: whether a caller asked this, who finds what they may see; the service itself needs all.
         incident: on media, the search over annotations whose matches are counted as `incident`; as checked, one
             Related for each kind of annotation.
     """
@@ -246,7 +249,6 @@ class Query:
     show_deleted: bool = False
     show_all_marks: bool = False
     derived: tuple[tuple[int, int], ...] = ()
-    asked: bool = False
     incident: Tree | None = None
 
 

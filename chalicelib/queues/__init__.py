@@ -1,7 +1,6 @@
 """What the queues carry: one typed message per piece of queued work, and its sending.
 
     base     Message, its versioned tag, to and from a queue's body
-    work     the messages of the queues
     sending  SQS: one at a time or many, with the limits of its batches
 
 A message says what is to be done by ids; the rest is read when it is done, for the queue is not where things are kept.
@@ -10,35 +9,11 @@ Delivery is at least once: `functions/worker.py` stops what is done already, and
 
 from chalicelib.queues.base import LARGEST, Message, Unreadable, decode, encode
 from chalicelib.queues.sending import SETTLED, client, send, send_many
-from chalicelib.queues.work import (
-    AssembleTranscode,
-    Attachment,
-    BuryRetired,
-    CutClip,
-    EncodePiece,
-    FinishBulkChange,
-    ImportImage,
-    PlanTranscode,
-    PurgeProject,
-    SendEmail,
-    TextFile,
-)
 
 __all__ = [
     "LARGEST",
     "SETTLED",
-    "AssembleTranscode",
-    "Attachment",
-    "BuryRetired",
-    "CutClip",
-    "EncodePiece",
-    "FinishBulkChange",
-    "ImportImage",
     "Message",
-    "PlanTranscode",
-    "PurgeProject",
-    "SendEmail",
-    "TextFile",
     "Unreadable",
     "client",
     "decode",

@@ -15,6 +15,7 @@ import urllib3
 
 from chalicelib.core import origins
 from chalicelib.core.origins import Address
+from chalicelib.errors import Forbidden
 from chalicelib.settings import settings
 
 if TYPE_CHECKING:
@@ -22,6 +23,22 @@ if TYPE_CHECKING:
 
 _TIMEOUT = urllib3.Timeout(connect=3, read=30)
 _PORTS = {"http": 80, "https": 443}
+
+
+def is_service_allowed(address: Address) -> bool:
+    """Whether the operator lets a job cluster or an annotator lie at this origin, whatever its addresses are."""
+    return address.origin in {origins.origin_of(text) for text in settings().service_origins}
+
+
+def resolves_inside(address: Address) -> bool:
+    """Whether a host has an address that is not public; False where its name has none."""
+    try:
+        resolve(address, is_inside=False)
+    except Forbidden:
+        return True
+    except NoAddressError:
+        return False
+    return False
 
 
 class NoAddressError(OSError):
@@ -59,7 +76,7 @@ def send(
         OSError, urllib3.exceptions.HTTPError: there is no address, or no answer.
     """
     named = address.host if address.port == _PORTS[address.scheme] else f"{address.host}:{address.port}"
-    pool = _pool(address.scheme, _resolved(address, is_inside=is_inside), address.port, address.host)
+    pool = _pool(address.scheme, resolve(address, is_inside=is_inside), address.port, address.host)
     return pool.urlopen(
         method,
         address.target,
@@ -74,8 +91,13 @@ def send(
     )
 
 
-def _resolved(address: Address, *, is_inside: bool) -> str:
-    """One address of the host. Raises Forbidden where any of its addresses is not public."""
+def resolve(address: Address, *, is_inside: bool) -> str:
+    """One numeric address of the host.
+
+    Raises:
+        Forbidden: an address of the host is not public, and the operator did not allow the origin (`is_inside`).
+        NoAddressError: the name has no address.
+    """
     try:
         found = socket.getaddrinfo(address.host.strip("[]"), address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as failure:

@@ -17,9 +17,9 @@ HEADER = 16
 _PLAIN_HEADER = 8
 # tfhd and trun flags: which optional fields follow.
 _TFHD_FIELDS = ((0x01, 8), (0x02, 4))
-_TFHD_DURATION = 0x08
+_TFHD_BASE, _TFHD_DURATION, _TFHD_SIZE = 0x01, 0x08, 0x10
 _TRUN_FIRST = ((0x01, 4), (0x04, 4))
-_TRUN_DURATION = 0x100
+_TRUN_OFFSET, _TRUN_DURATION, _TRUN_SIZE, _TRUN_SHIFT = 0x01, 0x100, 0x200, 0x800
 _TRUN_EACH = (0x100, 0x200, 0x400, 0x800)
 
 
@@ -106,7 +106,7 @@ def timescale(init: bytes) -> int:
     version = _integer(init, mdhd.body, 1)
     scale = _integer(init, mdhd.body + (20 if version else 12))
     if not scale:
-        raise BadInput("The MP4 file's clock stands still.")
+        raise BadInput("The MP4 file is damaged: its track has a timescale of 0.")
     return scale
 
 
@@ -114,6 +114,44 @@ def default_duration(init: bytes) -> int:
     """Units that a sample lasts when its fragment does not say (`trex`); 0 if nothing does."""
     trex = find(init, "moov", "mvex", "trex")
     return _integer(init, trex.body + 12) if trex else 0
+
+
+def default_size(init: bytes) -> int:
+    """Bytes of a sample whose fragment does not say (`trex`); 0 if nothing does."""
+    trex = find(init, "moov", "mvex", "trex")
+    return _integer(init, trex.body + 16) if trex else 0
+
+
+def sample_sizes(moof: bytes, default: int = 0) -> tuple[int, list[int]] | None:
+    """Where the samples of a fragment begin, counted from its `moof`, and the size of each.
+
+    None where they are not one run of one track, or are not shown in the order in which they are decoded.
+    """
+    outer = need(moof, "moof")
+    trafs = [box for box in children(moof, outer.body, outer.end) if box.name == "traf"]
+    runs = [box for box in children(moof, trafs[0].body, trafs[0].end) if box.name == "trun"] if trafs else []
+    if len(trafs) != 1 or len(runs) != 1:
+        return None
+    tfhd, trun = need(moof, "moof", "traf", "tfhd"), runs[0]
+    flags = _integer(moof, tfhd.body, 4) & 0xFFFFFF
+    if flags & _TFHD_BASE:
+        return None
+    if flags & _TFHD_SIZE:
+        skip = sum(size for bit, size in (*_TFHD_FIELDS, (_TFHD_DURATION, 4)) if flags & bit)
+        default = _integer(moof, tfhd.body + 8 + skip)
+    flags = _integer(moof, trun.body, 4) & 0xFFFFFF
+    count = _integer(moof, trun.body + 4)
+    if not flags & _TRUN_OFFSET or flags & _TRUN_SHIFT:
+        return None
+    start = _integer(moof, trun.body + 8)
+    stride = 4 * sum(bool(flags & bit) for bit in _TRUN_EACH)
+    first = trun.body + 8 + sum(size for bit, size in _TRUN_FIRST if flags & bit)
+    if first + count * stride > trun.end or count > len(moof) * 1000:
+        raise BadInput("The MP4 file has a fragment of impossible length.")
+    if not flags & _TRUN_SIZE:
+        return start, [default] * count
+    at = first + (4 if flags & _TRUN_DURATION else 0)
+    return start, [_integer(moof, at + number * stride) for number in range(count)]
 
 
 def sample_durations(moof: bytes, default: int = 0) -> list[int]:

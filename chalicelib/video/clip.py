@@ -1,9 +1,10 @@
-"""Parts of a video as one playable MP4, for several ranges of frames (behaviour specification, section 7.1)."""
+"""Parts of a video as one playable MP4, for several ranges of frames."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +20,8 @@ from chalicelib.video.segments import SegmentInfo, Span
 from chalicelib.video.source import Source
 
 Range = tuple[int, int]
+LARGEST_READ = 16 * 1024 * 1024
+"""Bytes of neighbouring fragments that are read at once; a larger fragment is read alone."""
 
 
 class Clip(Struct, frozen=True):
@@ -46,12 +49,24 @@ def parse_ranges(texts: Sequence[str], num_frames: int) -> tuple[Range, ...]:
     return tuple(ranges)
 
 
+def copied_size(segment_info: Any, ranges: Sequence[Range]) -> int:
+    """About how many bytes `copy_clip` reads and writes."""
+    info = segments.parse_segment_info(segment_info)
+    return segments.header_size(info) + sum(span.stop - span.start for span in _spans(info, ranges))
+
+
+def copied_ranges(segment_info: Any, ranges: Sequence[Range]) -> list[tuple[int, int]]:
+    """The byte ranges, as (offset, length), that `copy_clip` reads after the header, in the order of reading."""
+    info = segments.parse_segment_info(segment_info)
+    return [(group[0].start, group[-1].stop - group[0].start) for group in _groups(_spans(info, ranges))]
+
+
 def copy_clip(source: Source, segment_info: Any, ranges: Sequence[Range], out: BinaryIO) -> Clip:
-    """Write the whole fragments that contain the ranges (inclusive, in the order given) as one video.
+    """Write the whole fragments that contain the ranges (inclusive, in this order) as one video to a seekable file.
 
     The pictures are copied as they are; only the fragments' numbers and times are rewritten to follow each other. A
-    fragment that two neighbouring ranges share is written once. Start and end frames are those of each fragment. One
-    fragment is in memory at a time.
+    fragment that two neighbouring ranges share is written once. Start and end frames are those of each fragment.
+    Neighbouring fragments are read together, up to `LARGEST_READ` bytes, which are in memory at a time.
     """
     info = segments.parse_segment_info(segment_info)
     chosen = list(_spans(info, ranges))
@@ -59,19 +74,23 @@ def copy_clip(source: Source, segment_info: Any, ranges: Sequence[Range], out: B
     if len(header) < segments.header_size(info):
         raise BadInput("The video ends inside its header.")
     default = boxes.default_duration(header)
-    plans = [(span, list(_durations(source, span, default))) for span in chosen]
-    header = boxes.with_duration(header, sum(sum(durations) for _, durations in plans))
-    size = out.write(header)
+    # Its length does not depend on the duration, which is known at the end.
+    size = out.write(boxes.with_duration(header, 0))
     time, sequence = 0, 1
-    for span, durations in plans:
-        data = source.read(span.start, span.stop - span.start)
-        upcoming = iter(durations)
-        for box in boxes.children(data, 0, len(data)):
-            content = data[box.offset : box.end]
+    for group in _groups(chosen):
+        length = group[-1].stop - group[0].start
+        data = memoryview(source.read(group[0].start, length))
+        if len(data) < length:
+            raise BadInput("The video ends before its segment file says.")
+        for box in boxes.top_level(partial(_part, data), length):
+            content: bytes | memoryview = data[box.offset : box.end]
             if box.name == "moof":
-                content = boxes.renumber(content, sequence, time)
-                sequence, time = sequence + 1, time + next(upcoming)
+                moof = bytes(content)
+                content = boxes.renumber(moof, sequence, time)
+                sequence, time = sequence + 1, time + sum(boxes.sample_durations(moof, default))
             size += out.write(content)
+    out.seek(0)
+    out.write(boxes.with_duration(header, time))
     return Clip(tuple(span.first_frame for span in chosen), tuple(span.last_frame for span in chosen), size)
 
 
@@ -113,8 +132,17 @@ def _spans(info: SegmentInfo, ranges: Sequence[Range]) -> Iterator[Span]:
             before = span
 
 
-def _durations(source: Source, span: Span, default: int) -> Iterator[int]:
-    """How long each movie fragment of a span lasts, in units of the track's timescale, reading headers only."""
-    for box in boxes.top_level(lambda offset, length: source.read(span.start + offset, length), span.stop - span.start):
-        if box.name == "moof":
-            yield sum(boxes.sample_durations(source.read(span.start + box.offset, box.size), default))
+def _part(data: memoryview, offset: int, count: int) -> bytes:
+    return bytes(data[offset : offset + count])
+
+
+def _groups(spans: Iterable[Span]) -> list[list[Span]]:
+    """Spans that follow each other in the file together, in groups of at most `LARGEST_READ` bytes."""
+    groups: list[list[Span]] = []
+    for span in spans:
+        last = groups[-1] if groups else None
+        if last and last[-1].stop == span.start and span.stop - last[0].start <= LARGEST_READ:
+            last.append(span)
+        else:
+            groups.append([span])
+    return groups

@@ -75,7 +75,13 @@ def _encode_pictures(
         encoders = [_Encoder(rendition, plan, piece, folder) for rendition in plan.renditions]
         number = piece.first_frame
         try:
+            before: VideoFrame | None = None
             for _, picture in frames_of(file, table, piece.first_frame, piece.frame_count, piece.key):
+                if picture is before:
+                    # A frame shown again is the same object: its time must not change while encoders wait for it.
+                    for encoder in encoders:
+                        encoder.wait()
+                before = picture
                 for shown in upright.feed(picture):
                     for encoder in encoders:
                         encoder.encode(number, shown)
@@ -158,12 +164,12 @@ class _Encoder:
         # The encoder alone decides where keyframes are, or groups of pictures would follow the source's.
         scaled.pict_type = 0
         self._encoded += 1
-        self._wait(_FRAMES_WAITING)
+        self.wait(_FRAMES_WAITING)
         self._waiting.append(self._lane.submit(self._mux, scaled))
 
     def finish(self) -> Output:
         """Flush the encoder and tell what was made."""
-        self._wait(0)
+        self.wait(0)
         self._mux(None)
         self._container.close()
         output = self._out.output()
@@ -183,8 +189,8 @@ class _Encoder:
         """Encode a picture, None to flush, and write what comes out."""
         self._container.mux(self._stream.encode(picture))
 
-    def _wait(self, most: int) -> None:
-        """Wait until no more than `most` pictures lie before the encoder; raises what it raised."""
+    def wait(self, most: int = 0) -> None:
+        """Wait until at most `most` pictures are queued for the encoder; raises what the encoder raised."""
         while len(self._waiting) > most:
             self._waiting.popleft().result()
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from chalicelib.errors import BadInput
-from chalicelib.video import segments
-from chalicelib.video.decode import START, decode, frames_of, packets_from
+from chalicelib.video import samples, segments
+from chalicelib.video.decode import START, DamagedPacketError, decode, frames_of, packets_from
 from chalicelib.video.opening import opened, refusing, video_stream
 from chalicelib.video.plan import VideoInfo
-from chalicelib.video.segments import SegmentInfo, Span
+from chalicelib.video.segments import SegmentInfo, Selection, Span
 from chalicelib.video.source import BytesSource, Source, SourceFile
 from chalicelib.video.timing import FrameTable
 from chalicelib.video.upright import Upright
@@ -19,8 +19,6 @@ from chalicelib.video.upright import Upright
 if TYPE_CHECKING:
     from av import VideoFrame
     from PIL.Image import Image
-
-T = TypeVar("T")
 
 _FULL_RANGE = 2
 
@@ -36,29 +34,22 @@ def decode_frames(
     `each` is applied to every picture as soon as it is decoded, so that of many frames only what is wanted stays in
     memory. Raises BadInput for frames that do not exist and files that are not what their segment file says.
     """
-    found = each_frame(rendition_source, segment_info, frames, lambda _, image: each(image) if each else image)
+    selection = segments.select(segments.parse_segment_info(segment_info), frames)
+    found = {number: each(image) if each else image for number, image in images(rendition_source, selection)}
     return [found[frame] for frame in frames]
 
 
-def each_frame(
-    rendition_source: Source, segment_info: Any, frames: Sequence[int], each: Callable[[int, Image], T]
-) -> dict[int, T]:
-    """What `each` makes of the number and the picture of every one of `frames`, by number; reads and raises as above.
-
-    Of the pictures themselves no two need be in memory at a time.
-    """
-    info = segments.parse_segment_info(segment_info)
-    wanted: dict[Span, set[int]] = {}
-    for frame in frames:
-        wanted.setdefault(segments.spans_of(info, frame, frame)[0], set()).add(frame)
-    found: dict[int, T] = {}
-    header = rendition_source.read(0, segments.header_size(info)) if wanted else b""
-    for span, numbers in wanted.items():
-        data = header + rendition_source.read(span.start, span.stop - span.start)
-        for number, picture in _pictures(data, span, max(numbers)):
-            if number in numbers:
-                found[number] = each(number, to_image(picture))
-    return found
+def images(source: Source, selection: Selection) -> Iterator[tuple[int, Image]]:
+    """The number and the picture of every frame selected, in order; neighbouring fragments are read together."""
+    header = source.read(0, selection.header)
+    for group in selection.reads():
+        start = group[0][0].start
+        data = source.read(start, group[-1][0].stop - start)
+        for span, numbers in group:
+            fragment = data[span.start - start : span.stop - start]
+            for number, picture in _pictures(header, fragment, span, numbers[-1]):
+                if number in numbers:
+                    yield number, to_image(picture)
 
 
 def pictures(
@@ -67,24 +58,40 @@ def pictures(
     """The frames `first_frame` … `last_frame` of a rendition in order, one fragment in memory at a time."""
     header = rendition_source.read(0, segments.header_size(info))
     for span in segments.spans_of(info, first_frame, last_frame):
-        data = header + rendition_source.read(span.start, span.stop - span.start)
-        for number, picture in _pictures(data, span, last_frame):
+        data = rendition_source.read(span.start, span.stop - span.start)
+        for number, picture in _pictures(header, data, span, last_frame):
             if number >= first_frame:
                 yield number, picture
 
 
-def _pictures(data: bytes, span: Span, last_frame: int) -> Iterator[tuple[int, VideoFrame]]:
-    """The pictures of one fragment with its header, up to `last_frame`; a fragment decodes without its neighbours."""
+def _pictures(header: bytes, data: bytes, span: Span, last_frame: int) -> Iterator[tuple[int, VideoFrame]]:
+    """The pictures of one fragment up to `last_frame`; a fragment decodes without its neighbours."""
     last = min(last_frame, span.last_frame)
-    with opened(BytesSource(data)) as (container, file), refusing("The rendition cannot be decoded", file):
-        stream = video_stream(container)
-        shown = decode(packets_from(container, stream, None, START), stream)
-        number = span.first_frame - 1
-        for number, picture in enumerate(islice(shown, last + 1 - span.first_frame), span.first_frame):
-            yield number, picture
+    number = span.first_frame - 1
+    for number, picture in enumerate(_decoded(header, data, last + 1 - span.first_frame), span.first_frame):
+        yield number, picture
     if number < last:
         message = f"Frame {last} is missing from the rendition."
         raise BadInput(message)
+
+
+def _decoded(header: bytes, data: bytes, count: int) -> Iterator[VideoFrame]:
+    """The first pictures of a fragment: without a demuxer where it is plain, else with FFmpeg's."""
+    track = samples.track_of(header)
+    found = samples.packets(track, data) if track else None
+    done = 0
+    if track and found:
+        try:
+            for picture in islice(samples.pictures(track, found[:count]), count):
+                yield picture
+                done += 1
+        except DamagedPacketError:
+            pass
+        if done == count:
+            return
+    with opened(BytesSource(header + data)) as (container, file), refusing("The rendition cannot be decoded", file):
+        stream = video_stream(container)
+        yield from islice(decode(packets_from(container, stream, None, START), stream, 1), done, count)
 
 
 def decode_original(
@@ -126,9 +133,10 @@ def _runs(table: FrameTable, frames: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def to_image(picture: VideoFrame, size: tuple[int, int] | None = None) -> Image:
-    """A decoded picture as an RGB image, of another size (width, height) if given."""
+    """A decoded picture as an RGB image, of another size (width, height) if given: one conversion."""
+    from PIL import Image as Images  # noqa: PLC0415 - kept off the API's cold start
+
     width, height = size or (picture.width, picture.height)
-    image = picture.to_image(  # type: ignore[no-untyped-call]  # in its stubs
-        width=width, height=height, interpolation="BICUBIC", dst_color_range=_FULL_RANGE
-    )
-    return cast("Image", image)
+    shown = picture.reformat(width, height, "rgb24", interpolation="BICUBIC", dst_color_range=_FULL_RANGE)
+    plane = shown.planes[0]
+    return Images.frombytes("RGB", (width, height), memoryview(plane), "raw", "RGB", plane.line_size, 1)

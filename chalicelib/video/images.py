@@ -1,4 +1,4 @@
-"""Importing still images (behaviour specification, section 3.2): upright, in a format browsers show, with limits."""
+"""Importing still images: upright, in a format browsers show, with limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from PIL import Image, ImageOps
+from PIL import Image, ImageCms, ImageOps
 
 from chalicelib.errors import BadInput, TooLarge
 
@@ -21,8 +21,7 @@ MAX_IMAGE_PIXELS = 134_217_728
 LARGEST_SIDE = 65_500
 THUMBNAIL = (256, 256)
 
-# What Pillow's decoders raise on damaged files, which is most of what Python can; warnings where they are errors.
-_DAMAGE = (
+DAMAGE = (
     OSError,
     SyntaxError,
     ValueError,
@@ -38,12 +37,15 @@ _DAMAGE = (
     struct.error,
     zlib.error,
 )
+"""What Pillow's decoders raise on damaged files, which is most of what Python can; warnings where they are errors."""
 # Formats that decode in the process; none that calls another program or is a document.
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "AVIF", "HEIF", "GIF", "BMP", "JPEG2000")
 _KEPT = {"PNG": ("image/png", "png"), "JPEG": ("image/jpeg", "jpeg"), "MPO": ("image/jpeg", "jpeg")}
 _PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 _ORIENTATION = 0x0112
-_DEEP_MODES = frozenset({"I", "F", "I;16", "I;16L", "I;16B", "I;16N"})
+_SIXTEEN = frozenset({"I;16", "I;16L", "I;16B", "I;16N"})
+_DEEP_MODES = frozenset({"I", "F"}) | _SIXTEEN
+_LARGEST_SIXTEEN = 65_535
 
 # Pillow's own guard against bombs, which raises before decoding, at our limit.
 Image.MAX_IMAGE_PIXELS = MAX_IMAGE_PIXELS
@@ -93,7 +95,7 @@ def import_image(data: bytes) -> ImportedImage:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
         raise TooLarge(message) from error
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise BadInput("The file is not an image that can be read.", str(error)) from error
     small = io.BytesIO()
     thumbnail.save(small, "JPEG", quality=85)
@@ -111,21 +113,65 @@ def _check_size(picture: Picture) -> None:
 
 
 def _png(picture: Picture) -> bytes:
-    """The picture as PNG, its colours converted only where PNG has no such kind."""
+    """The picture as PNG, its colours converted only where PNG has no such kind; then its profile no longer holds."""
     out = io.BytesIO()
-    kept = picture if picture.mode in _PNG_MODES else picture.convert("RGBA" if "A" in picture.getbands() else "RGB")
-    kept.save(out, "PNG", compress_level=3)
+    if picture.mode in _PNG_MODES:
+        picture.save(out, "PNG", compress_level=3)
+    elif picture.mode in _DEEP_MODES:
+        _sixteen_bits(picture).save(out, "PNG", compress_level=3)
+    else:
+        _in_srgb(picture).save(out, "PNG", compress_level=3, icc_profile=None)
     return out.getvalue()
+
+
+def to_rgb(picture: Picture) -> Picture:
+    """The picture in red, green and blue of eight bits: on black where it is transparent."""
+    if picture.mode in _DEEP_MODES:
+        # The upper eight bits, as browsers show sixteen.
+        deep = picture if picture.mode in _SIXTEEN else _sixteen_bits(picture)
+        return deep.convert("I").point(lambda value: value * (1 / 257)).convert("L").convert("RGB")
+    if picture.has_transparency_data:
+        clear = picture.convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", clear.size, (0, 0, 0, 255)), clear).convert("RGB")
+    return picture if picture.mode == "RGB" else _in_srgb(picture)
+
+
+def _in_srgb(picture: Picture) -> Picture:
+    """The picture in RGB, with its transparency if it has any, by its own profile where it has one."""
+    profile = picture.info.get("icc_profile")
+    if picture.mode in ("CMYK", "LAB") and profile:
+        try:
+            found = ImageCms.profileToProfile(
+                picture, ImageCms.ImageCmsProfile(io.BytesIO(profile)), ImageCms.createProfile("sRGB"), outputMode="RGB"
+            )
+        except (ImageCms.PyCMSError, *DAMAGE):
+            found = None
+        if found is not None:
+            return found
+    return picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+
+
+def _sixteen_bits(picture: Picture) -> Picture:
+    """A grey picture of many bits with sixteen; values that do not fit are stretched to them."""
+    wide = picture.convert("F")
+    low, high = (float(value) for value in wide.getextrema())  # type: ignore[arg-type]  # one band, so two numbers
+    if picture.mode == "F" or low < 0 or high > _LARGEST_SIXTEEN:
+        span = (high - low) or 1.0
+        wide = wide.point(lambda value: value * (_LARGEST_SIXTEEN / span) - low * (_LARGEST_SIXTEEN / span))
+    return wide.convert("I").convert("I;16")
 
 
 def _thumbnail(picture: Picture) -> Picture:
     """The picture within 256 x 256 pixels, shape kept, on black where it is transparent."""
-    small = picture.copy()
-    if small.mode in _DEEP_MODES:
+    if picture.mode in _DEEP_MODES:
         # Scientific images use a small part of their range; show that part.
-        low, high = small.convert("F").getextrema()
+        deep = picture.convert("F")
+        low, high = deep.getextrema()
         span = (float(high) - float(low)) or 1.0  # type: ignore[arg-type]  # one band, so two numbers
-        small = small.convert("F").point(lambda value: value * (255 / span) - float(low) * (255 / span)).convert("L")  # type: ignore[arg-type]
-    small = small.convert("RGB") if small.mode != "RGB" else small
+        small = deep.point(lambda value: value * (255 / span) - float(low) * (255 / span)).convert("L").convert("RGB")  # type: ignore[arg-type]
+    else:
+        small = to_rgb(picture)
+    if small is picture:
+        small = picture.copy()
     small.thumbnail(THUMBNAIL, Image.Resampling.LANCZOS, reducing_gap=2.0)
     return small

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from chalicelib.errors import BadInput
 from chalicelib.video import boxes
-from chalicelib.video.decode import START, KeyframeMissedError, decode, packets_from
+from chalicelib.video.decode import START, KeyframeMissedError, decode, packets_from, without_losses
 from chalicelib.video.opening import opened, refusing, video_stream
 from chalicelib.video.plan import GOP, AudioInfo, Probe, VideoInfo, check_size
 from chalicelib.video.source import Source, SourceFile
@@ -39,6 +39,8 @@ _HEAD_FRAMES = 32
 # Decoding this many frames at the end takes a few seconds; a longer last group of pictures is taken on trust.
 _LONGEST_TAIL = 3000
 _MOST_BOXES = 64
+# Pictures that damaged packets among the first may cost.
+_MOST_DAMAGED = 8
 _STREAMED = frozenset({"mpegts", "mpeg"})
 _BY_DECODING_TIME = frozenset({"mov", "avi", "mpeg"})
 _WIDEST_PIXEL = 16
@@ -68,8 +70,9 @@ def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, F
         base = stream.time_base or Fraction(1, 1000)
         nominal = stream.average_rate or stream.guessed_rate
         packets = _demuxed(container, stream, file, name, deadline)
-    head = _head(file)
-    table = _table(file, packets, head, base, nominal, by_position=name in _STREAMED)
+    head, is_damaged = _head(file)
+    missing = _MOST_DAMAGED if is_damaged else 0
+    table = _table(file, packets, head, base, nominal, missing, by_position=name in _STREAMED)
     if table is None:
         table = _decoded_table(file, base, nominal, name, deadline)
     with opened(file) as (container, _):
@@ -168,14 +171,24 @@ def _payload(file: SourceFile) -> list[tuple[int, int]]:
     return ranges
 
 
-def _head(file: SourceFile) -> list[VideoFrame]:
-    """The first pictures that the decoder makes of the file; BadInput when it makes none."""
-    with opened(file) as (container, _), refusing("The video cannot be decoded", file):
-        stream = video_stream(container)
-        pictures = list(islice(decode(packets_from(container, stream, None, START), stream), _HEAD_FRAMES))
+def _head(file: SourceFile) -> tuple[list[VideoFrame], bool]:
+    """The first pictures that the decoder makes of the file, and whether packets among them are damaged.
+
+    Raises BadInput when there is no picture.
+    """
+    tried: list[int] = []
+
+    def attempt(threads: int) -> Iterator[VideoFrame]:
+        tried.append(threads)
+        with opened(file) as (container, _):
+            stream = video_stream(container)
+            yield from decode(packets_from(container, stream, None, START), stream, threads)
+
+    with refusing("The video cannot be decoded", file):
+        pictures = list(islice(without_losses(attempt), _HEAD_FRAMES))
     if not pictures:
         raise BadInput("The file holds no video frame that can be decoded.")
-    return pictures
+    return pictures, len(tried) > 1
 
 
 def _table(
@@ -184,16 +197,21 @@ def _table(
     head: Sequence[VideoFrame],
     base: Fraction,
     nominal: Fraction | None,
+    missing: int,
     *,
     by_position: bool,
 ) -> FrameTable | None:
-    """The frame table from timestamps, corrected at both ends by what can be decoded; None if they do not agree."""
+    """The frame table from timestamps, corrected at both ends by what can be decoded; None if they do not agree.
+
+    So many pictures of `head` may be `missing` between others.
+    """
     shown = [picture.pts for picture in head if picture.pts is not None]
     times = packets.times
     if not packets.usable or len(shown) < len(head) or not times or shown[0] not in times:
         return None
     start = bisect_left(times, shown[0])
-    if list(times[start : start + len(shown)]) != shown:
+    stop = bisect_left(times, shown[-1], start) + 1
+    if stop - start - len(shown) > missing or not set(shown).issubset(times[start:stop]) or shown != sorted(shown):
         return None
     del times[:start]
     keys = list(_keyframes(packets.keys, times))
@@ -223,13 +241,17 @@ def _last_shown(file: SourceFile, table: FrameTable, head: Sequence[int]) -> int
     for key in list(table.keyframes())[:-3:-1]:
         if table.count - key.frame > _LONGEST_TAIL:
             return None
-        with opened(file) as (container, _):
-            stream = video_stream(container)
-            last: int | None = None
-            with contextlib.suppress(KeyframeMissedError):
-                for picture in decode(packets_from(container, stream, table, key), stream):
-                    if picture.pts is not None and picture.pts >= times[key.frame]:
-                        last = picture.pts
+
+        def attempt(threads: int, key: Keyframe = key) -> Iterator[VideoFrame]:
+            with opened(file) as (container, _):
+                stream = video_stream(container)
+                yield from decode(packets_from(container, stream, table, key), stream, threads)
+
+        last: int | None = None
+        with contextlib.suppress(KeyframeMissedError):
+            for picture in without_losses(attempt):
+                if picture.pts is not None and picture.pts >= times[key.frame]:
+                    last = picture.pts
         if file.error:
             raise file.error
         if last is not None:
@@ -243,6 +265,12 @@ def _decoded_table(
     """The frame table of a source that has to be decoded to be counted."""
     keys: list[tuple[int | None, int | None]] = []
 
+    def attempt(threads: int) -> Iterator[VideoFrame]:
+        keys.clear()
+        with opened(file) as (container, _):
+            stream = video_stream(container)
+            yield from decode(noting_keys(container.demux(stream)), stream, threads)
+
     def noting_keys(packets: Iterator[Packet[VideoStream]]) -> Iterator[Packet[VideoStream]]:
         for packet in _patiently(packets, deadline):
             if packet.size and packet.is_keyframe and not packet.is_discard:
@@ -252,9 +280,8 @@ def _decoded_table(
     times = array("q")
     shown_keys: list[int] = []
     timed = True
-    with opened(file) as (container, _), refusing("The video cannot be decoded", file):
-        stream = video_stream(container)
-        for number, picture in enumerate(decode(noting_keys(container.demux(stream)), stream)):
+    with refusing("The video cannot be decoded", file):
+        for number, picture in enumerate(without_losses(attempt)):
             if picture.key_frame:
                 shown_keys.append(number)
             timed = timed and picture.pts is not None and (not times or picture.pts > times[-1])

@@ -1,4 +1,4 @@
-"""Segment files: which bytes of a fragmented MP4 hold which frames (behaviour specification, section 5).
+"""Segment files: which bytes of a fragmented MP4 hold which frames (docs/guides/uploads.md).
 
 A segment file lists every top-level box in file order; a `moof` also says which frame it starts with and how many it
 holds. With it a reader fetches a frame by byte range: the header (the first two boxes) and one `moof` + `mdat`.
@@ -6,7 +6,10 @@ holds. With it a reader fetches a frame by byte range: the header (the first two
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, convert, to_builtins
@@ -43,13 +46,6 @@ class FileInfo(Struct, frozen=True):
     version: int = _VERSION
 
 
-class SegmentInfo(Struct, frozen=True):
-    """A segment file's content."""
-
-    file: FileInfo
-    segments: tuple[Segment, ...]
-
-
 class Span(Struct, frozen=True):
     """Frames `first_frame` … `first_frame + frame_count - 1` in the bytes from `start` up to `stop`."""
 
@@ -62,6 +58,35 @@ class Span(Struct, frozen=True):
     def last_frame(self) -> int:
         """The last frame of the span."""
         return self.first_frame + self.frame_count - 1
+
+
+class SegmentInfo(Struct, frozen=True, dict=True):
+    """A segment file's content."""
+
+    file: FileInfo
+    segments: tuple[Segment, ...]
+
+    @cached_property
+    def spans(self) -> tuple[Span, ...]:
+        """The fragments in file order.
+
+        Where the first `moof` does not start with frame 0 (a bias in files of other tools), it and the second one form
+        one span from frame 0.
+        """
+        found: list[Span] = []
+        for moof, mdat in pairwise(self.segments):
+            if isinstance(moof.frame_start, int) and isinstance(moof.frame_samples, int):
+                found.append(Span(moof.frame_start, moof.frame_samples, moof.offset, mdat.offset + mdat.size))
+        if found[0].first_frame > 0:
+            both = found[:2]
+            count = both[-1].first_frame + both[-1].frame_count
+            found[:2] = [Span(0, count, both[0].start, both[-1].stop)]
+        return tuple(found)
+
+    @property
+    def frames(self) -> int:
+        """How many frames the video has."""
+        return self.spans[-1].last_frame + 1
 
 
 def segment_info(init_boxes: Sequence[int], fragments: Iterable[Fragment], *, start: float = 0.0) -> dict[str, Any]:
@@ -99,28 +124,53 @@ def header_size(info: SegmentInfo) -> int:
     return sum(segment.size for segment in info.segments[:_HEADER_BOXES])
 
 
-def spans(info: SegmentInfo) -> list[Span]:
-    """The fragments in file order.
-
-    Where the first `moof` does not start with frame 0 (a bias in files of other tools), it and the second one form
-    one span from frame 0.
-    """
-    found: list[Span] = []
-    for moof, mdat in zip(info.segments, info.segments[1:], strict=False):
-        if isinstance(moof.frame_start, int) and isinstance(moof.frame_samples, int):
-            found.append(Span(moof.frame_start, moof.frame_samples, moof.offset, mdat.offset + mdat.size))
-    if found[0].first_frame > 0:
-        both = found[:2]
-        count = both[-1].first_frame + both[-1].frame_count
-        found[:2] = [Span(0, count, both[0].start, both[-1].stop)]
-    return found
-
-
 def spans_of(info: SegmentInfo, first_frame: int, last_frame: int) -> list[Span]:
     """The fragments that hold any of the frames `first_frame` … `last_frame`; BadInput if there is no such frame."""
-    every = spans(info)
+    every = info.spans
     end = every[-1].last_frame
     if not 0 <= first_frame <= last_frame <= end:
         message = f"Frames {first_frame} to {last_frame} are not all in the video, which has frames 0 to {end}."
         raise BadInput(message)
     return [span for span in every if span.last_frame >= first_frame and span.first_frame <= last_frame]
+
+
+LARGEST_READ = 8 * 1024 * 1024
+"""Bytes that neighbouring fragments are read together up to; a larger fragment is read alone."""
+
+
+class Selection(Struct, frozen=True):
+    """What to read for some frames: the header's size, and the spans that hold frames wanted, in file order."""
+
+    header: int
+    wanted: tuple[tuple[Span, tuple[int, ...]], ...]
+
+    def reads(self) -> list[tuple[tuple[Span, tuple[int, ...]], ...]]:
+        """The spans in groups that lie side by side in the file, each to be read at once."""
+        groups: list[list[tuple[Span, tuple[int, ...]]]] = []
+        for each in self.wanted:
+            span = each[0]
+            last = groups[-1] if groups else None
+            if last and last[-1][0].stop == span.start and span.stop - last[0][0].start <= LARGEST_READ:
+                last.append(each)
+            else:
+                groups.append([each])
+        return [tuple(group) for group in groups]
+
+    @property
+    def decoded(self) -> int:
+        """How many frames have to be decoded: in each span those up to the last one wanted."""
+        return sum(max(frames) - span.first_frame + 1 for span, frames in self.wanted)
+
+
+def select(info: SegmentInfo, frames: Iterable[int]) -> Selection:
+    """What to read for frames in any order, repeats allowed; BadInput if there is no such frame."""
+    every = info.spans
+    end = every[-1].last_frame
+    found: dict[int, set[int]] = {}
+    for frame in frames:
+        at = bisect_right(every, frame, key=lambda span: span.first_frame) - 1
+        if at < 0 or frame > every[at].last_frame:
+            message = f"Frame {frame} is not in the video, which has frames 0 to {end}."
+            raise BadInput(message)
+        found.setdefault(at, set()).add(frame)
+    return Selection(header_size(info), tuple((every[at], tuple(sorted(found[at]))) for at in sorted(found)))

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.errors import BadInput
-from chalicelib.workflows.manifests import Step, Template, Workflow, parse, strings, workflow
+from chalicelib.workflows.manifests import Step, Template, Workflow, line_of, parse, strings, workflow
 
 
 class Engine(StrEnum):
@@ -100,8 +100,8 @@ def check(text: str | bytes, engine: Engine) -> dict[str, Any]:
         return document
     _check_structure(found, document)
     if engine is Engine.BATCH:
-        for template in found.spec.templates:
-            _check_for_batch(found, template)
+        for template, raw in zip(found.spec.templates, document["spec"]["templates"], strict=True):
+            _check_for_batch(found, template, raw)
         _check_no_cycles({template.name: [str(step.template) for step in template.all_steps]
                           for template in found.spec.templates}, "templates that use themselves")  # fmt: skip
     return document
@@ -143,8 +143,8 @@ def dependencies(task: Step) -> list[str]:
     return task.dependencies or [name for name in _AND.split((task.depends or "").strip()) if name]
 
 
-def _check_for_batch(found: Workflow, template: Template) -> None:
-    where = f"manifest: template {template.name!r}"
+def _check_for_batch(found: Workflow, template: Template, raw: Any) -> None:
+    where = f"manifest: {line_of(raw, 'name')}template {template.name!r}"
     tasks = {step.name for step in template.all_steps}
     for step in template.all_steps:
         if step.template is None:
@@ -275,7 +275,7 @@ def _container(value: Any, where: str) -> None:
         for kind in ("limits", "requests"):
             for name in (value.get("resources") or {}).get(kind) or {}:
                 if name not in ("cpu", "memory"):
-                    raise _unsupported(f"{where}: resources.{kind}", name)
+                    raise _unsupported(f"{where}: resources.{kind}", name, value["resources"][kind])
 
 
 def _values(value: Any, what: str, where: str) -> None:
@@ -289,19 +289,20 @@ def _values(value: Any, what: str, where: str) -> None:
             place = f"{where}: artifact {str(artifact.get('name'))[:100]!r}"
             _members(artifact, "artifact", place)
             if set(artifact.get("archive") or {}) - {"none", "tar"}:
-                raise _unsupported(place, "archive other than none and tar")
+                raise _unsupported(place, "archive other than none and tar", artifact, "archive")
 
 
 def _members(value: Any, what: str, where: str) -> None:
     if isinstance(value, dict):
         for name in value:
             if name not in TAKEN[what] and name not in ASIDE.get(what, ()) and value[name] is not None:
-                raise _unsupported(where, name)
+                raise _unsupported(where, name, value)
 
 
-def _unsupported(where: str, name: str) -> BadInput:
+def _unsupported(where: str, name: str, holder: Any, member: str = "") -> BadInput:
+    """What a member meets that AWS Batch cannot do; `holder` is the mapping that it stands in."""
     return BadInput(
-        f"manifest: {where}: {str(name)[:100]} is not supported by AWS Batch.",
+        f"manifest: {line_of(holder, member or name)}{where}: {str(name)[:100]} is not supported by AWS Batch.",
         "Register the algorithm with a job cluster to use all of Argo.",
     )
 

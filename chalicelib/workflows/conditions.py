@@ -1,4 +1,4 @@
-"""`when` of a workflow's step: a condition over text, after its variables were put in.
+"""`when` of a workflow's step: a condition over text, after its variables were put in. Read in linear time.
 
 heads == heads          bare words are text
 5 > 3 && 'a b' != ''    numbers compare as numbers where both sides are
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 
 from chalicelib.errors import BadInput
+from chalicelib.workflows import patterns
 
 LONGEST = 4096
 _DEEPEST = 20
@@ -25,14 +26,13 @@ _COMPARE: dict[str, Callable[[float | str, float | str], bool]] = {
     ">": lambda left, right: left > right,  # type: ignore[operator]
     ">=": lambda left, right: left >= right,  # type: ignore[operator]
 }
-_LONGEST_PATTERN = 200
 
 
 def holds(text: str) -> bool:
-    """Whether a condition holds.
+    """Whether a condition is true.
 
     Raises:
-        BadInput: it is none, or its value is neither true nor false.
+        BadInput: it cannot be read, or its value is neither true nor false.
     """
     if len(text) > LONGEST:
         raise BadInput(f"when: a condition may have {LONGEST} characters.")
@@ -44,8 +44,8 @@ def holds(text: str) -> bool:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    found, at = [], 0
-    while text[at:].strip():
+    found, at, end = [], 0, len(text.rstrip())
+    while at < end:
         match = _TOKEN.match(text, at)
         if match is None:
             raise BadInput(f"when: {text[:200]!r} cannot be read at {text[at : at + 20]!r}.")
@@ -60,10 +60,11 @@ class _Reader:
 
     def __init__(self, text: str, tokens: list[tuple[str, str]]) -> None:
         self._text = text
-        self.left = tokens
+        self.left = tokens[::-1]
+        """The tokens that are not read yet, the next one last."""
 
     def refusal(self) -> BadInput:
-        return BadInput(f"when: {self._text[:200]!r} is no condition.")
+        return BadInput(f"when: {self._text[:200]!r} is not a condition that is true or false.")
 
     def truth(self, value: float | str | bool) -> bool:
         if isinstance(value, bool):
@@ -73,8 +74,8 @@ class _Reader:
         raise self.refusal()
 
     def _mark(self, *wanted: str) -> str:
-        if self.left and self.left[0][0] == "mark" and self.left[0][1] in wanted:
-            return self.left.pop(0)[1]
+        if self.left and self.left[-1][0] == "mark" and self.left[-1][1] in wanted:
+            return self.left.pop()[1]
         return ""
 
     def any_of(self, depth: int) -> float | str | bool:
@@ -111,13 +112,10 @@ class _Reader:
         return _COMPARE[mark](_plain(left), _plain(right))
 
     def _found(self, pattern: str, text: str) -> bool:
-        # nested repetition takes exponential time: what cannot be judged is not run
-        if len(pattern) > _LONGEST_PATTERN or len(re.findall(r"[*+{]", pattern)) > 1:
-            raise BadInput("when: a pattern may have 200 characters and one repetition.")
         try:
-            return re.search(pattern, text) is not None
-        except re.error:
-            raise self.refusal() from None
+            return patterns.found(pattern, text)
+        except patterns.PatternRefused as refusal:
+            raise BadInput(f"when: {refusal}.") from None
 
     def _value(self, depth: int) -> float | str | bool:
         if self._mark("("):
@@ -125,9 +123,9 @@ class _Reader:
             if not self._mark(")"):
                 raise self.refusal()
             return value
-        if not self.left or self.left[0][0] == "mark":
+        if not self.left or self.left[-1][0] == "mark":
             raise self.refusal()
-        kind, text = self.left.pop(0)
+        kind, text = self.left.pop()
         if kind == "text":
             return text[1:-1]
         try:

@@ -19,7 +19,27 @@ LARGEST = 256 * 1024
 """Bytes of a manifest."""
 MOST_VALUES = 20_000
 _DEEPEST = 60
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Located(dict[str, Any]):
+    """A mapping of a manifest that knows on which lines its members begin."""
+
+    lines: dict[str, int]
+
+
+class _Loader(_BASE):  # type: ignore[misc]
+    """The safe loader, its mappings `Located`."""
+
+    def construct_located(self, node: yaml.MappingNode) -> Iterator[Located]:
+        """As the safe loader makes a mapping: first empty, for what refers to it, then filled."""
+        found = Located()
+        found.lines = {key.value: key.start_mark.line + 1 for key, _ in node.value if isinstance(key, yaml.ScalarNode)}
+        yield found
+        found.update(self.construct_mapping(node))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _Loader.construct_located)
 
 Scalar = str | bool | int | float
 Named = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -165,7 +185,7 @@ def parse(text: str | bytes) -> dict[str, Any]:
     if len(data) > LARGEST:
         raise TooLarge(f"manifest: {LARGEST} bytes at most, not {len(data)}.")
     try:
-        document = yaml.load(data.decode(), Loader=_LOADER)  # noqa: S506 the loader is a safe one
+        document = yaml.load(data.decode(), Loader=_Loader)  # noqa: S506 the loader is a safe one
     except UnicodeDecodeError:
         raise BadInput("manifest: it is not text in UTF-8.") from None
     except yaml.MarkedYAMLError as error:
@@ -188,6 +208,12 @@ def workflow(document: dict[str, Any]) -> Workflow:
         what, _, place = str(error).partition(" - at `$")
         where = place.rstrip("`").lstrip(".") or "its top"
         raise BadInput(f"manifest: at {where}: {what.replace('`', '')}.") from None
+
+
+def line_of(value: Any, name: str) -> str:
+    """`line 7: ` for a member of a manifest's mapping; empty where its line is not known."""
+    line = getattr(value, "lines", {}).get(name)
+    return f"line {line}: " if line else ""
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -6,6 +6,7 @@ the API on PORT (8000) and S3 on PORT + 1 until Ctrl-C, while pollers run the qu
     PORT=8000     where the API listens
     FRESH=1       start empty
     LIMN_HOME     where `.limn` lies; the current directory otherwise
+    LIMN_JOBS     what runs the steps of jobs: auto (docker, podman or processes), one of these three, or off
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ import time
 from pathlib import Path
 
 from infra.local import aws
+from infra.local.batch.mode import NoJobs, choose
+from infra.local.batch.queue import VARIABLES
+from infra.local.batch.step import Runner
 
 HOST = os.environ.get("HOST", "127.0.0.1")
 
@@ -31,8 +35,8 @@ def main() -> None:
         shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True, exist_ok=True)
 
-    _say("starting AWS in memory")
-    cloud = aws.start()
+    _say(f"opening the data in {home / 'data'}")
+    cloud = aws.start(data=home / "data")
     public, s3_public = f"http://{HOST}:{port}", f"http://{HOST}:{port + 1}"
     os.environ.update({"LIMN_PUBLIC_URL": public, "LIMN_S3_ENDPOINT": s3_public, "LIMN_ANSWERS_URL": public})
     os.environ.setdefault("LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS", "true")
@@ -42,11 +46,12 @@ def main() -> None:
     from infra.local.deploy import deploy
 
     os.environ.update(deploy(aws.REGION))
+    runner = _job_runner(home)
 
     # From here on the service's own modules may be imported: they read the environment.
     from infra.local.service import Service
 
-    service = Service(home, HOST, port)
+    service = Service(home, HOST, port, runner)
     for step in service.start():
         _say(step)
     _say(f"ready after {time.monotonic() - began:.1f} s\n")
@@ -60,6 +65,18 @@ def main() -> None:
     for step in service.stop():
         _say(step)
     cloud.stop()
+
+
+def _job_runner(home: Path) -> Runner | None:
+    """What runs the steps of jobs; None, after a line that says why, where nothing does."""
+    try:
+        runner = choose(HOST, home)
+    except NoJobs as reason:
+        _say(f"jobs do not run here: {reason}")
+        return None
+    os.environ.update(VARIABLES)
+    _say(f"jobs run as {runner.description()}")
+    return runner
 
 
 def _say(step: str) -> None:

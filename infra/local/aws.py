@@ -1,13 +1,16 @@
 """AWS inside this process: moto with every local change applied.
 
-`start()` gives the process made-up credentials and has all of its boto3 and pynamodb clients served in memory. Nothing
-is created: `infra.local.deploy` makes the stack's resources from its CloudFormation template, tests make their own.
+`start()` gives the process made-up credentials and has all of its boto3 and pynamodb clients served in it, with their
+data in memory or, where a directory is given, in a database and files there (`infra.local.database`). It creates no
+resources: `infra.local.deploy` makes the stack's from its CloudFormation template, tests make their own.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from moto import mock_aws
@@ -18,8 +21,9 @@ from moto.s3.models import S3Backend, s3_backends
 from moto.ses.models import ses_backends
 from moto.sqs.models import sqs_backends
 
-from infra.local import dynamo_transactions, dynamodb, s3_objects, sqs
-from infra.local.dynamo_rows import LOCK, Rows
+from infra.local import database, dynamo_transactions, dynamodb, outbox, s3_index, s3_objects, sqs
+from infra.local.contents import FILES
+from infra.local.dynamo_rows import Rows
 
 ACCESS_KEY = "AKIALIMNLOCALSTACK00"
 SECRET_KEY = "limn-local-stack-secret-key-is-no-secret"  # noqa: S105 -- opens nothing but this process
@@ -38,7 +42,7 @@ _SETTINGS = {
     "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
     "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",
 }
-_CHANGES = (dynamodb, s3_objects, sqs)
+_CHANGES = (dynamodb, s3_objects, sqs, outbox)
 _depth = 0
 _REMOVED = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL")
 
@@ -63,10 +67,15 @@ class Aws:
         self._running = False
         _depth -= 1
         if _depth == 0:
-            clear()
+            if FILES.directory is None:
+                clear()
+            s3_index.forget()
+            database.stop()
         self._mock.stop()
         if _depth == 0:
+            FILES.directory = None
             reset_model_data()
+            database.stop()
             for change in _CHANGES:
                 change.uninstall()
         for name, value in self._environment.items():
@@ -82,12 +91,25 @@ class Aws:
         self.stop()
 
 
-def start(*, region: str = REGION) -> Aws:
-    """Start AWS in this process, empty, or share the one that runs: it ends when the last one stops.
+def start(*, region: str = REGION, data: Path | None = None) -> Aws:
+    """Start AWS in this process, or share the one that runs: it ends when the last one stops.
 
     Clients made before are not intercepted unless moto was already imported; make them after.
+
+    Args:
+        region: the region of clients that name none.
+        data: the directory with the data of earlier runs, which `restore` brings back; None keeps all in memory.
+
+    Raises:
+        infra.local.database.Damaged: the data cannot be trusted.
+        infra.local.database.CannotStore: the directory takes no data.
     """
     global _depth  # noqa: PLW0603 -- as above
+    if not _depth:
+        database.start(data)
+        FILES.directory = None
+        if data is not None:
+            FILES.open(data / "objects")
     changed = {**_SETTINGS, "AWS_DEFAULT_REGION": region, "AWS_REGION": region}
     before = {name: os.environ.get(name) for name in (*changed, *_REMOVED)}
     for name in _REMOVED:
@@ -102,14 +124,40 @@ def start(*, region: str = REGION) -> Aws:
     return Aws(mock, before)
 
 
+@dataclass(frozen=True)
+class Restored:
+    """How much `restore` brought back."""
+
+    rows: int
+    objects: int
+    messages: int
+    mails: int
+
+
+def restore() -> Restored:
+    """Bring back what the database holds for the resources that exist. Call it before anyone uses them.
+
+    Rows and messages need nothing; messages that the last process was working on can be received again at once.
+
+    Raises:
+        infra.local.database.Damaged: the content of an object is not what was stored.
+    """
+    return Restored(
+        rows=sum(len(table) for tables in _backends(dynamodb_backends) for table in tables.tables.values()),
+        objects=s3_index.restore(),
+        messages=sqs.release(),
+        mails=sum(outbox.restore(mail) for mail in _backends(ses_backends)),
+    )
+
+
 def clear() -> None:
     """Remove the data of every region."""
-    with LOCK:
+    with database.current().transaction():
         for tables in _backends(dynamodb_backends):
             for table in tables.tables.values():
                 if isinstance(table.items, Rows):
                     table.items.clear()
-        dynamo_transactions.recent.clear()
+    dynamo_transactions.recent.clear()
     for store in _backends(s3_backends):
         _empty(store)
     for queues in _backends(sqs_backends):

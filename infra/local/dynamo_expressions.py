@@ -8,7 +8,6 @@ these compilers do not know they refuse with `Unusual`: the call then goes to mo
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache
@@ -181,26 +180,6 @@ def key_value(value: dict[str, Any], kind: str) -> Key:
     if len(value) != 1 or not inner or type(inner) is not (bytes if kind == "B" else str):
         raise Unusual
     return key_of(kind, inner)
-
-
-def span(order: list[Key], operator: str, bounds: list[Key]) -> tuple[int, int]:
-    """The slice of ordered sort keys that an operator selects, as (start, end)."""
-    if not operator:
-        return 0, len(order)
-    first = bounds[0]
-    if operator == "=":
-        return bisect_left(order, first), bisect_right(order, first)
-    if operator == "BETWEEN":
-        return bisect_left(order, first), bisect_right(order, bounds[1])
-    if operator == "BEGINS_WITH":
-        if type(first) is not str:
-            raise Unusual
-        stem = first.rstrip("\U0010ffff")
-        after = len(order) if not stem else bisect_left(order, stem[:-1] + chr(ord(stem[-1]) + 1))
-        return bisect_left(order, first), after
-    if operator in ("<", "<="):
-        return 0, (bisect_left if operator == "<" else bisect_right)(order, first)
-    return (bisect_left if operator == ">=" else bisect_right)(order, first), len(order)
 
 
 # ---------------------------------------------------------------------------------------------- update expressions

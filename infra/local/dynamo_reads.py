@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from moto.dynamodb.models import DynamoDBBackend
@@ -11,14 +10,12 @@ from moto.dynamodb.models import DynamoDBBackend
 from infra.local import dynamo_expressions, metering
 from infra.local.dynamo_checks import Answer, Params, charge, counts, exact_key, names_in, only, rows_of, values_in
 from infra.local.dynamo_expressions import Condition, Unusual
-from infra.local.dynamo_rows import Key, Native, Ordered, Rows, unpack
+from infra.local.dynamo_rows import Found, Key, Native, Rows, stored, unpack
 
 BATCH_READS = TRANSACTION_ITEMS = 100
 BATCH_BYTES = 16 * 1024 * 1024
 PAGE_BYTES = 1_000_000
 """moto's page: a little less than DynamoDB's megabyte."""
-
-Found = tuple[Key, Key, bytes]
 
 
 def consistent(params: Params) -> bool:
@@ -84,8 +81,9 @@ def batch_get_item(backend: DynamoDBBackend, params: Params) -> Answer:
     for table, rows, request, projection, keys in wanted:
         items = answer["Responses"][table] = []
         strong = consistent(request)
+        held = rows.get_many(keys)
         for key, given in zip(keys, request["Keys"], strict=True):
-            row = rows.get(*key)
+            row = held.get(stored(*key))
             native = None if row is None else unpack(row)
             # a packed row is never smaller than its item, so the exact size matters only near the limit
             total += 0 if row is None else len(row)
@@ -177,23 +175,12 @@ def select(
     rows: Rows, partition: Key, operator: str, bounds: list[Key], limit: int | None, after: Key, *, forward: bool
 ) -> tuple[list[Found], bool]:
     """Query one partition: a page of its rows, and whether there may be another."""
-    group = rows.partitions.values.get(partition)
-    if group is None:
-        return [], False
-    if rows.range_name is None:
-        return ([(partition, None, group)], False) if after is None else ([], False)
-    ordered: Ordered[bytes] = group
-    order = ordered.ordered()
-    start, end = dynamo_expressions.span(order, operator, bounds)
-    if after is not None and forward:
-        start = max(start, bisect_right(order, after))
-    elif after is not None:
-        end = min(end, bisect_left(order, after))
-    indexes = range(start, end) if forward else range(end - 1, start - 1, -1)
-    taken, full = page(((partition, order[i], ordered.values[order[i]]) for i in indexes), limit)
+    if operator == "BEGINS_WITH" and type(bounds[0]) is not str:
+        raise Unusual
+    taken, full = page(rows.select(partition, operator, bounds, after, forward=forward), limit)
     if taken and len(taken) == limit:
         # as moto has it: a further page if the partition goes on, even if the key condition ends here
-        full = taken[-1][1] != order[-1 if forward else 0]
+        full = rows.goes_on(taken[-1], forward=forward)
     return taken, full
 
 
@@ -285,8 +272,7 @@ def scan(backend: DynamoDBBackend, params: Params) -> Answer:
     limit, _ = common(params)
     consistent(params)
     start = params.get("ExclusiveStartKey")
-    walked: Iterator[Found] = rows.walk(None if start is None else exact_key(rows, start))
-    taken, full = page(walked, limit)
+    taken, full = page(rows.walk(None if start is None else exact_key(rows, start)), limit)
     if taken and len(taken) == limit:
-        full = next(rows.walk(taken[-1][:2]), None) is not None
+        full = next(rows.walk_behind(*taken[-1][:2]), None) is not None
     return finish("Scan", params, rows, taken, frozenset(), full=full)

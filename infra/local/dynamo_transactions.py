@@ -30,7 +30,7 @@ from infra.local.dynamo_checks import (
     values_in,
 )
 from infra.local.dynamo_expressions import Unusual
-from infra.local.dynamo_rows import Key, Rows, pack, transaction
+from infra.local.dynamo_rows import Key, Rows, pack, put_all
 
 TRANSACTION_ITEMS = 100
 TRANSACTION_BYTES = 4 * 1024 * 1024
@@ -73,12 +73,12 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
         message = "Transaction cancelled, please refer cancellation reasons for specific reasons"
         raise Refused("TransactionCanceledException", f"{message} [{', '.join(codes)}]", CancellationReasons=reasons)
     counted, units = counts(params), 2.0 * (len(actions) - len(writes))
-    transaction.begin()
-    for rows, partition, sort, row, size in writes:
-        old = rows.put(partition, sort, row)
-        if counted:
-            units += 2 * max(metering.write_units(size), metering.write_units(size_of(old)))
-    transaction.commit()
+    if counted:
+        units += sum(
+            2 * max(metering.write_units(size), metering.write_units(size_of(rows.get(partition, sort))))
+            for rows, partition, sort, _, size in writes
+        )
+    put_all([write[:4] for write in writes])
     if token is not None:
         recent[token] = (print_, time.monotonic())
     return charge("TransactWriteItems", params, {}, write=units)

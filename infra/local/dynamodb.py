@@ -4,7 +4,7 @@ As it comes, moto loses updates under threads, sorts the whole table for every q
 transaction; and a call through botocore is signed, serialised, parsed and dispatched over six layers of HTTP that is
 not there. `install` changes this in three places:
 
-* every table keeps its rows in `infra.local.dynamo_rows.Rows`: packed, immutable, in key order;
+* every table keeps its rows in `infra.local.dynamo_rows.Rows`: in SQLite, packed, in key order;
 * clients of this process are short-circuited at `BaseClient._make_api_call`: the parameters go straight to
   `infra.local.dynamo_calls`, `dynamo_reads` and `dynamo_transactions`, under one lock, and the answer straight back.
   boto3 resources and pynamodb pass there too. Events that handlers may listen to (`provide-client-params`,
@@ -20,6 +20,7 @@ AWS's limits on batches, 38-digit numbers and `ClientRequestToken` are honoured,
 from __future__ import annotations
 
 import copy
+import json
 import uuid
 from collections import Counter
 from collections.abc import Callable
@@ -35,10 +36,11 @@ from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 
-from infra.local import dynamo_calls, dynamo_reads, dynamo_transactions, metering
+from infra.local import database, dynamo_calls, dynamo_reads, dynamo_transactions, metering
+from infra.local.database import CannotStore, Damaged
 from infra.local.dynamo_checks import Answer, Params, Refused
 from infra.local.dynamo_expressions import Unusual
-from infra.local.dynamo_rows import LOCK, Rows, transaction
+from infra.local.dynamo_rows import Rows, transaction
 
 DIRECT: dict[str, Callable[[DynamoDBBackend, Params], Answer]] = {
     "GetItem": dynamo_reads.get_item,
@@ -82,6 +84,7 @@ def install() -> None:
     _replace(Table, "query", _query(Table.query))
     _replace(DynamoDBBackend, "update_item", _written_back(DynamoDBBackend.update_item))
     _replace(DynamoDBBackend, "transact_write_items", _undoable(DynamoDBBackend.transact_write_items))
+    _replace(DynamoDBBackend, "delete_table", _emptied(DynamoDBBackend.delete_table))
     _replace(moto_responses, "TRANSACTION_MAX_ITEMS", dynamo_transactions.TRANSACTION_ITEMS)
 
 
@@ -107,7 +110,10 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
     def call(self: Any, operation_name: str, api_params: Params) -> Answer:
         direct = DIRECT.get(operation_name)
         if direct is None or not botocore_stubber.enabled:
-            return original(self, operation_name, api_params)
+            try:
+                return original(self, operation_name, api_params)
+            except (CannotStore, Damaged) as failure:
+                _raise(self, operation_name, _unavailable(failure))
         region = self.__dict__.get("_limn_region")
         if region is None:
             region = self.__dict__["_limn_region"] = _region_of(self)
@@ -119,7 +125,7 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
         answer: Answer
         status = HTTPStatus.OK
         try:
-            with LOCK:
+            with database.current().lock:
                 backend = dynamodb_backends[DEFAULT_ACCOUNT_ID][region]
                 answer = direct(backend, params)
         except Refused as refused:
@@ -127,6 +133,10 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
             metering.record(operation_name)
             error = {"Code": refused.code, "Message": refused.message}
             answer = {"Error": error, "message": refused.message, **refused.more}
+        except (CannotStore, Damaged) as failure:
+            status = HTTPStatus.SERVICE_UNAVAILABLE
+            metering.record(operation_name)
+            answer = _unavailable(failure)
         except (Unusual, *ORDINARY_MISTAKES):
             fallbacks[operation_name] += 1
             metering.record(operation_name)
@@ -143,6 +153,14 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
         return answer
 
     return call
+
+
+def _unavailable(failure: Exception) -> Answer:
+    """The answer of a service that cannot store anything, or cannot trust what it has stored."""
+    return {
+        "Error": {"Code": "ServiceUnavailable", "Message": str(failure)},
+        "ResponseMetadata": {"HTTPStatusCode": 503, "HTTPHeaders": {}, "RetryAttempts": 0},
+    }
 
 
 class _Status:
@@ -173,8 +191,12 @@ def _region_of(client: Any) -> str:
 
 def _locked(original: Callable[..., Any]) -> Callable[..., Any]:
     def call_action(self: DynamoHandler) -> Any:
-        with LOCK:
-            return original(self)
+        with database.current().lock:
+            try:
+                return original(self)
+            except (CannotStore, Damaged) as failure:
+                kind = "com.amazonaws.dynamodb.v20120810#ServiceUnavailable"
+                return 503, self.response_headers, json.dumps({"__type": kind, "message": str(failure)})
 
     return call_action
 
@@ -183,7 +205,8 @@ def _with_rows(original: Callable[..., None]) -> Callable[..., None]:
     def init(self: Table, *args: Any, **options: Any) -> None:
         original(self, *args, **options)
         range_type = self.range_key_type or ""
-        self.items = Rows(self.name, self.hash_key_attr, self.hash_key_type, self.range_key_attr, range_type)
+        keys = self.hash_key_attr, self.hash_key_type, self.range_key_attr, range_type
+        self.items = Rows(self.name, *keys, region=self.region_name)
 
     return init
 
@@ -212,15 +235,7 @@ def _query(original: Callable[..., Any]) -> Callable[..., Any]:
         index = options.get("index_name", args[INDEX_NAME] if len(args) > INDEX_NAME else None)
         if index is not None or not isinstance(self.items, Rows):
             return original(self, hash_key, *args, **options)
-        rows = self.items
-        partition = rows.native(hash_key)
-        found = rows.partitions.values.get(partition)
-        if found is None:
-            items = []
-        elif rows.range_name is None:
-            items = [rows.item(found)]
-        else:
-            items = [rows.item(found.values[sort]) for sort in found.ordered()]
+        items = self.items.items_of(self.items.native(hash_key))
         self.all_items = lambda: items
         try:
             return original(self, hash_key, *args, **options)
@@ -237,50 +252,38 @@ def _written_back(original: Callable[..., Any]) -> Callable[..., Any]:
         rows = self.get_table(table_name).items
         if not isinstance(rows, Rows):
             return original(self, table_name, key, *args, **options)
-        outer = transaction.changes
-        if outer is None:
-            transaction.begin()
-        before = 0 if outer is None else len(outer)
-        try:
+        with transaction():
             item = original(self, table_name, key, *args, **options)
             rows.put_item(item)
-        except BaseException:
-            if outer is None:
-                transaction.roll_back()
-            else:
-                _undo(outer, before)
-            raise
-        if outer is None:
-            transaction.commit()
         return item
 
     return update_item
 
 
-def _undo(changes: list[Any], length: int) -> None:
-    """Take the latest changes of a running transaction back, down to a number of them."""
-    while len(changes) > length:
-        rows, partition, sort, old, _ = changes.pop()
-        rows.store(partition, sort, old)
-
-
 def _undoable(original: Callable[..., None]) -> Callable[..., None]:
-    """Undo a failed transaction row by row: moto would bring back whole tables, with what others wrote since."""
+    """Roll a failed transaction back: moto would bring back whole tables, with what others wrote since."""
 
     def transact_write_items(self: DynamoDBBackend, transact_items: list[dict[str, Any]]) -> None:
         global _in_moto_transaction  # noqa: PLW0603 -- guarded by the lock
         if not transact_items:
             raise MockValidationException("Member must have length greater than or equal to 1")
-        with LOCK:
-            transaction.begin()
+        with transaction():
             _in_moto_transaction = True
             try:
                 original(self, transact_items)
-            except BaseException:
-                transaction.roll_back()
-                raise
             finally:
                 _in_moto_transaction = False
-            transaction.commit()
 
     return transact_write_items
+
+
+def _emptied(original: Callable[..., Table]) -> Callable[..., Table]:
+    """A deleted table takes its rows along."""
+
+    def delete_table(self: DynamoDBBackend, name: str) -> Table:
+        table = original(self, name)
+        if isinstance(table.items, Rows):
+            table.items.clear()
+        return table
+
+    return delete_table

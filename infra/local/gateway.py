@@ -24,6 +24,9 @@ from chalice.local import LocalChalice
 
 from chalicelib.errors import LimnError, NotFound, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error
+from infra.local import database
+from infra.local.database import CannotStore, Damaged
+from infra.local.reply import Reply
 
 LARGEST_REQUEST = 10 * 1024 * 1024
 LARGEST_RESPONSE = 6 * 1024 * 1024
@@ -34,17 +37,9 @@ CORS = {
     "Access-Control-Allow-Headers": "Authorization,Content-Type,If-None-Match,If-Modified-Since",
     "Access-Control-Max-Age": "3600",
 }
+HEALTH = ("/rest/HealthCheck", "/rest/HealthCheckFull")
+"""Paths that answer 503 while nothing can be stored, whatever the service itself says."""
 log = logging.getLogger("limn.local.gateway")
-
-
-@dataclass(frozen=True)
-class Reply:
-    """An HTTP answer."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
 
 Page = Callable[[str, str, bytes], Reply]
 Folder = Callable[[str, str], Reply]
@@ -105,7 +100,9 @@ class Gateway:
         """Serve what lies beneath a path beside the API: `serve` gets method and path."""
         self._folders[prefix] = serve
 
-    def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> Reply:
+    def ask(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"", client: str = "127.0.0.1"
+    ) -> Reply:
         """Serve one request.
 
         Args:
@@ -113,6 +110,7 @@ class Gateway:
             target: path and query, quoted, as in the request line.
             headers: names in any case.
             body: at most 10 MB, or the answer is 413.
+            client: the network address that the request comes from.
         """
         url = urlsplit(target)
         try:
@@ -120,6 +118,8 @@ class Gateway:
                 raise TooLarge("The request's body is larger than 10 MB.")
             if url.path in self._pages:
                 return self._pages[url.path](method, url.query, body)
+            if url.path in HEALTH and (problem := database.current().problem()):
+                raise Unavailable(f"The data of this machine cannot be relied upon: {problem}")
             for prefix, serve in self._folders.items():
                 if url.path.startswith(prefix):
                     return serve(method, url.path)
@@ -129,7 +129,7 @@ class Gateway:
                 return Reply(200, CORS, b"")
             if method not in methods:
                 raise WrongMethod(method, url.path, tuple(methods))
-            event = _event(method, url.path, url.query, resource, variables, headers, body)
+            event = _event(method, url.path, url.query, resource, variables, headers, body, client)
             return self._invoke(event)
         except LimnError as error:
             answer = encode_error(error)
@@ -196,6 +196,7 @@ def _event(
     variables: dict[str, str],
     headers: Mapping[str, str],
     body: bytes,
+    client: str,
 ) -> dict[str, Any]:
     parameters: dict[str, list[str]] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
@@ -218,7 +219,7 @@ def _event(
             "stage": "local",
             "requestId": str(uuid.uuid4()),
             "requestTimeEpoch": int(time.time() * 1000),
-            "identity": {"sourceIp": "127.0.0.1", "userAgent": headers.get("User-Agent", "")},
+            "identity": {"sourceIp": client, "userAgent": headers.get("User-Agent", "")},
             "accountId": "123456789012",
             "apiId": "local",
         },
@@ -240,7 +241,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self._send(Reply(answer.status, answer.headers, answer.body))
             return
-        self._send(self.gateway.ask(self.command, self.path, dict(self.headers.items()), body))
+        client = str(self.client_address[0])
+        reply = self.gateway.ask(self.command, self.path, dict(self.headers.items()), body, client)
+        try:
+            database.current().sync()
+        except (CannotStore, Damaged) as failure:
+            refusal = encode_error(Unavailable(f"Nothing can be stored: {failure}"))
+            reply = Reply(refusal.status, refusal.headers, refusal.body)
+        self._send(reply)
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = _serve  # noqa: N815 the base class's names
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from moto.core import DEFAULT_ACCOUNT_ID
-from moto.sqs.exceptions import ReceiptHandleIsInvalid
 from moto.sqs.models import Message, Queue, sqs_backends
 
+from infra.local.database import CannotStore, Damaged
 from infra.local.sqs import shelf_of
 
 Handler = Callable[[dict[str, Any], Any], Any]
@@ -28,6 +28,8 @@ Handler = Callable[[dict[str, Any], Any], Any]
 LONGEST_WAIT = 20.0
 """Seconds after which an idle worker looks again of its own accord."""
 LARGEST_BATCH = 10
+PAUSE = 1.0
+"""Seconds until a worker tries again where nothing can be stored."""
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +140,11 @@ class Pollers:
         while not self._stopping.is_set():
             visibility = queue.visibility_timeout if source.visibility_timeout is None else source.visibility_timeout
             size = min(source.batch_size, LARGEST_BATCH)
-            messages = shelf.take(queue, size, visibility, LONGEST_WAIT, self._stopping.is_set)
+            try:
+                messages = shelf.take(queue, size, visibility, LONGEST_WAIT, self._stopping.is_set)
+            except (CannotStore, Damaged):  # its receipt must be stored before a message is worked on
+                self._stopping.wait(PAUSE)
+                continue
             if not messages:
                 continue
             with self._idle:
@@ -165,8 +171,8 @@ def run(source: Source, queue: Queue, messages: Sequence[Message]) -> None:
         if message.id not in failed:
             try:
                 shelf_of(queue).delete(message.receipt_handle)
-            except ReceiptHandleIsInvalid:  # the queue was emptied meanwhile
-                log.debug("%s is gone", message.id)
+            except (CannotStore, Damaged):  # it comes back, and its function finds it done
+                log.warning("%s could not be deleted", message.id)
 
 
 def failures(answer: Any, given: set[str]) -> set[str]:

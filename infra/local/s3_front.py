@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
+import logging
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
@@ -25,7 +27,10 @@ from moto.s3.exceptions import S3ClientError
 from moto.s3.models import FakeKey, S3Backend, s3_backends
 from moto.s3.utils import metadata_from_headers
 
-from infra.local.s3_objects import BLOCK, Body, blocks, opened
+from infra.local import database, s3_index
+from infra.local.contents import BLOCK, Body, Reader
+from infra.local.database import CannotStore, Damaged
+from infra.local.s3_objects import open_content
 from infra.local.signatures import UNSIGNED, Claim, Denied, Request, split_query, verify
 
 ALLOWED_METHODS = "GET, PUT, HEAD, POST, DELETE"
@@ -66,6 +71,7 @@ MOTO_HEADERS = tuple(
 """Uploads with any header that starts like this are handled by moto, whole."""
 LAST_PART = 10_000
 REGION = "us-east-1"
+log = logging.getLogger("limn.local.s3")
 
 
 class S3Front:
@@ -146,15 +152,21 @@ class _Handler(BaseHTTPRequestHandler):
                 self._serve()
         except Denied as denied:
             self._error(denied.status, denied.code, denied.message)
+        except CannotStore as failure:
+            self._error(503, "ServiceUnavailable", str(failure))
+        except Damaged as failure:
+            self.close_connection = True
+            if not self._answered:
+                self._error(500, "InternalError", str(failure))
         except S3ClientError as error:
             self._error(404 if error.code.startswith("NoSuch") else 400, error.code, error.message)
         except (BrokenPipeError, ConnectionResetError, TimeoutError):
             self.close_connection = True
         except Exception as error:
-            if self._answered:
-                self.close_connection = True
-                raise
-            self._error(500, "InternalError", repr(error))
+            self.close_connection = True
+            if not self._answered:
+                self._error(500, "InternalError", f"{type(error).__name__}: {error}")
+            log.exception("%s %s failed", self.command, self._request.path)
         self.wfile.flush()
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = do_OPTIONS = _any  # noqa: N815 -- the names that the base class looks for
@@ -189,9 +201,14 @@ class _Handler(BaseHTTPRequestHandler):
     # ------------------------------------------------------------------------------------------- objects out
 
     def _get(self, bucket: str, name: str, query: Mapping[str, str]) -> None:
-        key = store().get_object(bucket, name)
-        if key is None:
+        found = open_content(store(), bucket, name)
+        if found is None:
             raise Denied("NoSuchKey", "The specified key does not exist.", 404)
+        key, content = found
+        with content:
+            self._give(key, content, query)
+
+    def _give(self, key: FakeKey, content: Reader, query: Mapping[str, str]) -> None:
         headers = {str(n): str(v) for n, v in {**key.response_dict, **key.metadata}.items()}
         for parameter, header in OVERRIDES.items():
             if parameter in query:
@@ -202,16 +219,17 @@ class _Handler(BaseHTTPRequestHandler):
         status, start, length = 200, 0, size
         wanted = self._headers.get("range")
         if wanted is not None and self._headers.get("if-range", key.etag) in (key.etag, headers["last-modified"]):
-            found = byte_range(wanted, size)
-            if found is not None:
-                status, (start, length) = 206, found
+            span = byte_range(wanted, size)
+            if span is not None:
+                status, (start, length) = 206, span
                 headers["Content-Range"] = f"bytes {start}-{start + length - 1}/{size}"
         headers = {n: v for n, v in headers.items() if n.lower() != "content-length"}
         if self.command == "HEAD":
             self._answer(status, headers, b"", length)
             return
-        with opened(key) as content:
-            self._answer(status, headers, blocks(content, start, length), length)
+        blocks = content.blocks(start, length)
+        first = next(blocks, b"")  # damage of it is told before the answer begins
+        self._answer(status, headers, itertools.chain((first,), blocks), length)
 
     # -------------------------------------------------------------------------------------------- objects in
 
@@ -231,12 +249,15 @@ class _Handler(BaseHTTPRequestHandler):
         if not number.isdigit() or not 1 <= int(number) <= LAST_PART:
             raise Denied("InvalidArgument", "Part number must be an integer between 1 and 10000, inclusive", 400)
         body = self._receive(claim)
-        if upload is not None:
-            key = upload.set_part(int(number), body)
-        else:
-            key = backend.put_object(bucket, name, body)
-            given = {n: v for n, v in self._headers.items() if n in PUT_HEADERS or n.startswith("x-amz-meta-")}
-            key.set_metadata(metadata_from_headers({n.title() if n in PUT_HEADERS else n: v for n, v in given.items()}))
+        with s3_index.storing():
+            if upload is not None:
+                s3_index.touch(bucket, query["uploadId"], is_upload=True)
+                key = upload.set_part(int(number), body)
+            else:
+                key = backend.put_object(bucket, name, body)
+                given = {n: v for n, v in self._headers.items() if n in PUT_HEADERS or n.startswith("x-amz-meta-")}
+                plain = {n.title() if n in PUT_HEADERS else n: v for n, v in given.items()}
+                key.set_metadata(metadata_from_headers(plain))
         headers = {
             n: v for n, v in self._reply_headers(key).items() if n.lower() not in ("content-length", "last-modified")
         }
@@ -352,6 +373,8 @@ class _Handler(BaseHTTPRequestHandler):
         self, status: int, headers: Mapping[str, Any], body: bytes | Iterator[bytes], length: int | None = None
     ) -> None:
         """Send a whole answer. What the client still sends of a refused body is read, or the connection given up."""
+        if status < HTTPStatus.BAD_REQUEST:
+            database.current().sync()
         while 0 < self._unread <= LARGEST_OTHER:
             self._unread -= len(self.rfile.read(min(BLOCK, self._unread)) or bytes(self._unread))
         if self._unread:

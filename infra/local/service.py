@@ -1,4 +1,4 @@
-"""The running local stack: two ports, the queue pollers, the first user, and the data on disk.
+"""The running local stack: two ports, the queue pollers and the first user.
 
 Imported after AWS runs and the environment is set, for it imports the service itself.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,24 +17,30 @@ from typing import Any
 import boto3
 
 from app import app
-from chalicelib.access import authentication, passwords, users
+from chalicelib.access import authentication, passwords
 from chalicelib.core.accounts import USER, UserSpec
+from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import clip, compact, email, jobs, purge, transcode, upkeep
-from infra.local import aws, operator_page, outbox, state, stored_answers
-from infra.local.gateway import Gateway, Reply, Server
+from infra.local import aws, database, operator_page, outbox, stored_answers
+from infra.local.batch.queue import LocalQueue
+from infra.local.batch.step import Runner
+from infra.local.gateway import Gateway, Server
 from infra.local.queues import Pollers, Source
+from infra.local.reply import Reply
 from infra.local.s3_front import S3Front
 from infra.local.schedule import Schedule, Timer
 
 FIRST_USER = "admin"
+LITTLE_ROOM = 2_000_000_000
+"""Bytes; where fewer are free on the disk, the start says so."""
 
 
 class Service:
     """Everything that `make run` starts and stops."""
 
-    def __init__(self, home: Path, host: str, port: int) -> None:
+    def __init__(self, home: Path, host: str, port: int, runner: Runner | None = None) -> None:
         self._home, self._host, self._port = home, host, port
         self._gateway = Gateway(app)
         self._gateway.page("/outbox", self._outbox)
@@ -44,16 +51,17 @@ class Service:
         self._s3 = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY}, host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._schedule = Schedule(*_timers(), region=aws.REGION)
-        self._state = state.State(home / "data")
+        self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
         self._place: dict[str, str] = {}
 
     def start(self) -> Iterator[str]:
         """Start all of it, a word before each step."""
-        restored = self._state.load()
+        restored = aws.restore()
         if restored.rows:
             yield f"restored {restored.rows} rows, {restored.objects} objects, {restored.messages} waiting messages"
+        if (left := shutil.disk_usage(self._home).free) < LITTLE_ROOM:
+            yield f"WARNING: only {left / 1e6:,.0f} MB are left on the disk of {self._home}"
         _release_locks()
-        self._state.start()
         yield f"serving S3 on port {self._port + 1}"
         self._s3.start()
         yield f"serving the API on port {self._port}"
@@ -62,6 +70,8 @@ class Service:
         yield "polling the queues"
         self._pollers.start()
         self._schedule.start()
+        if self._jobs is not None and (again := self._jobs.start()):
+            yield f"{again} interrupted steps of jobs are begun again"
         (self._home / "local.json").write_text(json.dumps(self._place, indent=2) + "\n")
 
     def greeting(self) -> str:
@@ -82,12 +92,15 @@ class Service:
         self._api.shutdown()
         self._api.server_close()
         self._gateway.close()
+        if self._jobs is not None:
+            yield "ending the steps of jobs; they are begun again at the next start"
+            self._jobs.stop()
         yield "waiting for queue functions (again Ctrl-C does not wait; their messages come back at the next start)"
         self._pollers.stop(timeout=10.0)
         self._schedule.stop(timeout=10.0)
         self._s3.stop()
-        yield "writing the rest of the data"
-        self._state.stop()
+        if problem := database.current().problem():
+            yield f"WARNING: not everything could be stored: {problem}"
 
     def _first_user(self) -> None:
         """The first user, with the password of the last run where there was one, and a token."""
@@ -101,7 +114,7 @@ class Service:
             spec = UserSpec(
                 username=FIRST_USER, first_name="Local", last_name="Admin", email="admin@example.org", password=password
             )
-            user = users.register(spec, is_staff=True)
+            user = creation.register(spec, is_staff=True)
         token = known.get("token", "")
         if not token or authentication.hash_of(token) not in user.tokens:
             token = passwords.issue_token(user, refresh=False)

@@ -1,16 +1,13 @@
 """moto's SQS made flat: the messages of a queue by when they may next be received.
 
-moto walks through all messages of a queue to send, receive, delete or count; and a long poll looks once a second. Here
-a queue's messages are a heap by the time they become visible, and a condition wakes those who wait as soon as there is
-something to do. FIFO queues keep moto's own ways.
+moto keeps messages in memory, walks through all of a queue to send, receive, delete or count, and a long poll looks
+once a second. Here they are rows of the local stack's database, indexed by the time at which they become visible, and a
+condition wakes those who wait as soon as there is something to do. FIFO queues keep moto's own ways.
 """
 
 # ruff: noqa: SLF001 -- what is kept here has no public name in moto
 from __future__ import annotations
 
-import copy
-import heapq
-import itertools
 import threading
 import time
 import uuid
@@ -20,11 +17,22 @@ from typing import Any
 from moto.sqs.exceptions import InvalidParameterValue, ReceiptHandleIsInvalid
 from moto.sqs.models import MAXIMUM_MESSAGE_DELAY, Message, Queue, SQSBackend, _filter_message_attributes
 
+from infra.local import database
+from infra.local.database import checksum, pack, unpack
+
 LONGEST_VISIBILITY = 43_200
 """Seconds since it was sent after which a message cannot be kept invisible any longer (12 hours)."""
-REMEMBERED_DELETIONS = 10_000
+_HANDLE = "#"
+"""What stands between the message's id and the rest of a receipt handle."""
+_MEMBERS = (
+    "body", "message_attributes", "system_attributes", "group_id", "receipt_handle", "sent_timestamp",
+    "approximate_first_receive_timestamp", "approximate_receive_count",
+)  # fmt: skip
+_SELECT = "SELECT id, due, delayed, doc, crc FROM messages WHERE queue = ?"
+_UPSERT = """INSERT INTO messages (id, queue, due, delayed, doc, crc) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+queue = excluded.queue, due = excluded.due, delayed = excluded.delayed, doc = excluded.doc, crc = excluded.crc"""
 
-_order = itertools.count()
 _originals: list[tuple[Any, str, Any]] = []
 
 
@@ -34,49 +42,49 @@ def now() -> float:
 
 
 class Shelf:
-    """The messages of one queue, in the place of moto's list `Queue._messages`; moto's code may still iterate it."""
+    """The messages of one queue, in the place of moto's list `Queue._messages`; moto's code may still iterate it.
 
-    def __init__(self) -> None:
+    They are rows of the database, in order of when they may next be received. A message that moves to another queue,
+    as a dead letter does, does so in one transaction.
+    """
+
+    def __init__(self, name: str) -> None:
         self.changed = threading.Condition()
-        self._messages: dict[str, Message] = {}
-        self._due: list[tuple[float, int, str]] = []
-        self._entry: dict[str, int] = {}
-        """Message id → number of its valid entry in `_due`; older entries are stale."""
-        self._handles: dict[str, str] = {}
-        self._deleted: dict[str, None] = {}
+        self._name = name
+        self._database = database.current()
 
     def __iter__(self) -> Iterator[Message]:
-        with self.changed:
-            return iter(list(self._messages.values()))
+        found = self._database.read(f"{_SELECT} ORDER BY due, number", self._name)
+        return iter([self._message(*row) for row in found])
 
     def __len__(self) -> int:
-        return len(self._messages)
+        return int(self._database.one("SELECT count(*) FROM messages WHERE queue = ?", self._name)[0])
 
     def append(self, message: Message) -> None:
-        """Add a message; it can be received once it is neither delayed nor invisible."""
+        """Store a message, or the new state of one; it can be received once it is neither delayed nor invisible."""
+        self._store(message)
         with self.changed:
-            self._messages[message.id] = message
-            for handle in message.all_receipt_handles:
-                if handle:
-                    self._handles[handle] = message.id
-            self._schedule(message)
             self.changed.notify_all()
 
-    def _schedule(self, message: Message) -> None:
-        number = next(_order)
-        self._entry[message.id] = number
-        heapq.heappush(self._due, (max(message.visible_at, message.delayed_until), number, message.id))
+    def _store(self, message: Message) -> None:
+        doc = pack([getattr(message, name) for name in _MEMBERS])
+        crc = checksum(0, message.id.encode(), self._name.encode(), doc)
+        due = max(message.visible_at, message.delayed_until)
+        self._database.write(_UPSERT, message.id, self._name, due, message.delayed_until, doc, crc)
 
-    def _peek(self) -> float | None:
-        """When the next message may be received."""
-        while self._due and self._entry.get(self._due[0][2]) != self._due[0][1]:
-            heapq.heappop(self._due)
-        return self._due[0][0] if self._due else None
+    def _message(self, number: str, due: float, delayed: float, doc: bytes, crc: int) -> Message:
+        if checksum(0, number.encode(), self._name.encode(), doc) != crc:
+            raise self._database.found_damaged(f"the message {number} of {self._name} differs from its checksum")
+        message = Message(number, "")
+        for name, value in zip(_MEMBERS, unpack(doc), strict=True):
+            setattr(message, name, value)
+        message.visible_at, message.delayed_until = due, delayed
+        return message
 
     def next_due(self) -> float | None:
         """When the next message may be received, in milliseconds of `now()`."""
-        with self.changed:
-            return self._peek()
+        found = self._database.one("SELECT due FROM messages WHERE queue = ? ORDER BY due LIMIT 1", self._name)
+        return None if found is None else found[0]
 
     def take(self, queue: Queue, count: int, visibility: int, wait: float = 0.0,
              stopped: Callable[[], bool] = bool) -> list[Message]:  # fmt: skip
@@ -84,104 +92,99 @@ class Shelf:
         deadline = now() + wait * 1000
         while True:
             with self.changed:
-                taken, dead = self._take(queue, count, visibility)
-                if not taken and not dead:
-                    moment = now()
+                due, moment = self.next_due(), now()
+                if due is None or due > moment:
                     if moment >= deadline or stopped():
                         return []
-                    due = self._peek()
-                    self.changed.wait(
-                        max(0.0, min(deadline, deadline if due is None else due) - moment) / 1000 + 0.0005
-                    )
-            for message in dead:
-                queue.dead_letter_queue.add_message(message)
+                    # until then nothing happens, or `append` says so
+                    self.changed.wait((min(deadline, deadline if due is None else due) - moment) / 1000 + 0.0005)
+                    continue
+            taken = self._take(queue, count, visibility)
             if taken:
                 return taken
 
-    def _take(self, queue: Queue, count: int, visibility: int) -> tuple[list[Message], list[Message]]:
+    def _take(self, queue: Queue, count: int, visibility: int) -> list[Message]:
         moment = now()
         most = queue.redrive_policy["maxReceiveCount"] if queue.dead_letter_queue is not None else None
         expired = moment - queue.message_retention_period * 1000
         taken: list[Message] = []
         dead: list[Message] = []
-        while len(taken) < count and (due := self._peek()) is not None and due <= moment:
-            message = self._messages[heapq.heappop(self._due)[2]]
-            del self._entry[message.id]
-            if message.sent_timestamp < expired:
-                self._forget(message)
-            elif most is not None and message.approximate_receive_count >= most:
-                self._forget(message)
-                dead.append(message)
-            else:
-                taken.append(message)
-        for message in taken:
-            message.mark_received(visibility_timeout=visibility)
-            self._handles[message.receipt_handle] = message.id
-            self._schedule(message)
-        return [copy.copy(message) for message in taken], dead
-
-    def _forget(self, message: Message) -> None:
-        del self._messages[message.id]
-        self._entry.pop(message.id, None)
-        for handle in message.all_receipt_handles:
-            self._handles.pop(handle, None)
-
-    def _held(self, handle: str) -> Message:
-        message = self._messages.get(self._handles.get(handle, ""))
-        if message is None:
-            raise ReceiptHandleIsInvalid
-        return message
+        with self._database.transaction():
+            due = self._database.read(f"{_SELECT} AND due <= ? ORDER BY due, number LIMIT ?", self._name, moment, count)
+            for message in (self._message(*row) for row in due):
+                if message.sent_timestamp < expired:
+                    self.remove(message)
+                elif most is not None and message.approximate_receive_count >= most:
+                    shelf_of(queue.dead_letter_queue)._store(message)
+                    dead.append(message)
+                else:
+                    message.mark_received(visibility_timeout=visibility)
+                    message.receipt_handle = f"{message.id}{_HANDLE}{uuid.uuid4().hex}"
+                    self._store(message)
+                    taken.append(message)
+        if dead:
+            letters = shelf_of(queue.dead_letter_queue).changed
+            with letters:
+                letters.notify_all()
+        return taken
 
     def delete(self, handle: str) -> None:
         """Delete the message with this receipt handle, the latest or an earlier one; twice does no harm."""
+        number = _id_in(handle)
+        self._database.write("DELETE FROM messages WHERE id = ? AND queue = ?", number, self._name)
         with self.changed:
-            if handle in self._deleted:
-                return
-            message = self._held(handle)
-            for each in message.all_receipt_handles:
-                if each:
-                    self._deleted[each] = None
-            while len(self._deleted) > REMEMBERED_DELETIONS:
-                del self._deleted[next(iter(self._deleted))]
-            self._forget(message)
             self.changed.notify_all()
 
     def remove(self, message: Message) -> None:
         """Remove a message, as from a list."""
-        with self.changed:
-            self._forget(message)
+        self._database.write("DELETE FROM messages WHERE id = ? AND queue = ?", message.id, self._name)
 
     def change_visibility(self, handle: str, seconds: int) -> None:
         """Let a received message be received again `seconds` from now."""
-        with self.changed:
-            message = self._held(handle)
+        with self._database.transaction():
+            found = self._database.one(f"{_SELECT} AND id = ?", self._name, _id_in(handle))
+            if found is None:
+                raise ReceiptHandleIsInvalid
+            message = self._message(*found)
             if now() + seconds * 1000 - message.sent_timestamp > LONGEST_VISIBILITY * 1000:
                 raise InvalidParameterValue(
                     f"Value {seconds} for parameter VisibilityTimeout is invalid. Reason: Total "
                     "VisibilityTimeout for the message is beyond the limit [43200 seconds]"
                 )
             message.visible_at = now() + seconds * 1000
-            self._schedule(message)
+            self._store(message)
+        with self.changed:
             self.changed.notify_all()
 
     def clear(self) -> None:
         """Delete every message."""
+        self._database.write("DELETE FROM messages WHERE queue = ?", self._name)
         with self.changed:
-            self._messages.clear()
-            self._due.clear()
-            self._entry.clear()
-            self._handles.clear()
             self.changed.notify_all()
 
     def counts(self) -> tuple[int, int, int]:
         """How many messages can be received, are delayed, and are in flight."""
         moment = now()
-        delayed = flying = 0
-        messages = list(self)
-        for message in messages:
-            delayed += message.delayed_until > moment
-            flying += message.visible_at > moment
-        return len(messages) - delayed - flying, delayed, flying
+        sql = "SELECT count(*), total(delayed > ?), total(due > ? AND delayed <= ?) FROM messages WHERE queue = ?"
+        every, delayed, flying = self._database.one(sql, moment, moment, moment, self._name)
+        return every - int(delayed) - int(flying), int(delayed), int(flying)
+
+
+def release() -> int:
+    """Make every message that a stopped process was working on receivable again; how many messages wait."""
+    store, latest = database.current(), now() + MAXIMUM_MESSAGE_DELAY * 1000
+    with store.transaction():
+        # a clock that was set back must not delay a message for longer than SQS can
+        store.write("UPDATE messages SET delayed = min(delayed, ?)", latest)
+        store.write("UPDATE messages SET due = delayed")
+    return int(store.one("SELECT count(*) FROM messages")[0])
+
+
+def _id_in(handle: str) -> str:
+    number, mark, _ = handle.partition(_HANDLE)
+    if not mark:
+        raise ReceiptHandleIsInvalid
+    return number
 
 
 def shelf_of(queue: Queue) -> Shelf:
@@ -230,7 +233,7 @@ def _with_shelf(original: Callable[..., None]) -> Callable[..., None]:
     def init(self: Queue, *args: Any, **options: Any) -> None:
         original(self, *args, **options)
         if not self.fifo_queue:
-            self._messages = Shelf()
+            self._messages = Shelf(f"{self.region}/{self.name}")
 
     return init
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 import time
+from typing import Any
 
 import boto3
 from botocore.exceptions import ClientError
 
 from chalicelib.settings import settings
-from infra.local.gateway import Reply
+from infra.local.reply import Reply
 
 PREFIX = "/answers/"
 _PATH = re.compile(r"/answers/(?P<end>[0-9]{1,12})/[0-9a-f]{64}")
@@ -31,7 +32,7 @@ class StoredAnswers:
         if method not in ("GET", "HEAD") or found is None or int(found["end"]) <= time.time():
             return _FORBIDDEN
         try:
-            got = self._s3.get_object(Bucket=settings().views_bucket, Key=path[1:])
+            got: dict[str, Any] = dict(self._s3.get_object(Bucket=settings().views_bucket, Key=path[1:]))
         except ClientError:
             return _FORBIDDEN
         headers = {shown: got[name] for name, shown in _SHOWN.items() if name in got}

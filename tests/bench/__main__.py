@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import tests.conftest  # noqa: F401 starts AWS in this process, before anything reads its settings
+import tests.service  # noqa: F401 starts AWS in this process, before anything reads its settings
 from infra.local.metering import metering
 from tests.bench import cold, views
 from tests.bench import media as media_figures

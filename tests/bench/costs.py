@@ -196,6 +196,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    import tests.conftest  # noqa: F401 starts AWS in this process
+    import tests.service  # noqa: F401 starts AWS in this process
 
     main()

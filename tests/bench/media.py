@@ -95,8 +95,8 @@ def frames(folder: Path, line: Line) -> None:
     """
     from chalicelib.resources.media import streams
     from chalicelib.storage.objects import objects
-    from tests.conftest import new_user
     from tests.resources.media.samples import media_type
+    from tests.service import new_user
 
     api = new_user(is_staff=True)
     organization = api.made("Organizations", {"name": f"bench {time.time()}"})
@@ -237,7 +237,7 @@ def long_video(folder: Path) -> tuple[bytes, dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    import tests.conftest  # noqa: F401 starts AWS in this process, before anything reads its settings
+    import tests.service  # noqa: F401 starts AWS in this process, before anything reads its settings
 
     def printed(*parts: str) -> None:
         """A line of the table."""

@@ -10,9 +10,9 @@ import pytest
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
 from chalicelib.http import addresses
-from tests.conftest import Api, Said, join, new_user
 from tests.contract.examples import body_of, query_of
 from tests.contract.world import World, build
+from tests.service import Api, Said, join, new_user
 
 PROJECT_LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
 ALL = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)

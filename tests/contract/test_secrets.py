@@ -25,9 +25,9 @@ from chalicelib.settings import settings
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import records
 from infra.local import aws, outbox
-from tests.conftest import Api
 from tests.contract.examples import body_of, query_of
 from tests.contract.world import build
+from tests.service import Api
 
 MARK = "planted"
 ORDER = ("GET", "PUT", "PATCH", "POST", "DELETE")
@@ -62,6 +62,10 @@ def plant():
     owner.drain()
     mail = next(mail for mail in reversed(outbox.sent(aws.REGION)) if spec["email"] in mail["to"])
     secrets["reset"] = re.search(r"reset_token=([0-9a-f-]+)", mail["text"])[1]
+    invited = {"email": f"invited-{spec['email']}", "permission": "Admin"}
+    made = owner.post(f"Invitations/{organization}", invited).json
+    world.things["invitation"] = made["id"]
+    secrets["invitation"] = made["message"].rpartition("registration_token=")[2]
     flat = {"name": "b", "access_key": "AK", "endpoint_url": "https://s3.example.org", "region": "eu"}
     world.things["bucket"] = owner.made(f"Buckets/{organization}", {**flat, "secret_key": secrets["bucket"]})
     s3 = {"endpoint_url": "https://s3.example.org", "region_name": "eu", "aws_access_key_id": "AK"}

@@ -7,8 +7,8 @@ import pytest
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import Permission
 from infra.local.gateway import LARGEST_REQUEST
-from tests.conftest import Api
 from tests.contract.world import World, build
+from tests.service import Api
 
 WITH_BODY = [each for each in OPERATIONS if each.body is not None and each.needs is not Permission.ANYONE]
 

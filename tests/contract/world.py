@@ -23,8 +23,8 @@ from chalicelib.resources.accounts.invitations import INVITATION
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids, records
-from tests.conftest import Api, join, new_user
 from tests.contract.examples import required_of
+from tests.service import Api, join, new_user
 
 OTHERS: tuple[RecordKind[Any], ...] = (
     ALGORITHM, ANALYSIS, APPLET, BOOKMARK, FAVORITE, GROUP, HOSTED_TEMPLATE, INVITATION, JOB, TEMPORARY_FILE,

@@ -27,9 +27,9 @@ from chalicelib.video.probe import probe
 from chalicelib.video.source import FileSource
 from infra.local import aws
 from infra.local.s3_front import S3Front
-from tests.conftest import Api, new_user
 from tests.faults import figures
 from tests.resources.media.samples import media_type, transcode
+from tests.service import Api, new_user
 from tests.video.clips import COUNT, KINDS, make, read, read_all
 
 ALWAYS = ("variable rate mkv", "open groups mts")
@@ -78,7 +78,7 @@ def store():
     """The object store behind a socket, so that a player can fetch ranges by the URLs it is given."""
     server = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY})
     server.start()
-    caches = (settings, objects.s3_store._presigner, objects.s3_store.own)
+    caches = (settings, objects.s3._presigner, objects.s3.own)
     with pytest.MonkeyPatch.context() as changed:
         changed.setenv("LIMN_S3_ENDPOINT", server.url)
         # several pieces of each clip, so that what is handed out was joined

@@ -18,10 +18,10 @@ from chalicelib.http.addresses import Own
 from chalicelib.http.links import links
 from chalicelib.settings import settings
 from infra.local import dynamo_rows
-from tests.conftest import Api, new_user
 from tests.faults import workflows
 from tests.faults.fuzz_requests import DECLARED, body_for, cases, filled, hold, query_of, some_of
 from tests.faults.picture import NOTES
+from tests.service import Api, new_user
 
 LINKS = links(DECLARED.values())
 LEFT_OUT = {

@@ -23,12 +23,12 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 from functions import jobs as function
-from tests.conftest import new_user
 from tests.faults import picture
 from tests.faults.crashes import Killed
 from tests.faults.rewind import restart
 from tests.resources.algorithms.test_algorithms import saved, spec
 from tests.resources.jobs import batches, clusters
+from tests.service import new_user
 from tests.workflows.test_workflows import FORK
 
 MEDIA = [1, 2, 3, 4]

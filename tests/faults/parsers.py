@@ -71,7 +71,7 @@ def _boxes(data):
 
 
 def _segments(document):
-    only_our_errors(lambda: segments.spans(segments.parse_segment_info(document)))
+    only_our_errors(lambda: segments.parse_segment_info(document).spans)
     only_our_errors(lambda: segments.spans_of(segments.parse_segment_info(document), 0, 5))
 
 
@@ -106,7 +106,7 @@ def _bytes(parse, *examples):
 
 
 def _multipart(value):
-    import tests.conftest  # noqa: F401 operations read their configuration when they are imported
+    import tests.service  # noqa: F401 operations read their configuration when they are imported
     from chalicelib.resources.uploads.operations import UploadCompletionSpec
 
     msgspec.convert(value, UploadCompletionSpec)

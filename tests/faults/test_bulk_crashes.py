@@ -9,9 +9,9 @@ import pytest
 from chalicelib.resources.annotations import reassign
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.storage.log import intents, log
-from tests.conftest import join, new_user
 from tests.faults.test_transcode_crashes import Killer
 from tests.resources.annotations.boxes import EVERYTHING, settle
+from tests.service import join, new_user
 
 ROWS = 10
 A_COMMIT = 4

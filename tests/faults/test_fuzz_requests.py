@@ -12,10 +12,10 @@ from hypothesis import settings as bounds
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 
-from tests.conftest import Api
 from tests.contract.world import World, build
 from tests.faults import figures
 from tests.faults.fuzz_requests import DECLARED, cases, filled, hold, query_of, raw_of
+from tests.service import Api
 
 EXAMPLES = 25
 SHARE = 40

@@ -12,9 +12,9 @@ from functools import partial
 import pytest
 
 from infra.local.gateway import Server
-from tests.conftest import GATEWAY
 from tests.faults import figures
 from tests.faults.histories import Event, History, check
+from tests.service import GATEWAY
 
 SIZE = 12
 CREATORS, SETTERS, READERS = 2, 3, 3

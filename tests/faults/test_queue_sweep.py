@@ -17,23 +17,20 @@ from chalicelib.core.definitions import MEDIA_TYPE, ResolutionConfig
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import timestamp
 from chalicelib.maintenance import compaction, upkeep
-from chalicelib.queues import BuryRetired, Message
-from chalicelib.queues.work import (
-    AssembleTranscode,
-    CutClip,
-    EncodePiece,
-    FinishBulkChange,
-    ImportImage,
-    PlanTranscode,
-    PurgeProject,
-    SendEmail,
-)
+from chalicelib.queues import Message
 from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.clips import service as clips_service
+from chalicelib.resources.clips.messages import CutClip
+from chalicelib.resources.email.messages import SendEmail
 from chalicelib.resources.media import archiving
+from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.media.schemas import keys_of
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
+from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
+from chalicelib.resources.types.messages import BuryRetired
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
@@ -176,6 +173,7 @@ class Rig:
                 return
             url, shelf, message = found
             message.mark_received(visibility_timeout=900)
+            shelf.append(message)
             context = Context("function", 1024, "arn", time.monotonic() + 900)
             event = event_of(queue_of(url, aws.REGION), [message])
             if not failures(functions[url](event, context), {message.id}):

@@ -7,8 +7,9 @@ from functools import partial
 import pytest
 
 from chalicelib.core.kinds import Kind
-from chalicelib.queues import BuryRetired, decode, encode
+from chalicelib.queues import decode, encode
 from chalicelib.resources.types import retirement
+from chalicelib.resources.types.messages import BuryRetired
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import retired
 from chalicelib.storage.log import intents, log

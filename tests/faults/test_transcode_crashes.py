@@ -12,10 +12,11 @@ from chalicelib.core import object_keys
 from chalicelib.core.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
 from chalicelib.core.jobs import JOB
 from chalicelib.core.kinds import Kind
-from chalicelib.queues import AssembleTranscode, EncodePiece, PlanTranscode, decode
+from chalicelib.queues import decode
 from chalicelib.resources.media import streams
 from chalicelib.resources.media.streams import RangeSource
 from chalicelib.resources.transcodes import steps as transcodes_steps
+from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.log import log

@@ -16,8 +16,8 @@ from moto.ses.models import ses_backends
 
 from chalicelib import queues
 from chalicelib.errors import BadInput, TooLarge
-from chalicelib.queues import Attachment, SendEmail
 from chalicelib.resources.email import service as email_service
+from chalicelib.resources.email.messages import Attachment, SendEmail
 from chalicelib.settings import settings
 from functions.email import handler
 

@@ -1,6 +1,6 @@
 """The transcode queue's function: an image whose media is not stored yet is waited for, once."""
 
-from chalicelib.queues import ImportImage
+from chalicelib.resources.media.messages import ImportImage
 from chalicelib.settings import settings
 from tests.queue_runner import deliver
 

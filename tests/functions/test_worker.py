@@ -12,7 +12,9 @@ import pytest
 
 from chalicelib import queues
 from chalicelib.errors import BadInput, Unavailable
-from chalicelib.queues import CutClip, Message, PlanTranscode
+from chalicelib.queues import Message
+from chalicelib.resources.clips.messages import CutClip
+from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.settings import settings
 from functions import worker as worker_module
 from functions.worker import Delivery, Died, GiveUp, Retry, worker

@@ -11,7 +11,7 @@ import pytest
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateResponse, MessageResponse
-from chalicelib.errors import BadInput, NotFound, NotSignedIn, TooLarge, WrongMethod
+from chalicelib.errors import BadInput, NotFound, TooLarge, Unauthenticated, WrongMethod
 from chalicelib.http.encoding import csv_of, encode, encode_error, formats_of, negotiate
 from chalicelib.http.operation import Answer, Documents, Operation
 
@@ -245,7 +245,7 @@ class TestErrors:
 
     def test_headers_of_their_kind(self):
         assert encode_error(WrongMethod("PUT", "/x", ("GET", "POST"))).headers["Allow"] == "GET, POST"
-        assert encode_error(NotSignedIn()).headers["WWW-Authenticate"] == "Token"
+        assert encode_error(Unauthenticated()).headers["WWW-Authenticate"] == "Token"
 
 
 @pytest.mark.parametrize("wanted", ["json", "jsonl", "csv"])

@@ -12,14 +12,13 @@ import threading
 import time
 from urllib.parse import urlsplit
 
-import msgspec
 import pytest
 import urllib3
 
-from chalicelib import settings as module
+from chalicelib.settings import override
 from chalicelib.storage.objects import objects
 from infra.local.gateway import Server
-from tests.conftest import GATEWAY
+from tests.service import GATEWAY
 
 SUMMARY = "x" * 1000
 
@@ -34,12 +33,10 @@ def port():
 
 
 @pytest.fixture
-def small(port, monkeypatch):
+def small(port):
     """An API whose answers may have 3,000 bytes, and whose stored ones lie on its own port."""
-    made = msgspec.structs.replace(module.settings(), largest_answer=4_000, answers_url=f"http://127.0.0.1:{port}")
-    for name in ("chalicelib.http.encoding", "chalicelib.storage.objects.objects", "infra.local.stored_answers"):
-        monkeypatch.setattr(f"{name}.settings", lambda: made)
-    return f"http://127.0.0.1:{port}/rest"
+    with override(largest_answer=4_000, answers_url=f"http://127.0.0.1:{port}"):
+        yield f"http://127.0.0.1:{port}/rest"
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import yaml
 from msgspec import Meta, Struct
 
 from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.api.docs import ASSETS, asset, page
 from chalicelib.api.reference import reference
 from chalicelib.core.entities import LocalizationSpec, MediaFiles
@@ -399,11 +400,12 @@ class TestRealClient:
 
 def call(**path):
     return Call(
-        caller=Caller.nobody(),
+        caller=Caller.anonymous(),
         target=None,
         project=0,
         organization=0,
         level=Level.NONE,
+        scope=UNRESTRICTED,
         path=path,
         query=None,
         body=None,

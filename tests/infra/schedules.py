@@ -12,7 +12,6 @@ import msgspec
 from chalicelib.core.resource import timestamp
 from chalicelib.core.tus import LARGEST_CHUNK
 from chalicelib.maintenance import upkeep as looking_after
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.jobs.engines import batch
@@ -20,6 +19,7 @@ from chalicelib.resources.jobs.engines.base import Away
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.media import archiving
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records

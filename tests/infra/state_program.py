@@ -12,8 +12,8 @@ from pathlib import Path
 import boto3
 
 from infra.local import aws
-from infra.local.state import State
 
+FOUND = {}
 TABLES = {"words": True, "flat": False}
 
 
@@ -32,15 +32,14 @@ def resources():
     s3.create_bucket(Bucket="bucket")
     queue = sqs.create_queue(QueueName="queue")["QueueUrl"]
     ses.verify_email_identity(EmailAddress="a@example.org")
-    key = boto3.client("kms").create_key()["KeyMetadata"]["KeyId"]
-    return dynamodb, s3, sqs, ses, queue, key
+    return dynamodb, s3, sqs, ses, queue
 
 
 def word(number, **more):
     return {"pk": {"S": f"p{number % 10}"}, "sk": {"N": str(number)}, **more}
 
 
-def fill(state, dynamodb, s3, sqs, ses, queue, key):
+def fill(dynamodb, s3, sqs, ses, queue):
     for number in range(30):
         dynamodb.put_item(TableName="words", Item=word(number, b={"B": b"\x00\xff"}, m={"M": {"x": {"NULL": True}}}))
     dynamodb.put_item(TableName="flat", Item={"pk": {"S": "one"}, "n": {"N": "1"}})
@@ -67,26 +66,21 @@ def fill(state, dynamodb, s3, sqs, ses, queue, key):
     ses.send_raw_email(
         Source="a@example.org", Destinations=["b@example.org"], RawMessage={"Data": b"Subject: hi\n\nthere"}
     )
-    blob = boto3.client("kms").encrypt(KeyId=key, Plaintext=b"secret")["CiphertextBlob"]
-    return {"upload": upload, "etag": etag, "sent": sent, "blob": blob.hex()}
+    return {"upload": upload, "etag": etag, "sent": sent}
 
 
-def fill_and_stop(state, *clients):
-    done = fill(state, *clients)
-    state.stop()
-    return done
+def fill_and_stop(*clients):
+    return fill(*clients)
 
 
-def fill_and_die(state, *clients):
-    done = fill(state, *clients)
-    state.start()
-    time.sleep(1.5)
+def fill_and_die(*clients):
+    done = fill(*clients)
     sys.stdout.write(json.dumps(done))
     sys.stdout.flush()
     os._exit(9)
 
 
-def look(state, dynamodb, s3, sqs, ses, queue, key):
+def look(dynamodb, s3, sqs, ses, queue):
     def items(table):
         pages = dynamodb.get_paginator("scan").paginate(TableName=table)
         return [repr(item) for page in pages for item in page["Items"]]
@@ -103,8 +97,6 @@ def look(state, dynamodb, s3, sqs, ses, queue, key):
     messages = sqs.receive_message(QueueUrl=queue, AttributeNames=["All"], MessageAttributeNames=["All"]).get(
         "Messages", []
     )
-    kms = boto3.client("kms")
-    blob = bytes.fromhex(sys.argv[3]) if len(sys.argv) > 3 else b""
     return {
         "words": items("words"), "flat": items("flat"), "objects": objects,
         "messages": [
@@ -112,39 +104,35 @@ def look(state, dynamodb, s3, sqs, ses, queue, key):
             for m in messages
         ],
         "mails": [vars(mail) for mail in ses_backends[ACCOUNT]["us-east-1"].sent_messages],
-        "secret": kms.decrypt(CiphertextBlob=blob)["Plaintext"].decode() if blob else "",
     }  # fmt: skip
 
 
-def finish_upload(state, dynamodb, s3, *_):
+def finish_upload(dynamodb, s3, *_):
     upload, etag = sys.argv[3:]
     parts = [{"PartNumber": 1, "ETag": etag}]
     s3.complete_multipart_upload(Bucket="bucket", Key="parts", UploadId=upload, MultipartUpload={"Parts": parts})
-    state.stop()
     head = s3.head_object(Bucket="bucket", Key="parts")
     return [head["ContentLength"], head["ContentType"]]
 
 
-def many(state, dynamodb, *_):
+def many(dynamodb, *_):
     document = {"S": "d" * 600}
     for start in range(0, 100_000, 25):
         requests = [{"PutRequest": {"Item": word(number, doc=document)}} for number in range(start, start + 25)]
         dynamodb.batch_write_item(RequestItems={"words": requests})
-    state.stop()
 
 
-def nothing(state, *_):
-    return state.loaded
+def nothing(*_):
+    return FOUND
 
 
 def main():
-    with aws.start():
+    began = time.perf_counter()
+    with aws.start(data=Path(sys.argv[1])):
         clients = resources()
-        state = State(Path(sys.argv[1]))
-        began = time.perf_counter()
-        loaded = state.load()
-        state.loaded = {"seconds": time.perf_counter() - began, "rows": loaded.rows, "objects": loaded.objects}
-        sys.stdout.write(json.dumps(globals()[sys.argv[2]](state, *clients)))
+        restored = aws.restore()
+        FOUND.update({"seconds": time.perf_counter() - began, "rows": restored.rows, "objects": restored.objects})
+        sys.stdout.write(json.dumps(globals()[sys.argv[2]](*clients)))
 
 
 if __name__ == "__main__":

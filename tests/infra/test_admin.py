@@ -12,11 +12,11 @@ import uuid
 import msgspec
 import pytest
 
-from chalicelib.access import passwords, users
-from chalicelib.access.authentication import hash_of
+from chalicelib.access import passwords
+from chalicelib.access.authentication import Caller, hash_of
 from chalicelib.core.accounts import USER, UserSpec
 from chalicelib.errors import NotFound
-from chalicelib.resources.accounts import administration, registration
+from chalicelib.resources.accounts import administration, creation, registration
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
@@ -24,9 +24,9 @@ from chalicelib.storage.view import views
 from chalicelib.storage.view.snapshot_records import folder
 from infra import admin
 from infra.local.operator_page import OperatorPage
-from tests.conftest import Api, new_user
 from tests.journeys.stack import ROOT, Stack
 from tests.resources.annotations.boxes import settle
+from tests.service import Api, new_user
 
 PASSWORD = "correct horse 7"
 
@@ -44,7 +44,7 @@ def name():
 @pytest.fixture
 def ada(name):
     spec = UserSpec(username=name, first_name="Ada", last_name="L", email=f"{name}@example.org", password=PASSWORD)
-    return users.register(spec)
+    return creation.register(spec)
 
 
 def sign_in(user):
@@ -85,7 +85,7 @@ class TestAccounts:
         assert sign_in(ada.username).status == 201
         assert me.get("User/GetCurrent").status == 401
 
-    def test_no_mailed_word_opens_an_account_that_was_closed(self, ada):
+    def test_no_mailed_token_opens_an_account_that_was_closed(self, ada):
         words = {"reset": str(uuid.uuid4()), "confirmation": str(uuid.uuid4())}
         confirmed = hash_of(words["confirmation"])
         records.edit(USER, ada.id, lambda user: msgspec.structs.replace(user, confirmation_token=confirmed))
@@ -95,7 +95,7 @@ class TestAccounts:
         change = {"password": "battery staple 8", "reset_token": words["reset"]}
         assert Api(None).patch(f"User/{ada.id}", change).status == 200
         with pytest.raises(NotFound):
-            registration.confirm(words["confirmation"])
+            registration.confirm(words["confirmation"], Caller.anonymous())
         assert not records.get(USER, ada.id).is_active
         assert Api(None).post("Token", {"username": ada.username, "password": "battery staple 8"}).status == 400
 

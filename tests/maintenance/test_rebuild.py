@@ -11,8 +11,8 @@ from chalicelib.core.entities import Localization
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.maintenance import compaction, rebuild
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, ids, records
 from chalicelib.storage.dynamodb.tables import EntityRow

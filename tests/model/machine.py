@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from chalicelib.core.accounts import ProjectSpec
 from chalicelib.resources.projects import service as projects_service
-from tests.conftest import Api, join, new_user
+from tests.service import Api, join, new_user
 
 CHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 BY_NIGHT = 100

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 
+from chalicelib.access import view_queries
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
 from chalicelib.query import check, evaluate, parse, tree
@@ -15,6 +20,8 @@ from chalicelib.query.tree import Query, Tree, both, either, negated
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import Rig, box, media, term
 from tests.query.query_worlds import PROJECT, SEEDS, asked_world
+
+ROOT = Path(__file__).parents[2]
 
 
 def random_scope(rng: Random, kind: Kind, depth: int = 2) -> Tree:
@@ -85,3 +92,14 @@ def test_nested_searches_do_not_look_outside_either():
 
 def nested_media():
     return term("$related_localizations", "search", term("$id", "gt", 0))
+
+
+@pytest.mark.parametrize("query", [view_queries.ids, view_queries.count, view_queries.documents])
+def test_a_query_cannot_be_written_without_a_scope(query):
+    assert inspect.signature(query).parameters["scope"].default is inspect.Parameter.empty
+
+
+def test_only_view_queries_run_queries_on_a_view():
+    sources = [path for layer in ("http", "resources", "api") for path in (ROOT / "chalicelib" / layer).rglob("*.py")]
+    bypassing = re.compile(r"\bview\.(ids|count|documents)\(")
+    assert [str(path) for path in sources if bypassing.search(path.read_text())] == []

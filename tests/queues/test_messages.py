@@ -11,17 +11,11 @@ from botocore.exceptions import EndpointConnectionError
 
 from chalicelib import queues
 from chalicelib.errors import TooLarge, Unavailable
-from chalicelib.queues import (
-    AssembleTranscode,
-    CutClip,
-    EncodePiece,
-    ImportImage,
-    Message,
-    PlanTranscode,
-    SendEmail,
-    Unreadable,
-    sending,
-)
+from chalicelib.queues import Message, Unreadable, sending
+from chalicelib.resources.clips.messages import CutClip
+from chalicelib.resources.email.messages import SendEmail
+from chalicelib.resources.media.messages import ImportImage
+from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
 
 SQS = boto3.client("sqs")
 KINDS = (PlanTranscode, EncodePiece, AssembleTranscode, ImportImage, CutClip, SendEmail)

@@ -59,7 +59,7 @@ class Rule:
 
 def rules() -> list[Rule]:
     """All rules, file by file in the order in which they are written."""
-    importlib.import_module("tests.conftest")  # it starts AWS in this process, which the modules need
+    importlib.import_module("tests.service")  # it starts AWS in this process, which the modules need
     found = []
     for name in sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)])):
         if name.startswith("test_"):

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import join, new_user
 from tests.rules.rulebook import ANNOTATIONS, LOCALIZATIONS, rule
 from tests.rules.worlds import World, empty_world
+from tests.service import join, new_user
 
 UNKNOWN_ID = 999_999_999
 GEOMETRY = ("x", "y", "width", "height", "u", "v", "points")

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from tests.conftest import new_user
 from tests.rules.rulebook import MEDIA, rule
 from tests.rules.worlds import World, empty_world, encoded, term, world_of_letters
+from tests.service import new_user
 
 UNKNOWN_ID = 999_999_999
 

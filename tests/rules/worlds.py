@@ -17,7 +17,7 @@ from typing import Any
 
 from chalicelib.core.accounts import ProjectSpec
 from chalicelib.resources.projects import service as projects_service
-from tests.conftest import Api, Said, new_user
+from tests.service import Api, Said, new_user
 
 KINDS = ("media", "localization", "state", "leaf", "file")
 RELATED_KINDS = KINDS[:3]

@@ -13,6 +13,7 @@ class LocalizationBulkUpdate(LocalizationIdQuery, kw_only=True):
     """What becomes of many localizations of one type; changed in place unless `in_place` is 0."""
 
     accepts: ClassVar = {"version": "new_version"}
+    names: ClassVar = {"new_version": "version"}
 
     attributes: Attributes | None = None
     reset_attributes: list[str] | None = None
@@ -37,6 +38,7 @@ class StateBulkUpdate(StateIdQuery, kw_only=True):
     """What becomes of many states of one type; changed in place unless `in_place` is 0 or a `new_version` is given."""
 
     accepts: ClassVar = {"version": "new_version"}
+    names: ClassVar = {"new_version": "version"}
 
     attributes: Attributes | None = None
     reset_attributes: list[str] | None = None

@@ -79,7 +79,6 @@ def parse(kind: Kind, parameters: ListQuery, body: IdQuery | None = None) -> Que
         exclude_parents=bool(get("exclude_parents")),
         show_deleted=bool(get("show_deleted")),
         show_all_marks=bool(get("show_all_marks")),
-        asked=True,
         incident=_incident(kind, get),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -12,6 +12,8 @@ from chalicelib.query.parsers.bodies import MediaIdQuery
 
 class MediaBulkUpdate(MediaIdQuery, kw_only=True):
     """What is changed of many media, and which."""
+
+    names: ClassVar = {"primary_section": "section"}
 
     attributes: dict[str, Any] | None = None
     null_attributes: list[str] | None = None

@@ -1,4 +1,4 @@
-"""What the operator does to accounts, beside the API: the work behind `python -m infra.admin`."""
+"""What operators do to accounts: the work behind `python -m infra.admin`, and behind requests of staff."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from chalicelib.access import authentication, passwords, users
+from chalicelib.access import authentication, passwords
 from chalicelib.core.accounts import MEMBERSHIP, TOKEN, USER, User, UserSpec
 from chalicelib.core.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput
+from chalicelib.resources.accounts import creation
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.objects import presigned
 
 ANNOUNCED_DAYS = 7
 _LONGEST_ANNOUNCEMENT = 50_000
@@ -20,7 +22,7 @@ _LONGEST_ANNOUNCEMENT = 50_000
 
 def create_superuser(spec: UserSpec) -> User:
     """A user of staff. Raises BadInput where the name is taken or a member breaks a rule."""
-    return users.register(spec, is_staff=True)
+    return creation.register(spec, is_staff=True)
 
 
 def list_users() -> list[User]:
@@ -31,24 +33,36 @@ def list_users() -> list[User]:
 def unlock(username: str) -> User:
     """Let a user sign in who entered too many wrong passwords."""
     user = named(username)
-    return records.edit(
-        USER, user.id, lambda current: msgspec.structs.replace(current, failed_logins=0, last_failed_login=0.0)
-    )
+    passwords.unlock(user.id)
+    return user
 
 
-def set_active(username: str, *, active: bool) -> User:
-    """Close a user's account, which ends all tokens of it and the link that confirmed it, or open it again."""
-    user = named(username)
+def set_active(user: User, *, active: bool) -> User:
+    """End a user's account or open it again.
+
+    Ending removes all its tokens, the link that confirms its registration, and a change of its address that is under
+    way. Presigned URLs that it has already obtained remain valid until they expire: object stores cannot recall them.
+    """
 
     def change(current: User) -> User:
         if active:
             return msgspec.structs.replace(current, is_active=True)
-        return msgspec.structs.replace(current, is_active=False, tokens=[], confirmation_token=None)
+        return msgspec.structs.replace(
+            current,
+            is_active=False,
+            tokens=[],
+            confirmation_token=None,
+            pending_email=None,
+            pending_email_token=None,
+        )
 
     def end(transaction: Transaction, before: User, after: User) -> None:
         passwords.revoke(transaction, set(before.tokens) - set(after.tokens))
 
-    return records.edit(USER, user.id, change, also=end)
+    changed = records.edit(USER, user.id, change, also=end)
+    if not active:
+        presigned.forget(user.id)
+    return changed
 
 
 def set_staff(username: str, *, staff: bool) -> User:
@@ -62,14 +76,17 @@ def set_staff(username: str, *, staff: bool) -> User:
 def announce(
     subject: str, text: str, *, days: int = ANNOUNCED_DAYS, project: int | None = None, username: str | None = None
 ) -> int:
-    """Announce something to everybody, to the members of a project, or to one user; to how many it was.
+    """Announce something to every user, to the members of a project, or to one user.
 
     Args:
         subject: what it is about, may be empty.
         text: Markdown.
         days: after how many days it is over.
         project: whose members it is for.
-        username: whom it is for.
+        username: the one user it is for.
+
+    Returns:
+        to how many users it was announced.
     """
     if not 0 < len(text) <= _LONGEST_ANNOUNCEMENT:
         raise BadInput(f"text: 1 to {_LONGEST_ANNOUNCEMENT} characters are needed.")

@@ -1,11 +1,11 @@
-"""Invitations into an organization (`spec/3` §3.3)."""
+"""Invitations into an organization."""
 
 from __future__ import annotations
 
 import msgspec
 
 from chalicelib.access import users
-from chalicelib.core.accounts import USER, Organization
+from chalicelib.core.accounts import USER, MailedToken, Organization
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import MessageResponse
@@ -21,7 +21,7 @@ ONE = record_of_organization(INVITATION)
 
 
 class InvitationCreated(Resource, kw_only=True):
-    """What an invitation answers: its link is in the message."""
+    """The answer to the creation of an invitation; its message has the link, which is not shown again."""
 
     message: str
     id: int
@@ -29,28 +29,28 @@ class InvitationCreated(Resource, kw_only=True):
 
 
 class AcceptSpec(Resource, kw_only=True):
-    """With which word an invitation is accepted."""
+    """What accepts an invitation."""
 
-    registration_token: str
+    registration_token: MailedToken
 
 
 def list_invitations(call: Call[Organization, NoQuery, None]) -> list[Invitation]:
-    """All of the organization, oldest first."""
-    found = [registration.seen(invitation) for invitation in records.listed(INVITATION, call.organization)]
+    """The invitations of the organization, oldest first."""
+    found = [registration.answered(invitation) for invitation in records.listed(INVITATION, call.organization)]
     return sorted(found, key=lambda invitation: (invitation.created_datetime, invitation.id))
 
 
 def create_invitation(call: Call[Organization, NoQuery, InvitationSpec]) -> InvitationCreated:
     """Invite an address."""
     made, link = registration.invite(call.organization, call.body.email, call.body.permission, call.caller)
-    known = users.with_address(call.body.email)
+    known = users.holders(call.body.email)
     verb = "accept" if known else "register"
     return InvitationCreated(message=f"User can {verb} at {link}", id=made.id, user_id=known[0].id if known else None)
 
 
 def get_invitation(call: Call[Invitation, NoQuery, None]) -> Invitation:
     """One invitation."""
-    return registration.seen(call.target)
+    return registration.answered(call.target)
 
 
 def update_invitation(call: Call[Invitation, NoQuery, InvitationUpdate]) -> MessageResponse:
@@ -64,7 +64,7 @@ def update_invitation(call: Call[Invitation, NoQuery, InvitationUpdate]) -> Mess
             INVITATION, current.id, lambda item: msgspec.structs.replace(item, permission=permission)
         )
     if call.body.status == "Accepted" and current.status != "Accepted":
-        known = users.with_address(current.email)
+        known = users.holders(current.email)
         if len(known) == 1:
             registration.accept(current, known[0])
         else:
@@ -73,14 +73,14 @@ def update_invitation(call: Call[Invitation, NoQuery, InvitationUpdate]) -> Mess
 
 
 def delete_invitation(call: Call[Invitation, NoQuery, None]) -> MessageResponse:
-    """Take an invitation back."""
+    """Withdraw an invitation."""
     records.remove(INVITATION, call.target.id)
     return MessageResponse(message=f"Invitation {call.target.id} successfully deleted!")
 
 
 def accept_invitation(call: Call[None, NoQuery, AcceptSpec]) -> MessageResponse:
-    """Accept an invitation to one's own address, with the word of its link."""
-    invitation = registration.by_token(call.body.registration_token)
+    """Accept an invitation to the caller's address, with the token of its link."""
+    invitation = registration.by_token(call.body.registration_token, call.caller)
     user = records.get(USER, call.caller.id)
     if user.email.casefold() != invitation.email.casefold():
         raise Forbidden("The invitation is for another address.")
@@ -105,6 +105,8 @@ OPERATIONS = (
         method="POST",
         path="/rest/Invitations/{organization}",
         summary="Invite an address, by mail where that is on; the answer has the link in any case.",
+        details="The link has a token of 256 bits, of which only the hash is stored: the answer and the mail are the "
+        "only places that show it. It is good once, for seven days, and for the invited address.",
         needs=Permission.ADMIN,
         addresses=ORGANIZATION_ADDRESS,
         body=InvitationSpec,
@@ -139,7 +141,7 @@ OPERATIONS = (
         id="DeleteInvitation",
         method="DELETE",
         path="/rest/Invitation/{id}",
-        summary="Take an invitation back.",
+        summary="Withdraw an invitation.",
         needs=Permission.ADMIN,
         addresses=ONE,
         returns=MessageResponse,
@@ -150,7 +152,7 @@ OPERATIONS = (
         id="AcceptInvitation",
         method="POST",
         path="/rest/Accept",
-        summary="Accept an invitation to one's own address.",
+        summary="Accept an invitation to the caller's address.",
         needs=Permission.SIGNED_IN,
         body=AcceptSpec,
         returns=MessageResponse,

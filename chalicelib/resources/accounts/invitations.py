@@ -1,4 +1,4 @@
-"""Invitations and password resets: single-use words that open an account for a while (`spec/3` §§2.3, 2.7, 3.3)."""
+"""Invitations, password resets and unlocks: mailed tokens that are good once, for a while. Only hashes are stored."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from chalicelib.core.resource import Resource, Timestamp
 
 INVITATION_DAYS = 7
 RESET_HOURS = 24
+CONFIRMATION_HOURS = 24
+"""Of the link that confirms a changed address."""
 InvitationStatus = Literal["Pending", "Expired", "Accepted"]
 
 
@@ -29,9 +31,10 @@ class InvitationSpec(Resource, kw_only=True):
 
 
 class Invitation(Resource, kw_only=True):
-    """An invitation of an address into an organization."""
+    """An invitation of an address into an organization. Its token is in the mail and in the answer to its creation."""
 
     also: ClassVar = {"organization_id": "organization", "created_by_id": "created_by"}
+    hidden: ClassVar = frozenset({"token_hash"})
 
     id: int
     organization: int
@@ -41,21 +44,25 @@ class Invitation(Resource, kw_only=True):
     created_by: int
     created_datetime: Timestamp
     created_username: str
-    registration_token: str
-    """A uuid: who knows it may register, or accept."""
+    registration_token: str | None = None
+    """Null in every answer: older clients expect the member."""
+    token_hash: str = ""
+    """SHA-256 of the token in the invitation's link, in hex."""
 
 
 class PasswordResetSpec(Resource, kw_only=True):
-    """Whose password is to be reset."""
+    """The address of the user whose password is reset."""
 
     email: Email
 
 
 class PasswordReset(Resource, kw_only=True):
-    """A reset that was mailed; its id is the hash of the word in the mail's link."""
+    """A reset that was mailed; its id is the hash of the token in the mail's link."""
 
     id: str
     user: int
+    email: str = ""
+    """The address it was mailed to: the reset is void once the user has another."""
     created: float
     """Seconds since the epoch."""
 
@@ -66,7 +73,7 @@ INVITATION = RecordKind(
     title="Invitation",
     parent=("organization", "organization"),
     claims=lambda invitation: {
-        "registration_token": invitation.registration_token,
+        **({"token": invitation.token_hash} if invitation.token_hash else {}),
         **(
             {"email": f"{invitation.organization}|{invitation.email.casefold()}"}
             if invitation.status == "Pending"

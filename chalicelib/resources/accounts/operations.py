@@ -1,20 +1,20 @@
-"""Users and tokens (`spec/3` §2)."""
+"""Users and tokens."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
-from chalicelib.access import passwords, users
+from chalicelib.access import authentication, passwords, rate_limits, users
 from chalicelib.core.accounts import MEMBERSHIP, USER, Credentials, Token, User, UserSpec, UserUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Uuid, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
-from chalicelib.errors import BadInput, Forbidden, NotFound, NotSignedIn
+from chalicelib.errors import BadInput, Forbidden, NotFound, Unauthenticated
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Call, NoQuery, Operation
-from chalicelib.resources.accounts import profiles, registration
+from chalicelib.resources.accounts import address_changes, administration, avatars, profiles, registration
 from chalicelib.resources.accounts.invitations import PasswordResetSpec
 from chalicelib.resources.email import notifications
 from chalicelib.storage.dynamodb import records
@@ -23,7 +23,7 @@ TAG = "Accounts"
 
 
 class UserQuery(Resource, kw_only=True):
-    """By what users are looked up: the elemental id counts before the user name, that before the address."""
+    """How a user is looked up: the elemental id counts before the user name, and that before the address."""
 
     username: str | None = None
     email: str | None = None
@@ -39,27 +39,31 @@ class PresignedQuery(Resource, kw_only=True):
 
 def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
     """Exchange a password for a token."""
-    user = passwords.verify(call.body.username, call.body.password, notifications.locked_out)
+    user = passwords.verify(
+        call.body.username, call.body.password, notifications.locked_out, unlock_token=call.body.unlock_token
+    )
     if call.caller.signed_in and call.caller.id != user.id:
         raise BadInput("Credentials do not match currently authenticated user!")
     return Token(token=passwords.issue_token(user, refresh=call.body.refresh))
 
 
 def create_user(call: Call[None, NoQuery, UserSpec]) -> CreateResponse:
-    """Register, with an invitation or where the deployment lets anybody."""
+    """Register, with an invitation or where registration is open."""
     user = registration.register(call.body, call.caller)
     notifications.registered(user)
     return CreateResponse(message=f"User {user.username} created!", id=user.id)
 
 
 def list_users(call: Call[None, UserQuery, None]) -> list[User]:
-    """Look users up; none found is an empty list."""
+    """Look users up; the list is empty where there is none."""
     found = find_user(call.query)
-    return [profiles.with_avatar_url(found, call.query.presigned)] if found else []
+    return [avatars.with_url(found, call.query.presigned)] if found else []
 
 
 def user_exists(call: Call[None, UserQuery, None]) -> bool:
     """Tell whether a user exists."""
+    if not call.caller.signed_in:
+        rate_limits.check(rate_limits.LOOKUP, call.caller)
     return find_user(call.query) is not None
 
 
@@ -70,17 +74,17 @@ def find_user(query: UserQuery) -> User | None:
     if query.username:
         return records.claimed(USER, "username", query.username.strip().casefold())
     if query.email:
-        return next((user for user in users.with_address(query.email) if user.email == query.email), None)
+        return next((user for user in users.holders(query.email) if user.email == query.email), None)
     raise BadInput("One of username or email or elemental_id must be supplied!")
 
 
 def whoami(call: Call[None, PresignedQuery, None]) -> User:
     """The caller."""
-    return profiles.with_avatar_url(records.get(USER, call.caller.id), call.query.presigned)
+    return avatars.with_url(records.get(USER, call.caller.id), call.query.presigned)
 
 
 def get_user(call: Call[User, PresignedQuery, None]) -> User:
-    """A user: oneself, anybody for staff, and those one shares a project with."""
+    """A user: the caller, one who shares a project with the caller, or for staff any."""
     if not call.target:
         raise NotFound.of("User", call.path["id"]) if call.caller.is_staff else Forbidden()
     if (
@@ -89,7 +93,7 @@ def get_user(call: Call[User, PresignedQuery, None]) -> User:
         and not _share_project(call.caller.id, call.target.id)
     ):
         raise Forbidden
-    return profiles.with_avatar_url(call.target, call.query.presigned)
+    return avatars.with_url(call.target, call.query.presigned)
 
 
 def _share_project(one: int, other: int) -> bool:
@@ -102,32 +106,45 @@ def _maybe_user(path: dict[str, int]) -> User | None:
 
 
 def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse:
-    """Change a user: by itself, by staff, or — the password alone — by whoever has the word of a reset."""
+    """Change a user: by the user, by staff, or the password alone with the token of a reset."""
     user, body = call.target, call.body
     if user is None:
         raise NotFound.of("User", call.path["id"]) if call.caller.is_staff else Forbidden()
     change = given(body)
-    by_reset = change.keys() == {"password", "reset_token"}
-    if not by_reset and not call.caller.signed_in:
-        raise NotSignedIn
-    if not by_reset and call.caller.id != user.id and not call.caller.is_staff:
-        raise Forbidden
+    _check_change(call, user, change)
+    waits = False
+    if change.keys() - {"password", "reset_token", "email", "is_active"}:
+        profiles.change_user(user, body)
     if body.password is not None:
-        registration.reset_password(user, body.reset_token or "", body.password)
-    profiles.change_user(user, body)
-    return MessageResponse(message=f"Updated user {user.id} successfully!")
+        registration.reset_password(user, body.reset_token or "", body.password, call.caller)
+    if body.email is not None:
+        waits = address_changes.request(user, body.email, call.caller)
+    if body.is_active is not None:
+        administration.set_active(user, active=body.is_active)
+    more = " The new address counts once the link in the mail to it is opened." if waits else ""
+    return MessageResponse(message=f"Updated user {user.id} successfully!{more}")
+
+
+def _check_change(call: Call[User, PresignedQuery, UserUpdate], user: User, change: dict[str, Any]) -> None:
+    """Refuse a change that its caller may not make, before any of it is made."""
+    caller = call.caller
+    if change.keys() != {"password", "reset_token"}:
+        if not caller.signed_in:
+            raise Unauthenticated
+        if caller.id != user.id and not caller.is_staff:
+            raise Forbidden
+    if "is_active" in change and not caller.is_staff:
+        raise Forbidden("is_active: only staff may end an account or open it again.")
+    if user.username.casefold() == authentication.ANONYMOUS:
+        raise BadInput(f"The user {user.username!r} cannot be changed.")
+    if "reset_token" in change and "password" not in change:
+        raise BadInput("reset_token: it sets a password; give the password too.")
 
 
 def reset_password(call: Call[None, NoQuery, PasswordResetSpec]) -> MessageResponse:
     """Mail a link to set a new password with."""
-    registration.ask_reset(call.body.email)
+    registration.ask_reset(call.body.email, call.caller)
     return MessageResponse(message="Password reset email sent!")
-
-
-def confirm_address(call: Call[None, NoQuery, None]) -> MessageResponse:
-    """Activate the account whose confirmation link was opened."""
-    user = registration.confirm(call.path["word"])
-    return MessageResponse(message=f"The account {user.username} is active.")
 
 
 OPERATIONS = (
@@ -137,7 +154,8 @@ OPERATIONS = (
         path="/rest/Token",
         summary="Exchange a user name and password for an API token.",
         details="The token is shown once; only its hash is stored. Three wrong passwords lock the account for ten "
-        "minutes. With `refresh` all earlier tokens of the user end.",
+        "minutes; with the `unlock_token` of the mail that reports it, the right password counts all the same. With "
+        "`refresh` all earlier tokens of the user end.",
         needs=Permission.ANYONE,
         body=Credentials,
         returns=Token,
@@ -192,7 +210,7 @@ OPERATIONS = (
         id="GetUser",
         method="GET",
         path="/rest/User/{id}",
-        summary="A user: oneself, or somebody one shares a project with.",
+        summary="A user: the caller, or one who shares a project with the caller.",
         needs=Permission.SIGNED_IN,
         addresses=plain(_maybe_user, id=int),
         query=PresignedQuery,
@@ -205,8 +223,10 @@ OPERATIONS = (
         method="PATCH",
         path="/rest/User/{id}",
         summary="Change a user.",
-        details="By the user or staff; a new password only with the token of a password reset, and then by anybody who "
-        "has it.",
+        details="By the user or by staff. A new password needs the token of a password reset; a body of exactly "
+        "`password` and `reset_token` needs no other credentials. A new `email` counts once the link that is mailed to "
+        "it is opened; until then the old address stays in force, and gets a mail. `is_active` is for staff: false "
+        "ends the account and its tokens; presigned URLs that it has stay valid until they expire.",
         needs=Permission.ANYONE,
         addresses=plain(_maybe_user, id=int),
         query=PresignedQuery,
@@ -226,16 +246,4 @@ OPERATIONS = (
         handler=reset_password,
         tag=TAG,
     ),
-)
-
-CONFIRMATION = Operation(
-    id="ConfirmAddress",
-    method="GET",
-    path="/email-confirmation/{word}",
-    summary="Activate the account whose confirmation link was opened.",
-    needs=Permission.ANYONE,
-    addresses=plain(lambda _: None, word=str),
-    returns=MessageResponse,
-    handler=confirm_address,
-    tag=TAG,
 )

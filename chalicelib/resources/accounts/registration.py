@@ -1,18 +1,21 @@
-"""Getting into the service: registration, confirmation, invitations and password resets (`spec/3` §§2.3, 2.7, 3.3)."""
+"""Registration, confirmation, invitations and password resets.
+
+Every step that a mail leads to has a random token in the mail's link, of which only the hash is stored.
+"""
 
 from __future__ import annotations
 
 import time
-import uuid
 from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from chalicelib.access import passwords, users
+from chalicelib.access import passwords, rate_limits, users
 from chalicelib.access.authentication import Caller, hash_of
-from chalicelib.core.accounts import AFFILIATION, ORGANIZATION, USER, Affiliation, User, UserSpec
+from chalicelib.core.accounts import AFFILIATION, ORGANIZATION, UNLOCK, USER, Affiliation, Unlock, User, UserSpec
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
+from chalicelib.resources.accounts import creation
 from chalicelib.resources.accounts.invitations import (
     INVITATION,
     INVITATION_DAYS,
@@ -21,7 +24,7 @@ from chalicelib.resources.accounts.invitations import (
     Invitation,
     PasswordReset,
 )
-from chalicelib.resources.email import system_emails
+from chalicelib.resources.email import notifications, system_emails
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.tables import RecordRow
@@ -31,46 +34,68 @@ NO_SUCH_RESET = "reset_token: it is not, or no longer, that of a password reset 
 
 
 def register(spec: UserSpec, caller: Caller) -> User:
-    """Make a user who may register: with an invitation, as staff, or because anybody may.
+    """Create a user who may register: with an invitation, as staff, or because registration is open.
 
     Raises:
-        BadInput: the token is unknown, used, expired or for another address; or nobody may register without one.
+        BadInput: the token is unknown, used, expired or for another address; or registration needs one.
+        TooMany: the caller registered too many, or tried too many tokens.
     """
+    if not caller.is_staff:
+        rate_limits.check(rate_limits.REGISTRATION, caller, spec.email)
     if spec.registration_token:
-        return _register_invited(spec, spec.registration_token)
+        return _register_invited(spec, spec.registration_token, caller)
     if not settings().anonymous_registration and not caller.is_staff:
         raise BadInput("registration_token: one is required here.")
-    if not settings().confirm_registration or caller.is_staff:
-        return users.register(spec)
+    if caller.is_staff:
+        return creation.register(spec, standing="vouched")
+    if not settings().confirm_registration:
+        return creation.register(spec, standing="declared")
     if not settings().email_enabled:
         raise BadInput("An account needs a confirmed address, and this deployment does not send email.")
-    word = str(uuid.uuid4())
-    user = users.build(spec, confirmation=hash_of(word))
+    token = passwords.new_mailed_token()
+    user = creation.build(spec, standing="declared", confirmation=hash_of(token))
     if records.claimed(USER, "username", user.username.casefold()):
-        raise users.name_taken()
-    # The letter first: whoever has an account but not its letter can neither use it nor register again.
-    system_emails.post(system_emails.activation(f"{settings().public_url}/email-confirmation/{word}"), user.email)
-    return records.create(USER, user, taken=users.name_taken())
+        raise creation.name_taken()
+    # The mail goes first: an account without it could neither be used nor registered again.
+    system_emails.enqueue(system_emails.activation(f"{settings().public_url}/email-confirmation/{token}"), user.email)
+    return records.create(USER, user, taken=creation.name_taken())
 
 
-def confirm(word: str) -> User:
-    """Activate the user whose confirmation link was opened; opening it again changes nothing."""
-    user = records.claimed(USER, "confirmation", hash_of(word))
+def confirm(token: str, caller: Caller) -> User:
+    """Activate the user whose confirmation link was opened; opening it again changes nothing.
+
+    Raises:
+        NotFound: there is no such link.
+        BadInput: another account has confirmed the address since.
+        TooMany: the caller tried too many tokens.
+    """
+    rate_limits.check(rate_limits.TOKEN_TRIAL, caller)
+    user = records.claimed(USER, "confirmation", hash_of(token))
     if user is None:
         raise NotFound("This confirmation link is not, or no longer, valid.")
-    return records.edit(USER, user.id, lambda current: msgspec.structs.replace(current, is_active=True))
+    rate_limits.give_back(rate_limits.TOKEN_TRIAL, caller)
+    if user.is_active:
+        return user
+    return records.edit(
+        USER,
+        user.id,
+        lambda current: msgspec.structs.replace(current, is_active=True, email_standing="confirmed"),
+        taken=creation.address_taken(),
+    )
 
 
 def invite(organization: int, email: str, permission: str, caller: Caller) -> tuple[Invitation, str]:
     """Invite an address, by mail where that is on; the invitation and its link.
 
-    Stopped between the letter and the invitation, the letter's link does not work, and who invites again sends another;
-    the other way round nobody would ever get a letter, for an invitation that is pending is not made again.
+    The mail goes first. After a crash between the two, the mail's link does not work, and inviting again sends another.
+    In the other order no mail would ever go, because a pending invitation is not made again.
 
     Raises:
-        BadInput: the address has a pending invitation, an affiliation, or several accounts; or is none.
+        BadInput: the address has a pending invitation, an affiliation, or several accounts; or it is malformed.
+        TooMany: the caller or the address had too many invitations.
     """
-    known = users.with_address(email)
+    rate_limits.check(rate_limits.INVITATION, caller, email)
+    known = users.holders(email)
     if len(known) > 1:
         raise BadInput("email: several users have this address.")
     if known and any(item.organization == organization for item in records.linked(AFFILIATION, "user", known[0].id)):
@@ -78,6 +103,7 @@ def invite(organization: int, email: str, permission: str, caller: Caller) -> tu
     taken = BadInput("email: there is a pending invitation for this address already.")
     if _has_pending(organization, email):
         raise taken
+    token = passwords.new_mailed_token()
     invitation = Invitation(
         id=ids.reserve(INVITATION.name)[0],
         organization=organization,
@@ -86,13 +112,12 @@ def invite(organization: int, email: str, permission: str, caller: Caller) -> tu
         created_by=caller.id,
         created_datetime=now(),
         created_username=caller.username,
-        registration_token=str(uuid.uuid1()),
+        token_hash=hash_of(token),
     )
-    link = f"{settings().public_url}/{'accept' if known else 'registration'}?registration_token="
-    link += invitation.registration_token
+    link = f"{settings().public_url}/{'accept' if known else 'registration'}?registration_token={token}"
     if settings().email_enabled:
         name = records.get(ORGANIZATION, organization).name
-        system_emails.post((system_emails.acceptance if known else system_emails.registration)(name, link), email)
+        system_emails.enqueue((system_emails.acceptance if known else system_emails.registration)(name, link), email)
     records.create(INVITATION, invitation, taken=taken)
     return invitation, link
 
@@ -114,79 +139,118 @@ def accept(invitation: Invitation, user: User, *, newcomer: bool = False) -> Non
     def affiliate(change: Transaction, _before: Invitation, _after: Invitation) -> None:
         records.add(change, AFFILIATION, accepted)
         if newcomer:
-            records.add(change, USER, user, taken=users.name_taken())
+            records.add(change, USER, user, taken=creation.name_taken())
 
     records.edit(INVITATION, invitation.id, use, also=affiliate)
 
 
-def by_token(token: str) -> Invitation:
-    """The invitation with a registration token. Raises BadInput where it cannot be used."""
-    invitation = records.claimed(INVITATION, "registration_token", token.lower())
+def by_token(token: str, caller: Caller) -> Invitation:
+    """The invitation with a registration token.
+
+    Raises:
+        BadInput: there is none, or it cannot be used.
+        TooMany: the caller tried too many tokens.
+    """
+    rate_limits.check(rate_limits.TOKEN_TRIAL, caller)
+    invitation = records.claimed(INVITATION, "token", hash_of(token.strip().lower()))
     if invitation is None:
-        raise BadInput("registration_token: it is not one of ours.")
+        raise BadInput("registration_token: there is no invitation with this token.")
+    rate_limits.give_back(rate_limits.TOKEN_TRIAL, caller)
     _check_usable(invitation)
     return invitation
 
 
-def seen(invitation: Invitation) -> Invitation:
-    """The invitation as it is now: a pending one that is too old has expired."""
-    if invitation.status == "Pending" and _is_old(invitation):
-        return msgspec.structs.replace(invitation, status="Expired")
-    return invitation
+def answered(invitation: Invitation) -> Invitation:
+    """The invitation as it is answered: without its token, and expired where a pending one is too old."""
+    status = "Expired" if invitation.status == "Pending" and _is_old(invitation) else invitation.status
+    return msgspec.structs.replace(invitation, status=status, registration_token=None)
 
 
-def ask_reset(email: str) -> None:
+def ask_reset(email: str, caller: Caller) -> None:
     """Mail a link with which the one user of an address may set a new password.
 
     Raises:
-        BadInput: several users or none have the address, or mail cannot be sent (`spec/1` Errors 2).
+        BadInput: several users or none have the address, or mail cannot be sent.
+        TooMany: the caller or the address had too many.
     """
-    known = users.with_address(email)
+    rate_limits.check(rate_limits.PASSWORD_RESET, caller, email)
+    known = users.holders(email)
     if len(known) != 1:
         raise BadInput("email: no email was sent: the address is not that of exactly one user.")
     if not settings().email_enabled:
         raise BadInput("This deployment does not send email.")
-    word = str(uuid.uuid4())
-    records.create(PASSWORD_RESET, PasswordReset(id=hash_of(word), user=known[0].id, created=time.time()))
-    link = f"{settings().public_url}/password-reset?reset_token={word}&user={known[0].id}"
-    system_emails.post(system_emails.password_reset(link), email)
+    [user] = known
+    token = passwords.new_mailed_token()
+    reset = PasswordReset(id=hash_of(token), user=user.id, email=user.email_key, created=time.time())
+    records.create(PASSWORD_RESET, reset)
+    link = f"{settings().public_url}/password-reset?reset_token={token}&user={user.id}"
+    system_emails.enqueue(system_emails.password_reset(link), email)
 
 
-def reset_password(user: User, word: str, password: str) -> None:
-    """Set a new password with the word of a reset, once; sign the user out everywhere.
+def reset_password(user: User, token: str, password: str, caller: Caller) -> None:
+    """Set a new password with the token of a reset, once; sign the user out everywhere.
+
+    The mail confirmed the user's address. The token unlocks the account once more, so that its owner can sign in with
+    the new password while others keep it locked.
 
     Raises:
-        BadInput: the word is not that of a reset of this user, is too old or used, or the password is weak.
+        BadInput: the token is not that of a reset of this user, is too old or used, or the password is weak.
+        TooMany: the caller tried too many tokens.
     """
-    try:
-        reset = records.get(PASSWORD_RESET, hash_of(word))
-    except NotFound:
-        raise BadInput(NO_SUCH_RESET) from None
-    if reset.user != user.id or time.time() - reset.created > RESET_HOURS * 3600:
-        raise BadInput(NO_SUCH_RESET)
+    rate_limits.check(rate_limits.TOKEN_TRIAL, caller)
+    reset = _usable_reset(user, token)
+    rate_limits.give_back(rate_limits.TOKEN_TRIAL, caller)
     passwords.check_strength(password, user.username, user.email)
     hashed = passwords.hash_password(password)
+    holder = records.claimed(USER, "email", user.email_key)
+    may_confirm = bool(reset.email) and holder is None
 
     def replace(current: User) -> User:
-        # the mail confirmed the address, too; what an operator closed only an operator opens
-        active = current.is_active or current.confirmation_token is not None
+        _check_reset(reset, current)
         return msgspec.structs.replace(
-            current, password_hash=hashed, failed_logins=0, last_failed_login=0.0, tokens=[], is_active=active
+            current,
+            password_hash=hashed,
+            password_changed=time.time(),
+            tokens=[],
+            # an account that an operator closed stays closed: closing removed its confirmation token
+            is_active=current.is_active or current.confirmation_token is not None,
+            email_standing="confirmed" if may_confirm else current.email_standing,
+            pending_email=None,
+            pending_email_token=None,
         )
 
     def use_up(change: Transaction, before: User, _after: User) -> None:
         key = RecordRow(f"{PASSWORD_RESET.name}#{reset.id}", records.ALONE)
         change.delete(key, RecordRow.pk.exists(), BadInput(NO_SUCH_RESET))
+        records.add(change, UNLOCK, Unlock(id=reset.id, user=user.id, created=time.time()))
         passwords.revoke(change, before.tokens)
 
-    records.edit(USER, user.id, replace, also=use_up)
+    changed = records.edit(USER, user.id, replace, also=use_up, taken=creation.address_taken())
+    passwords.unlock(user.id)
+    notifications.password_changed(changed)
 
 
-def _register_invited(spec: UserSpec, token: str) -> User:
-    invitation = by_token(token)
+def _usable_reset(user: User, token: str) -> PasswordReset:
+    reset = records.maybe(PASSWORD_RESET, hash_of(token))
+    if reset is None:
+        raise BadInput(NO_SUCH_RESET)
+    _check_reset(reset, user)
+    return reset
+
+
+def _check_reset(reset: PasswordReset, user: User) -> None:
+    is_old = time.time() - reset.created > RESET_HOURS * 3600 or reset.created < user.password_changed
+    is_elsewhere = bool(reset.email) and reset.email != user.email_key
+    if reset.user != user.id or is_old or is_elsewhere:
+        raise BadInput(NO_SUCH_RESET)
+
+
+def _register_invited(spec: UserSpec, token: str, caller: Caller) -> User:
+    invitation = by_token(token, caller)
     if invitation.email.casefold() != spec.email.casefold():
         raise BadInput("email: it is not the address that was invited.")
-    user = users.build(spec)
+    # an administrator has seen the link too, so that it does not prove whose the address is
+    user = creation.build(spec, standing="declared")
     accept(invitation, user, newcomer=True)
     return user
 
@@ -202,7 +266,7 @@ def _is_old(invitation: Invitation) -> bool:
 
 
 def _has_pending(organization: int, email: str) -> bool:
-    """Whether an address is invited already. An invitation that is too old is none: its claim of the address goes."""
+    """Whether an address is invited already. An invitation that is too old loses its claim to the address here."""
     pending = records.claimed(INVITATION, "email", f"{organization}|{email.casefold()}")
     if pending is None or pending.status != "Pending":
         return False

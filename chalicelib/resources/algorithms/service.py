@@ -21,7 +21,7 @@ from chalicelib.workflows.checks import Engine, check
 
 
 def register(project: Project, caller: Caller, spec: AlgorithmSpec) -> Algorithm:
-    """Register an algorithm.
+    """Register an algorithm. Any valid manifest is taken; what its engine cannot do is refused at the launch.
 
     Raises:
         NotFound: the user or the cluster is not there.
@@ -53,7 +53,7 @@ def register(project: Project, caller: Caller, spec: AlgorithmSpec) -> Algorithm
     if spec.manifest is not None:
         name = saved_files.name_of(project, spec.manifest, "manifest")
         algorithm.manifest = saved_files.url_of(project.id, name)
-    check(source(project, algorithm), engine_of(algorithm))
+    check(source(project, algorithm), Engine.CLUSTER)
     return records.create(ALGORITHM, algorithm, taken=name_taken(spec.name))
 
 

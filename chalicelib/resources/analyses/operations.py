@@ -39,7 +39,7 @@ def change_analysis(call: Call[Analysis, NoQuery, AnalysisUpdate], change: dict[
 
 def count(call: Call[Project, MediaQuery, None]) -> dict[str, int]:
     """Count for every analysis of the project, over the media that match."""
-    return analyses_service.counts(call.project, call.query)
+    return analyses_service.counts(call.project, call.query, call.scope)
 
 
 _RESOURCE = RecordResource(

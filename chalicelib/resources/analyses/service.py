@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core.algorithms import ANALYSIS
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
@@ -20,7 +21,7 @@ def check(text: str) -> None:
     search_string.parse(text, "data_query")
 
 
-def counts(project: int, parameters: MediaQuery) -> dict[str, int]:
+def counts(project: int, parameters: MediaQuery, scope: Scope) -> dict[str, int]:
     """The count of every analysis of a project, by name; of several of one name that of the last.
 
     It is that of the media that match the parameters, or of the annotations on these, whichever is more.
@@ -31,19 +32,19 @@ def counts(project: int, parameters: MediaQuery) -> dict[str, int]:
     view = view_queries.current(project)
     media = filters.parse(Kind.MEDIA, parameters)
     if parameters.start or parameters.stop is not None:
-        chosen: Tree = Test("id", Op.IN, tuple(view_queries.ids(view, media)))
+        chosen: Tree = Test("id", Op.IN, tuple(view_queries.ids(view, media, scope)))
     else:
-        view_queries.count(view, media)
+        view_queries.count(view, media, scope)
         chosen = media.where
     found = {}
     for analysis in records.listed(ANALYSIS, project):
         wanted = search_string.parse(analysis.data_query, "data_query")
-        queries = [Query(kind=Kind.MEDIA, where=both(chosen, wanted), type=media.type, asked=True)]
+        queries = [Query(kind=Kind.MEDIA, where=both(chosen, wanted), type=media.type)]
         queries += [
-            Query(kind=kind, where=both(Related(Kind.MEDIA, _of_type(chosen, media.type)), wanted), asked=True)
+            Query(kind=kind, where=both(Related(Kind.MEDIA, _of_type(chosen, media.type)), wanted))
             for kind in ANNOTATIONS
         ]
-        numbers = [_count(view, query) for query in queries]
+        numbers = [_count(view, query, scope) for query in queries]
         found[analysis.name] = max(numbers[0], sum(numbers[1:]))
     return found
 
@@ -52,9 +53,9 @@ def _of_type(chosen: Tree, number: int | None) -> Tree:
     return chosen if number is None else both(chosen, Test("type", Op.EQ, number))
 
 
-def _count(view: view_queries.View, query: Query) -> int:
+def _count(view: view_queries.View, query: Query, scope: Scope) -> int:
     """How much a query finds; nothing where its names are not those of this kind."""
     try:
-        return view_queries.count(view, query)
+        return view_queries.count(view, query, scope)
     except BadInput:
         return 0

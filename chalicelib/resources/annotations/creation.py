@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import authentication, scope
+from chalicelib.access import authentication
 from chalicelib.core.attribute_values import converter
 from chalicelib.core.definitions import VERSION, Version
 from chalicelib.core.edits import unseen
@@ -86,11 +86,12 @@ class _Creation:
         attributes = [self._filled(index, spec) for index, spec in enumerate(self._specs)]
         numbers = ids.reserve(self._kind, len(self._specs))
         made = [self._make(*each) for each in zip(self._specs, numbers, attributes, strict=True)]
-        scope.check(self._kind, made)
+        self._writer.scope.check(self._kind, made)
         if not self._named:
             entities.create(self._kind, made, user=self._writer.user)
             return list(numbers)
         made, retiring, guarded = self._marked(made)
+        self._writer.check(retiring)
         told = [unseen(self._kind, [step.after.id for step in retiring])] if retiring else []
         steps.create(
             self._kind,

@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope
 from chalicelib.core.attribute_values import merge
 from chalicelib.core.commits import Edit
 from chalicelib.core.definitions import AnyType
@@ -62,7 +61,7 @@ class Plan:
 
     def apply(self, writer: Writer) -> Any:
         """Do it; returns the row that counts."""
-        steps.apply(writer.project, self.steps, user=writer.user, edits=self.edits, guarded=self.guarded)
+        writer.apply(self.steps, self.edits, self.guarded)
         return self.row
 
 
@@ -106,7 +105,7 @@ def update(kind: Kind, writer: Writer, find: Find, body: Update, *, in_place: bo
         if name is not None:
             change["created_by"] = name
         after = msgspec.structs.replace(before.entity, **change, modified_by=writer.user, modified_datetime=moment)
-        scope.check(kind, [after])
+        writer.scope.check(kind, [after])
         plan = rewriting(kind, before, after, guard) if in_place else marking(kind, before, after, guard)
         return plan.apply(writer)
 

@@ -18,6 +18,7 @@ from typing import Any, cast
 import msgspec
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.commits import Edit
 from chalicelib.core.edits import unseen
 from chalicelib.core.kinds import Kind
@@ -135,12 +136,17 @@ class Moves:
         view = view_queries.current(self.writer.project)
         within = Test("id", Op.IN, tuple(numbers))
         first = (Test("latest", Op.EQ, value=True), Test("mark", Op.EQ, 0))
-        rows = [_decode(each) for each in view_queries.documents(view, all_rows(self.kind, within, *first))]
+        rows = [
+            _decode(each) for each in view_queries.documents(view, all_rows(self.kind, within, *first), UNRESTRICTED)
+        ]
         if self.version is None:
             return [row.id for row in rows]
         names = Counter(row.elemental_id for row in rows)
         there = (Test("version", Op.EQ, self.version), Test("elemental_id", Op.IN, tuple(names)))
-        taken = {_decode(each).elemental_id for each in view_queries.documents(view, all_rows(self.kind, *there))}
+        taken = {
+            _decode(each).elemental_id
+            for each in view_queries.documents(view, all_rows(self.kind, *there), UNRESTRICTED)
+        }
         return [
             row.id
             for row in rows

@@ -29,6 +29,8 @@ class StateDelete(Resource, kw_only=True):
 class StateMergeUpdate(Resource, kw_only=True):
     """The state that is merged into the addressed one, and deleted."""
 
+    names: ClassVar = {"merge_state_id": "state"}
+
     merge_state_id: Id
 
 

@@ -31,19 +31,15 @@ class CountedStateQuery(StateQuery, kw_only=True):
 def merge_states(call: Call[Any, NoQuery, StateMergeUpdate]) -> MessageResponse:
     """Give one state what another has, and delete that."""
     number = call.target.entity.id
-    tracks.merge(_writer(call), number, call.body.merge_state_id)
+    tracks.merge(Writer.of(call), number, call.body.merge_state_id)
     return MessageResponse(message=f"Merged state {call.body.merge_state_id} into {number}.")
 
 
 def trim_state_end(call: Call[Any, NoQuery, StateTrimUpdate]) -> MessageResponse:
     """Cut off one end of a track."""
     number = call.target.entity.id
-    count = tracks.trim(_writer(call), number, call.body.frame, call.body.endpoint)
+    count = tracks.trim(Writer.of(call), number, call.body.frame, call.body.endpoint)
     return MessageResponse(message=f"Trimmed state {number}. Deleted {count} localizations.")
-
-
-def _writer(call: Call[Any, Any, Any]) -> Writer:
-    return Writer(project=call.project, user=call.caller.id, level=call.level)
 
 
 OPERATIONS = (

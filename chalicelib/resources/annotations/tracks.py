@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.edits import changed, deleted, tombstoned
 from chalicelib.core.entities import State, StateUpdate
 from chalicelib.core.kinds import Kind
@@ -87,7 +88,7 @@ def merge(writer: Writer, into: int, other: int) -> None:
         lost = entities.stored(Kind.STATE, other)
         if lost.entity.project != writer.project:
             raise NotFound.of("State", other)
-        scope.check(Kind.STATE, [lost.entity])
+        writer.scope.check(Kind.STATE, [lost.entity])
         if identity(lost.entity) == identity(kept.entity):
             raise BadInput("merge_state_id: a state cannot be merged into itself.")
         state = kept.entity
@@ -97,14 +98,9 @@ def merge(writer: Writer, into: int, other: int) -> None:
         media = dict.fromkeys([*state.media, *lost.entity.media, *(found[number].media for number in there)])
         merged = msgspec.structs.replace(state, **follow(there, found), media=list(media), **writer.signed())
         gone = _whole(Kind.STATE, writer.project, [lost])
-        steps.apply(
-            writer.project,
+        writer.apply(
             [Step(Kind.STATE, kept, merged), *(Step(Kind.STATE, row, None) for row in gone)],
-            user=writer.user,
-            edits=[
-                changed(Kind.STATE, state, merged),
-                deleted(Kind.STATE, [row.entity.id for row in gone]),
-            ],
+            [changed(Kind.STATE, state, merged), deleted(Kind.STATE, [row.entity.id for row in gone])],
         )
 
     steps.again(attempt)
@@ -118,6 +114,11 @@ def trim(writer: Writer, number: int, frame: int, endpoint: str) -> int:
     Returns:
         how many localizations were deleted.
     """
+    if writer.scope.is_restricted:
+        row = current_mark(Kind.STATE, entities.stored(Kind.STATE, number), pedantic=False)
+        out = _behind(row.entity, places(writer.project, row.entity.localizations), frame, endpoint)
+        shared = in_other_states(writer.project, out, [row.entity])
+        _check_localizations(writer, [each for each in out if each not in shared])
     count = 0
     while (done := steps.again(lambda: _trim_some(writer, number, frame, endpoint))) is not None:
         count += done
@@ -129,7 +130,7 @@ def _trim_some(writer: Writer, number: int, frame: int, endpoint: str) -> int | 
     row = current_mark(Kind.STATE, entities.stored(Kind.STATE, number), pedantic=False)
     state = row.entity
     found = places(writer.project, state.localizations)
-    out = [each.id for each in found.values() if (each.frame < frame if endpoint == "start" else each.frame > frame)]
+    out = _behind(state, found, frame, endpoint)
     if not out:
         return None
     shared = in_other_states(writer.project, out, [state])
@@ -146,17 +147,48 @@ def _trim_some(writer: Writer, number: int, frame: int, endpoint: str) -> int | 
     if doomed:
         edits.append(deleted(Kind.LOCALIZATION, [each.entity.id for each in doomed]))
     removals = [Step(Kind.LOCALIZATION, each, None) for each in doomed]
-    steps.apply(writer.project, [Step(Kind.STATE, row, trimmed), *removals], user=writer.user, edits=edits)
+    writer.apply([Step(Kind.STATE, row, trimmed), *removals], edits)
     return len(going)
+
+
+def _behind(state: State, found: Mapping[int, Place], frame: int, endpoint: str) -> list[int]:
+    """The localizations of a state before its new start, or behind its new end."""
+    there = (found[number] for number in state.localizations if number in found)
+    return [each.id for each in there if (each.frame < frame if endpoint == "start" else each.frame > frame)]
+
+
+def _check_localizations(writer: Writer, numbers: Sequence[int]) -> None:
+    """Refuse to delete localizations with their state where the caller may not delete each. Raises Forbidden."""
+    if writer.scope.is_restricted:
+        rows = [row.entity for row in entities.many(Kind.LOCALIZATION, numbers).values()]
+        writer.scope.check(Kind.LOCALIZATION, [row for row in rows if row.project == writer.project])
 
 
 def in_other_states(project: int, numbers: Sequence[int], states: Iterable[State]) -> set[int]:
     """Those of the localizations that states of other elements contain, as far as readers see them."""
     own = {identity(state) for state in states}
     query = Query(kind=Kind.STATE, where=Test("localizations", Op.OVERLAPS, tuple(numbers)))
-    others = entities.many(Kind.STATE, view_queries.ids(view_queries.current(project), query)).values()
+    others = entities.many(Kind.STATE, view_queries.ids(view_queries.current(project), query, UNRESTRICTED)).values()
     held = {number for row in others if identity(row.entity) not in own for number in row.entity.localizations}
     return held.intersection(numbers)
+
+
+def parental(project: int, numbers: Collection[int]) -> list[State]:
+    """Those of some states whose type asks for their localizations to be deleted with them."""
+    view = view_queries.current(project)
+    types = view.definitions.types(Kind.STATE).items()
+    asking = tuple(number for number, of in types if getattr(of, "delete_child_localizations", False))
+    if not asking:
+        return []
+    query = all_rows(Kind.STATE, Test("id", Op.IN, tuple(numbers)), Test("type", Op.IN, asking))
+    return [row.entity for row in entities.many(Kind.STATE, view_queries.ids(view, query, UNRESTRICTED)).values()]
+
+
+def children(project: int, states: Sequence[State]) -> list[int]:
+    """The localizations that only these states contain."""
+    numbers = list(dict.fromkeys(number for state in states for number in state.localizations))
+    shared = in_other_states(project, numbers, states) if numbers else ()
+    return [number for number in numbers if number not in shared]
 
 
 def delete_children(writer: Writer, states: Sequence[State], *, prune: bool) -> None:
@@ -164,11 +196,8 @@ def delete_children(writer: Writer, states: Sequence[State], *, prune: bool) -> 
 
     Pruned, they go with all their marks; else they become tombstones in place.
     """
-    numbers = list(dict.fromkeys(number for state in states for number in state.localizations))
-    if not numbers:
-        return
-    shared = in_other_states(writer.project, numbers, states)
-    own = [number for number in numbers if number not in shared]
+    own = children(writer.project, states)
+    _check_localizations(writer, own)
     for start in range(0, len(own), steps.LARGEST):
         part = own[start : start + steps.LARGEST]
         steps.again(lambda part=part: _delete_some(writer, part, prune=prune))  # type: ignore[misc]
@@ -182,7 +211,7 @@ def _delete_some(writer: Writer, numbers: Sequence[int], *, prune: bool) -> None
             part = doomed[start : start + steps.LARGEST]
             removals = [Step(Kind.LOCALIZATION, row, None) for row in part]
             told = [deleted(Kind.LOCALIZATION, [row.entity.id for row in part])]
-            steps.apply(writer.project, removals, user=writer.user, edits=told)
+            writer.apply(removals, told)
         return
     change = {"variant_deleted": True, **writer.signed()}
     flips = [
@@ -191,7 +220,7 @@ def _delete_some(writer: Writer, numbers: Sequence[int], *, prune: bool) -> None
         if row.entity.latest and not row.entity.variant_deleted
     ]
     told = [tombstoned(Kind.LOCALIZATION, [step.after.id for step in flips])]
-    steps.apply(writer.project, flips, user=writer.user, edits=told)
+    writer.apply(flips, told)
 
 
 def _whole(kind: Kind, project: int, rows: Iterable[Stored[Any]]) -> list[Stored[Any]]:
@@ -212,7 +241,7 @@ def places(project: int, numbers: Sequence[int]) -> dict[int, Place]:
     found: dict[int, Place] = {}
     if numbers and (view_queries.loaded(project) or len(numbers) > entities.ROWS_A_READ):
         query = all_rows(Kind.LOCALIZATION, Test("id", Op.IN, tuple(numbers)))
-        for document in view_queries.documents(view_queries.current(project), query):
+        for document in view_queries.documents(view_queries.current(project), query, UNRESTRICTED):
             place = _decode(document)
             found[place.id] = place
     for number, row in entities.many(Kind.LOCALIZATION, [each for each in numbers if each not in found]).items():

@@ -1,4 +1,4 @@
-"""Announcements: what the operator tells users, until each has acknowledged it (`spec/3` §11.1)."""
+"""Announcements of the operator, shown to each user until that user acknowledges them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ TAG = "Personal"
 
 
 def list_announcements(call: Call[None, NoQuery, None]) -> list[Announcement]:
-    """What was announced to the caller, is not over, and was not acknowledged; oldest first."""
+    """The announcements to the caller that have not ended and were not acknowledged, oldest first."""
     moment = now()
     return [item for item in records.listed(ANNOUNCEMENT, call.caller.id) if item.eol_datetime > moment]
 
 
 def delete_announcement(call: Call[Announcement | None, NoQuery, None]) -> MessageResponse:
-    """Acknowledge: the caller does not see it again, others do."""
+    """Acknowledge an announcement: the caller does not see it again, other users do."""
     if call.target is None or call.target.user != call.caller.id:
         raise NotFound.of("Announcement", call.path["id"])
     records.remove(ANNOUNCEMENT, call.target.id)
@@ -39,7 +39,7 @@ OPERATIONS = (
         id="GetAnnouncementList",
         method="GET",
         path="/rest/Announcements",
-        summary="What was announced to the caller and not acknowledged yet.",
+        summary="The announcements to the caller that are not acknowledged yet.",
         needs=Permission.SIGNED_IN,
         returns=list[Announcement],
         handler=list_announcements,

@@ -100,7 +100,7 @@ def _config_of(body: BucketUpdate, store: str, kept: dict[str, Any]) -> dict[str
 def _check_works(name: str, shown: dict[str, Any], config: dict[str, Any]) -> None:
     """Refuse an endpoint that we would not connect to (docs/decisions/017), and what no URL can be signed with.
 
-    Whether the endpoint's addresses are public is judged at each request, for they change.
+    Whether the endpoint's addresses are public is checked here and again at each request, because they change.
     """
     if shown["store_type"] in _UNUSABLE:
         return
@@ -108,6 +108,8 @@ def _check_works(name: str, shown: dict[str, Any], config: dict[str, Any]) -> No
         address = _address("endpoint_url", str(shown["endpoint_url"]))
         if address.scheme != "https" and not outbound.is_inside(address):
             raise BadInput("endpoint_url: it must be https, or one that this deployment's operator allows.")
+        if not outbound.is_inside(address) and outbound.resolves_inside(address):
+            raise BadInput("endpoint_url: its host has no public address, and the operator does not allow it.")
     host = shown["external_host"]
     if host and _address("external_host", f"https://{host}").url != _address("external_host", f"https://{host}/").url:
         raise BadInput("external_host: it is a host, and a port where it needs one.")

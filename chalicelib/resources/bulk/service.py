@@ -28,19 +28,19 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.commits import Edit
 from chalicelib.core.edits import tombstoned
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.errors import Conflict
-from chalicelib.query.operators import Op
-from chalicelib.query.tree import Test
-from chalicelib.queues import SETTLED, FinishBulkChange, send
+from chalicelib.queues import SETTLED, send
 from chalicelib.resources.annotations import tracks
 from chalicelib.resources.annotations.reassign import MOST_COPIED, MOST_MOVED, Moves
+from chalicelib.resources.bulk import reach
 from chalicelib.resources.bulk.changes import BulkChange, How, archiving, changing, changing_media, transitions
-from chalicelib.resources.entities.service import Writer, all_rows, has_earlier, letting_go, type_of
+from chalicelib.resources.bulk.messages import FinishBulkChange
+from chalicelib.resources.entities.service import Writer, has_earlier, letting_go, type_of
 from chalicelib.resources.leaves import trees as leaves_trees
 from chalicelib.resources.media import clearing as media_clearing
 from chalicelib.resources.sections import changes as sections_changes
@@ -58,19 +58,22 @@ _AT_ONCE = {"clear": 1_000} | dict.fromkeys(("hang", "settle", "fell", "dissolve
 _encoder = msgspec.json.Encoder()
 
 
-def run(*changes: BulkChange, rows: int = 0) -> None:
+def run(*changes: BulkChange, scope: Scope, rows: int = 0) -> None:
     """Do all of some changes of a project, one after the other.
 
     Args:
         changes: what is to be done.
+        scope: of the caller, who needs its level on every row that is written (`reach.py`).
         rows: how many rows that comes to, where it is more than the changes name.
 
     Raises:
+        Forbidden: the caller's level on one of the rows is too low; nothing was changed.
         Conflict, Unavailable: it came to a stop; a change of many rows is finished all the same, a while later.
     """
     changes = tuple(change for change in changes if change.numbers)
     if not changes:
         return
+    reach.check(scope, changes)
     runners = [_Runner(change) for change in changes]
     for runner in runners:
         runner.order()
@@ -122,7 +125,7 @@ class _Runner:
 
     def __init__(self, change: BulkChange) -> None:
         self._change = change
-        self._writer = Writer(project=change.project, user=change.user, level=Level.EDIT)
+        self._writer = Writer(project=change.project, user=change.user, level=Level.EDIT, scope=UNRESTRICTED)
         self._progress = Progress(total=len(change.numbers))
         self._first = 0
         self._most = _AT_ONCE.get(change.verb, max(MOST_MOVED, MOST_COPIED))
@@ -295,15 +298,5 @@ class _Runner:
 
     def _delete_children(self) -> None:
         """Delete what only these states contain, of those whose type asks for it."""
-        view = view_queries.current(self._change.project)
-        parental = [
-            number
-            for number, of in view.definitions.types(Kind.STATE).items()
-            if of.delete_child_localizations  # type: ignore[union-attr]
-        ]
-        if not parental:
-            return
-        within = Test("id", Op.IN, tuple(self._change.numbers))
-        query = all_rows(Kind.STATE, within, Test("type", Op.IN, tuple(parental)))
-        states = [row.entity for row in entities.many(Kind.STATE, view_queries.ids(view, query)).values()]
+        states = tracks.parental(self._change.project, self._change.numbers)
         tracks.delete_children(self._writer, states, prune=self._change.children == "prune")

@@ -35,7 +35,9 @@ def list_changes(call: Call[Project, ChangeLogQuery, None]) -> Documents:
     if query.user_id is None and query.entity_id is None and query.entity_type is None:
         raise BadInput("Give one of user_id, entity_id and entity_type at least.")
     kind = Kind(query.entity_type) if query.entity_type else None
-    found = change_logs_service.listed(call.project, Wanted(user=query.user_id, entity=query.entity_id, kind=kind))
+    found = change_logs_service.listed(
+        call.project, Wanted(user=query.user_id, entity=query.entity_id, kind=kind), call.scope
+    )
     return Documents(documents=map(msgspec.json.encode, found))
 
 

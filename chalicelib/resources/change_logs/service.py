@@ -12,13 +12,12 @@ in the archive (`storage/log/archive.py`); what is asked of one thing is read wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 import msgspec
 from msgspec import Struct
 
-from chalicelib.access import scope as access_scope
 from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core.commits import Commit, Edit
 from chalicelib.core.edits import first_values
 from chalicelib.core.entities import STRUCT_OF
@@ -48,9 +47,9 @@ class _Entry(Struct, kw_only=True):
     edit: Edit
 
 
-def listed(project: int, wanted: Wanted) -> Iterator[ChangeLog]:
+def listed(project: int, wanted: Wanted, scope: Scope) -> Iterator[ChangeLog]:
     """The changes that are wanted, the oldest first; of things that the caller of this request may see."""
-    visible = _visible(project)
+    visible = _visible(project, scope)
     entries = _entries(archive.history(project, wanted.entity), wanted, visible)
     for entry in entries if wanted.entity is not None else _merged(entries):
         yield ChangeLog(
@@ -70,8 +69,12 @@ def _entries(commits: Iterable[Commit], wanted: Wanted, visible: Mapping[Kind, s
             continue
         for index, edit in enumerate(edits):
             if edit.new and edit.kind in LOGGED and _is_wanted(edit, wanted):
-                if edit.kind in visible and visible[edit.kind].isdisjoint(edit.ids):
-                    continue
+                if edit.kind in visible:
+                    hidden = set(edit.ids) - visible[edit.kind]
+                    if len(hidden) == len(set(edit.ids)):
+                        continue
+                    if hidden:  # values before are those of one entity, and it may be a hidden one
+                        edit = Edit(edit.kind, edit.ids, {}, edit.new)  # noqa: PLW2901
                 yield _Entry(number=commit.seq * NUMBERS_A_COMMIT + index, commit=commit, edit=edit)
 
 
@@ -122,10 +125,9 @@ def _continues(entry: _Entry, last: _Entry) -> bool:
     )
 
 
-def _visible(project: int) -> dict[Kind, set[int]]:
+def _visible(project: int, scope: Scope) -> dict[Kind, set[int]]:
     """The things that the caller may see, of the kinds of which they may not see all."""
-    scope = access_scope.scope(project)
-    if not scope:
+    if not (restricted := scope.terms(project)):
         return {}
     view = view_queries.current(project)
-    return {kind: set(view_queries.ids(view, replace(all_rows(kind), asked=True))) for kind in scope}
+    return {kind: set(view_queries.ids(view, all_rows(kind), scope)) for kind in restricted}

@@ -1,4 +1,4 @@
-"""Clips of videos (`spec/4` §7.1)."""
+"""Clips of videos."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ class ClipQuery(Resource, kw_only=True):
 
 
 def get_clip(call: Call[Media, ClipQuery, None]) -> VideoClip:
-    """Cut a clip and wait for it."""
+    """Cut a clip."""
     query = call.query
-    file = clips_service.order(
+    return clips_service.get(
         call.target, call.caller.id, query.frame_ranges, query.quality, reencode=query.reencode > 0
     )
-    return clips_service.wait(file.id)
 
 
 OPERATIONS = (

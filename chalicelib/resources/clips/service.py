@@ -1,8 +1,9 @@
-"""Clips: parts of a video as a temporary file, cut by a queue function while the request waits (`spec/4` §7.1)."""
+"""Clips: parts of a video as a temporary file, cut within the request, or by the clip function where they are long."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import tempfile
 import time
 from fractions import Fraction
@@ -12,33 +13,57 @@ import msgspec
 
 from chalicelib.core.entities import Media
 from chalicelib.errors import BadInput, LimnError, NotFound, Unavailable
-from chalicelib.queues import CutClip, send
+from chalicelib.queues import send
+from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.media import streams
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, VideoClip
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
-from chalicelib.video import clip
+from chalicelib.video import clip, isolation, tasks
+from chalicelib.video.segments import SegmentInfo, header_size
 
 PATIENCE = 20.0
 """Seconds that a request waits for its clip; API Gateway waits 29."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.5
+_PAUSE = 0.05
+LARGEST_COPIED, LARGEST_ENCODED = 96 * 1024 * 1024, 4 * 1024 * 1024
+"""Bytes of the fragments of a clip that the request itself cuts: copied, or decoded and encoded."""
+_IN_ONE_PIECE = 16 * 1024 * 1024
 MOST_RANGES = 1000
 
 
-def order(media: Media, user: int, ranges: list[str], quality: int | None, *, reencode: bool) -> TemporaryFile:
-    """Ask for a clip.
+def get(media: Media, user: int, ranges: list[str], quality: int | None, *, reencode: bool) -> VideoClip:
+    """A clip: a short one is cut at once, a long one by the clip function while the request waits.
 
     Raises:
-        BadInput: a range is malformed or outside the video, or the media has nothing to stream.
+        BadInput: a range is malformed or outside the video, or the media has nothing to stream, or it cannot be cut.
+        Unavailable: it was not cut in time.
     """
+    wanted = _order(media, ranges, quality, reencode=reencode)
+    if _size(wanted) <= (LARGEST_ENCODED if reencode else LARGEST_COPIED):
+        file = temporary_files_service.new(media.project, user, "clip.mp4", _lookup(wanted), 24)
+        # The file is listed only once it is whole; a crash before that leaves an object that its bucket removes.
+        return _answer(temporary_files_service.add(_filled(file, wanted)))
+    return wait(_send(media, user, wanted).id)
+
+
+def _size(wanted: ClipOrder) -> int:
+    """Bytes of the fragments that a clip is made of."""
+    return clip.copied_size(streams.segments(wanted.segment_info), wanted.ranges)
+
+
+def _answer(file: TemporaryFile) -> VideoClip:
+    return VideoClip(file=file, segment_start_frames=file.start_frames, segment_end_frames=file.end_frames)
+
+
+def _order(media: Media, ranges: list[str], quality: int | None, *, reencode: bool) -> ClipOrder:
     if len(ranges) > MOST_RANGES:
         message = f"frame_ranges: at most {MOST_RANGES} may be given."
         raise BadInput(message)
     stream = streams.choose(media, quality)
     found = clip.parse_ranges(ranges, streams.frames_of(stream))
-    wanted = ClipOrder(
+    return ClipOrder(
         media=media.id,
         path=stream.path,
         segment_info=stream.segment_info or "",
@@ -46,8 +71,20 @@ def order(media: Media, user: int, ranges: list[str], quality: int | None, *, re
         fps=media.fps or 25.0,
         reencode=reencode,
     )
-    lookup = hashlib.md5(msgspec.json.encode(wanted), usedforsecurity=False).hexdigest()
-    file = temporary_files_service.order_clip(media.project, user, wanted, lookup)
+
+
+def _lookup(wanted: ClipOrder) -> str:
+    """A word for what a clip holds."""
+    return hashlib.md5(msgspec.json.encode(wanted), usedforsecurity=False).hexdigest()
+
+
+def order(media: Media, user: int, ranges: list[str], quality: int | None, *, reencode: bool) -> TemporaryFile:
+    """Have the clip function cut a clip; the file that it will be. Raises BadInput as `get`."""
+    return _send(media, user, _order(media, ranges, quality, reencode=reencode))
+
+
+def _send(media: Media, user: int, wanted: ClipOrder) -> TemporaryFile:
+    file = temporary_files_service.order_clip(media.project, user, wanted, _lookup(wanted))
     send(settings().clip_queue_url, CutClip(file=file.id))
     return file
 
@@ -59,18 +96,17 @@ def wait(number: int) -> VideoClip:
         BadInput: it could not be cut.
         Unavailable: it was not cut in time.
     """
-    deadline, pause = time.monotonic() + PATIENCE, _FIRST_PAUSE
+    deadline = time.monotonic() + PATIENCE
     while True:
         file = records.get(TEMPORARY_FILE, number)
         if file.status == "failed":
             raise BadInput("The clip could not be cut.", file.message)
         if file.status == "ready":
-            return VideoClip(file=file, segment_start_frames=file.start_frames, segment_end_frames=file.end_frames)
+            return _answer(file)
         if time.monotonic() > deadline:
             message = f"The clip is not cut yet; it will be temporary file {number}."
             raise Unavailable(message)
-        time.sleep(pause)
-        pause = min(pause * 1.5, _LONGEST_PAUSE)
+        time.sleep(_PAUSE)
 
 
 def cut(number: int) -> None:
@@ -85,24 +121,48 @@ def cut(number: int) -> None:
         return
     if file.clip is None or file.status != "waiting":
         return
-    wanted = file.clip
-    source, segments = streams.RangeSource(wanted.path), streams.segments(wanted.segment_info)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "clip.mp4"
-        if wanted.reencode:
-            fps = Fraction(wanted.fps).limit_denominator(1001)
-            made = clip.encode_clip(source, segments, wanted.ranges, fps, path)
-        else:
-            with path.open("wb") as out:
-                made = clip.copy_clip(source, segments, wanted.ranges, out)
-        with path.open("rb") as body:
-            objects.write(temporary_files_service.key_of(file), body, "video/mp4")
+    filled = _filled(file, file.clip)
 
     def ready(current: TemporaryFile) -> TemporaryFile | None:
-        starts, ends = list(made.segment_start_frames), list(made.segment_end_frames)
-        return msgspec.structs.replace(current, status="ready", start_frames=starts, end_frames=ends)
+        return msgspec.structs.replace(
+            current, status="ready", start_frames=filled.start_frames, end_frames=filled.end_frames
+        )
 
     records.edit(TEMPORARY_FILE, number, ready)
+
+
+def _filled(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
+    """The file with its clip, whose object is stored."""
+    key, segments = temporary_files_service.key_of(file), streams.segments(wanted.segment_info)
+    if wanted.reencode:
+        made = _encode(wanted, segments, key)
+    else:
+        ranges = clip.copied_ranges(segments, wanted.ranges)
+        source = streams.StreamSource(wanted.path, header_size(segments), ranges)
+        if _size(wanted) <= LARGEST_COPIED:
+            out = io.BytesIO()
+            made = clip.copy_clip(source, segments, wanted.ranges, out)
+            out.seek(0)
+            objects.write(key, out.getvalue() if made.size <= _IN_ONE_PIECE else out, "video/mp4")
+        else:
+            with tempfile.TemporaryFile() as body:
+                made = clip.copy_clip(source, segments, wanted.ranges, body)
+                body.seek(0)
+                objects.write(key, body, "video/mp4")
+    starts, ends = list(made.segment_start_frames), list(made.segment_end_frames)
+    return msgspec.structs.replace(file, status="ready", start_frames=starts, end_frames=ends)
+
+
+def _encode(wanted: ClipOrder, segments: SegmentInfo, key: str) -> clip.Clip:
+    """Encode a clip in a child process and store it."""
+    fps = Fraction(wanted.fps).limit_denominator(1001)
+    source = streams.StreamSource(wanted.path, header_size(segments))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "clip.mp4"
+        made = isolation.run(tasks.encode_clip, source, segments, wanted.ranges, fps, path)
+        with path.open("rb") as body:
+            objects.write(key, body, "video/mp4")
+    return made
 
 
 def fail(number: int, reason: Exception) -> None:

@@ -1,10 +1,10 @@
-"""Notices of what happened to accounts. None stands in the way of what it tells of: one that cannot go is logged."""
+"""Mails about what happened to accounts. One that cannot be sent is logged and does not stop the operation."""
 
 from __future__ import annotations
 
 import logging
 
-from chalicelib.access import users
+from chalicelib.access import passwords, rate_limits, users
 from chalicelib.core.accounts import AFFILIATION, ORGANIZATION, USER, Affiliation, Membership, Project, User
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.errors import LimnError
@@ -13,27 +13,53 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 
 MOST_ADMINISTRATORS = 20
-"""So many are told of a new affiliation, each by a mail of their own: addresses are nobody else's business."""
-log = logging.getLogger("limn.notices")
+"""How many are mailed about a new affiliation, each separately: a mail does not show other recipients."""
+log = logging.getLogger("limn.notifications")
 
 
 def locked_out(user: User) -> None:
-    """To a user whose account was just locked."""
-    _send(system_emails.lockout(user), user.email)
+    """Mail a user whose account was just locked, with a link to sign in nevertheless."""
+    if not settings().email_enabled or not user.email:
+        return
+    try:
+        rate_limits.check(rate_limits.LOCK_MAIL, address=user.email)
+        link = f"{settings().public_url}/unlock?unlock_token={passwords.create_unlock(user)}"
+    except LimnError as failure:
+        log.warning("a mail about a lock was not sent: %s", type(failure).__name__)
+        return
+    _send(system_emails.lockout(user, link), user.email)
+
+
+def password_changed(user: User) -> None:
+    """Mail a user whose password was reset."""
+    if user.email:
+        _send(system_emails.password_changed(user.username), user.email)
+
+
+def address_change_requested(user: User, address: str) -> None:
+    """Mail the present address of a user for whom another one was asked for."""
+    if user.email:
+        _send(system_emails.address_change_requested(user.username, address), user.email)
+
+
+def address_changed(before: User, address: str) -> None:
+    """Mail the address of a user that was replaced."""
+    if before.email:
+        _send(system_emails.address_changed(before.username, address), before.email)
 
 
 def registered(user: User) -> None:
-    """To the operator's people, of a new account."""
+    """Mail the operator about a new account."""
     if settings().notify_address:
         _send(system_emails.new_user(user), settings().notify_address)
 
 
 def affiliated(affiliation: Affiliation, by: int) -> None:
-    """To the other administrators of an organization, of somebody who came to it."""
+    """Mail the other administrators of an organization about a new affiliation."""
     if not settings().email_enabled:
         return
-    everybody = records.listed(AFFILIATION, affiliation.organization)
-    admins = {item.user for item in everybody if LEVEL_OF[item.permission] >= Level.FULL}
+    affiliations = records.listed(AFFILIATION, affiliation.organization)
+    admins = {item.user for item in affiliations if LEVEL_OF[item.permission] >= Level.FULL}
     found = users.by_id([affiliation.user, *sorted(admins - {by, affiliation.user})])
     user = found.pop(affiliation.user, None)
     addresses = sorted({admin.email for admin in found.values() if admin.email and admin.is_active})
@@ -45,16 +71,16 @@ def affiliated(affiliation: Affiliation, by: int) -> None:
 
 
 def joined(membership: Membership, project: Project) -> None:
-    """To the operator's people, of a new member of a project."""
+    """Mail the operator about a new member of a project."""
     if settings().notify_address:
         user = records.get(USER, membership.user)
         _send(system_emails.new_membership(project.name, user, membership.permission), settings().notify_address)
 
 
-def _send(letter: system_emails.Letter, address: str) -> None:
+def _send(email: system_emails.SystemEmail, address: str) -> None:
     if not settings().email_enabled:
         return
     try:
-        system_emails.post(letter, address)
+        system_emails.enqueue(email, address)
     except LimnError as failure:
-        log.warning("a notice could not be sent: %s", type(failure).__name__)
+        log.warning("a mail could not be sent: %s", type(failure).__name__)

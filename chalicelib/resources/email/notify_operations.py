@@ -1,4 +1,4 @@
-"""Notices to the operator's people (`spec/3` §13)."""
+"""Notifications of the operator."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
+from chalicelib.access import rate_limits
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Flag, Resource
 from chalicelib.core.responses import MessageResponse
@@ -18,7 +19,7 @@ TAG = "Service"
 
 
 class NotifySpec(Resource, kw_only=True):
-    """A notice, in the mail or as a file that goes with it."""
+    """A message to the operator, in the mail or as a file that is attached to it."""
 
     accepts: ClassVar = {"sendAsFile": "send_as_file"}
 
@@ -27,13 +28,15 @@ class NotifySpec(Resource, kw_only=True):
 
 
 def notify(call: Call[None, NoQuery, NotifySpec]) -> MessageResponse:
-    """Send a notice by mail to the address that the operator has set."""
+    """Mail a message to the address that the operator has set."""
     address = settings().notify_address
     if not address or not settings().email_enabled:
-        raise Unavailable("Not Processed", "The operator has set no address for notices, or mail is off.")
+        raise Unavailable("Not Processed", "The operator has set no address for notifications, or mail is off.")
+    rate_limits.check(rate_limits.NOTIFICATION, call.caller)
     try:
-        system_emails.post(
-            system_emails.notice(call.caller.username, call.body.message, as_file=bool(call.body.send_as_file)), address
+        system_emails.enqueue(
+            system_emails.notification(call.caller.username, call.body.message, as_file=bool(call.body.send_as_file)),
+            address,
         )
     except Unavailable as failure:
         raise Unavailable("Not Processed", failure.message) from failure
@@ -45,8 +48,8 @@ OPERATIONS = (
         id="Notify",
         method="POST",
         path="/rest/Notify",
-        summary="Send a notice to the operator's people.",
-        details="For staff. 503 where the operator has set no address for notices.",
+        summary="Mail a message to the operator.",
+        details="For staff, 60 an hour. 503 where the operator has set no address for notifications.",
         needs=Permission.STAFF,
         body=NotifySpec,
         returns=MessageResponse,

@@ -1,9 +1,11 @@
-"""Mail to members of a project (`spec/3` §13)."""
+"""Mail to members of a project."""
 
 from __future__ import annotations
 
 import uuid
 
+from chalicelib.access import rate_limits
+from chalicelib.core import email_addresses
 from chalicelib.core.accounts import Project
 from chalicelib.core.jobs import EmailSpec
 from chalicelib.core.permissions import Permission
@@ -20,6 +22,8 @@ TAG = "Email"
 def send_email(call: Call[Project, NoQuery, EmailSpec]) -> MessageResponse:
     """Send a mail to members of the project."""
     mails = project_emails.prepare(call.project, call.body, str(uuid.uuid4()), call.caller.id)
+    for message in mails:
+        rate_limits.check(rate_limits.PROJECT_MAIL, call.caller, email_addresses.parse(message.recipients[0]).address)
     send_many(settings().email_queue_url, mails)
     return MessageResponse(message="Email message sent!")
 
@@ -31,8 +35,9 @@ OPERATIONS = (
         path="/rest/Email/{project}",
         summary="Send a mail to members of the project, with files of the project attached.",
         details="Recipients are `Name <name@example.org>` or `name@example.org`, and members of the project; 400 names "
-        "those who are not. Each gets a mail of their own. Where one cannot be sent, the caller is told by mail. "
-        "Attachments are objects of the project, 7,000,000 bytes together; more is 413.",
+        "those who are not. Each gets a separate mail. Where one cannot be sent, the caller gets a mail about it. "
+        "Attachments are objects of the project, 7,000,000 bytes together; more is 413. 200 mails an hour of "
+        "a caller and 60 to an address are allowed; more is 429.",
         needs=Permission.EXECUTE,
         addresses=PROJECT,
         body=EmailSpec,

@@ -1,17 +1,20 @@
-"""Mail to the members of a project, with objects of the project attached (`spec/3` §13)."""
+"""Mail to the members of a project, with objects of the project attached."""
 
 from __future__ import annotations
 
 import msgspec
 
 from chalicelib.access import users
-from chalicelib.access.authentication import membership
+from chalicelib.access.authentication import Caller, membership
+from chalicelib.access.scope import Scope
 from chalicelib.core import email_addresses, object_keys
 from chalicelib.core.accounts import USER
 from chalicelib.core.jobs import EmailSpec
+from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput
-from chalicelib.queues import Attachment, SendEmail
 from chalicelib.resources.email import service as email_service
+from chalicelib.resources.email.messages import Attachment, SendEmail
+from chalicelib.resources.uploads import service as uploads_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
@@ -24,12 +27,13 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
         project: whose members they are for.
         spec: what they say.
         number: their ids begin with it: the same mails prepared again are sent once.
-        asked_by: the user who is told by mail of one that could not be sent.
+        asked_by: the user, who must be able to see the attachments, and gets a mail about each one that could not be
+            sent.
 
     Raises:
-        BadInput: this deployment sends no mail, an address is none or nobody's or not a member's, subject or text are
+        BadInput: this deployment sends no mail, an address is malformed or not a member's, subject or text are
             empty, or an attachment does not exist.
-        Forbidden: an attachment belongs to another project.
+        Forbidden: an attachment belongs to another project, or to a media or file that is closed to the caller.
         TooLarge: the attachments are more than a mail may have.
     """
     if not settings().email_enabled:
@@ -39,6 +43,9 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
     for wanted in spec.attachments or []:
         object_keys.check_project(wanted.key, project)
         attachments.append(Attachment(bucket=objects.bucket_of(wanted.key), key=wanted.key, name=wanted.name))
+    uploads_service.check_open(
+        Scope.of(Caller(id=asked_by), Level.VIEW), project, [attachment.key for attachment in attachments]
+    )
     asked = users.by_id([asked_by]).get(asked_by)
     whole = SendEmail(
         id=number,
@@ -66,7 +73,7 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
 
 
 def _check_members(project: int, recipients: list[str]) -> None:
-    """Raise BadInput with all addresses that are not of members; whose they are otherwise is not told."""
+    """Raise BadInput with all addresses that are not of members, whether or not they are of other users."""
     others = [recipient for recipient in recipients if not _is_member(project, recipient)]
     if others:
         message = f"recipients: {', '.join(map(repr, others))}: not the address of a member of project {project}."

@@ -20,7 +20,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.core import email_addresses
 from chalicelib.errors import BadInput, TooLarge, TooMany, Unavailable
-from chalicelib.queues import SendEmail
+from chalicelib.resources.email.messages import SendEmail
 from chalicelib.settings import settings
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _attach(mail: EmailMessage, name: str, body: bytes) -> None:
 
 
 def _type_of(name: str) -> tuple[str, str]:
-    """The content type by the name's ending. Text goes as bytes too, so that nobody changes its line ends."""
+    """The content type by the name's ending. Text is sent as bytes too, so that its line ends do not change."""
     guessed, encoding = guess_type(name)
     if guessed is None or encoding is not None or guessed.startswith(("message/", "multipart/")):
         return "application", "octet-stream"

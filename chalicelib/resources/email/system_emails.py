@@ -1,4 +1,4 @@
-"""The mails the service writes of its own accord, all their texts in one place, and their sending.
+"""The mails that the service itself writes: all their texts, and their sending.
 
 Each is plain text and simple HTML made from the same sentences; what a user wrote is escaped.
 """
@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from chalicelib.core.accounts import User
 from chalicelib.errors import BadInput
-from chalicelib.queues import SendEmail, TextFile, send
+from chalicelib.queues import send
 from chalicelib.resources.email import service as email_service
+from chalicelib.resources.email.messages import SendEmail, TextFile
 from chalicelib.settings import settings
 
 
 @dataclass(frozen=True)
-class Letter:
+class SystemEmail:
     """Subject and sentences; a sentence that is a link stands alone."""
 
     subject: str
@@ -44,90 +45,133 @@ class Letter:
         return "".join(f"<p>{_as_html(sentence)}</p>\n" for sentence in self.sentences)
 
 
-def registration(organization: str, link: str) -> Letter:
+def registration(organization: str, link: str) -> SystemEmail:
     """To an invited address that has no account."""
-    return Letter(
+    return SystemEmail(
         f"You are invited to {organization}",
         (f"You are invited to join {organization}. Register here within seven days:", link),
     )
 
 
-def acceptance(organization: str, link: str) -> Letter:
+def acceptance(organization: str, link: str) -> SystemEmail:
     """To an invited address that has an account."""
-    return Letter(
+    return SystemEmail(
         f"You are invited to {organization}",
         (f"You are invited to join {organization}. Accept here within seven days:", link),
     )
 
 
-def password_reset(link: str) -> Letter:
-    """To whoever asked for a new password."""
-    return Letter(
+def password_reset(link: str) -> SystemEmail:
+    """To a user who asked for a new password."""
+    return SystemEmail(
         "Reset your password",
         ("Set a new password here within 24 hours:", link, "If you did not ask for this, nothing has changed."),
     )
 
 
-def activation(link: str) -> Letter:
+def activation(link: str) -> SystemEmail:
     """To a user who registered and has to confirm the address."""
-    return Letter("Confirm your address", ("Your account is ready once you open this link:", link))
+    return SystemEmail("Confirm your address", ("Your account is ready once you open this link:", link))
 
 
-def lockout(user: User) -> Letter:
-    """To a user whose account was locked."""
-    return Letter(
-        "Your account is locked",
+def address_change(link: str) -> SystemEmail:
+    """To the new address of a user, which counts once its link is opened."""
+    return SystemEmail(
+        "Confirm your new address",
         (
-            f"Somebody entered a wrong password for {user.username} three times: nobody can sign in for ten minutes.",
-            "If it was not you, your password held; you need do nothing.",
+            "This address was given as the new one of an account. Confirm it here within 24 hours:",
+            link,
+            "If you did not ask for this, ignore this mail: without the link nothing changes.",
         ),
     )
 
 
-def notice(sender: str, message: str, *, as_file: bool) -> Letter:
-    """To the operator's people, what one of the staff has to say."""
+def address_change_requested(username: str, address: str) -> SystemEmail:
+    """To the old address of a user, when another one was asked for."""
+    return SystemEmail(
+        "A new address for your account",
+        (
+            f"The address of {username} is about to become {address}. Until that is confirmed, this one stays.",
+            "If it was not you, set a new password now: that signs out everyone else and ends the change.",
+        ),
+    )
+
+
+def address_changed(username: str, address: str) -> SystemEmail:
+    """To the old address of a user, when another one took its place."""
+    return SystemEmail("Your address was changed", (f"The address of {username} is {address} now.",))
+
+
+def password_changed(username: str) -> SystemEmail:
+    """To a user whose password was reset."""
+    return SystemEmail(
+        "Your password was changed",
+        (
+            f"{username} has a new password, and everyone who was signed in to the account is signed out.",
+            "If it was not you, someone else can read your mail: secure that first, then reset the password again.",
+        ),
+    )
+
+
+def lockout(user: User, link: str = "") -> SystemEmail:
+    """To a user whose account was locked; the link lets the user in nevertheless."""
+    way = ("You can sign in at once with this link and your password:", link) if link else ()
+    return SystemEmail(
+        "Your account is locked",
+        (
+            f"A wrong password for {user.username} was entered three times: signing in is off for ten minutes.",
+            *way,
+            "If it was not you, your password held, and no action is needed.",
+        ),
+    )
+
+
+def notification(sender: str, message: str, *, as_file: bool) -> SystemEmail:
+    """To the operator, a message of a user of staff."""
     if as_file:
-        return Letter(
-            f"Notice from {sender}", ("The notice is attached.",), (TextFile(name="notice.txt", text=message),)
+        return SystemEmail(
+            f"Notice from {sender}", ("The message is attached.",), (TextFile(name="notice.txt", text=message),)
         )
-    return Letter(f"Notice from {sender}", tuple(part for part in message.split("\n\n") if part.strip()) or (message,))
+    return SystemEmail(
+        f"Notice from {sender}", tuple(part for part in message.split("\n\n") if part.strip()) or (message,)
+    )
 
 
-def undelivered(subject: str, recipients: list[str], reason: str) -> Letter:
-    """To whoever had a mail sent to members of a project, when one of them could not be reached."""
-    return Letter(
+def undelivered(subject: str, recipients: list[str], reason: str) -> SystemEmail:
+    """To the sender of a mail to members of a project that could not be delivered to some of them."""
+    return SystemEmail(
         f"Not sent: {subject}", (f"Your mail {subject!r} could not be sent to {', '.join(recipients)}.", reason)
     )
 
 
-def new_user(user: User) -> Letter:
-    """To the operator's people, when somebody got an account."""
-    return Letter(
+def new_user(user: User) -> SystemEmail:
+    """To the operator, about a new account."""
+    return SystemEmail(
         f"New user {user.username}", (f"{user.display_name} ({user.email}) has the account {user.username}.",)
     )
 
 
-def new_affiliation(organization: str, user: User, permission: str) -> Letter:
-    """To the administrators of an organization, when somebody came to it."""
-    return Letter(
+def new_affiliation(organization: str, user: User, permission: str) -> SystemEmail:
+    """To the administrators of an organization, about a new affiliation."""
+    return SystemEmail(
         f"{user.display_name} belongs to {organization}",
-        (f"{user.display_name} ({user.username}) was taken into {organization} with the permission {permission}.",),
+        (f"{user.display_name} ({user.username}) joined {organization} with the permission {permission}.",),
     )
 
 
-def new_membership(project: str, user: User, permission: str) -> Letter:
-    """To the operator's people, when somebody came to a project."""
-    return Letter(
+def new_membership(project: str, user: User, permission: str) -> SystemEmail:
+    """To the operator, about a new member of a project."""
+    return SystemEmail(
         f"{user.display_name} is a member of {project}",
         (f"{user.display_name} ({user.username}) became a member of {project} with the permission {permission}.",),
     )
 
 
-def post(letter: Letter, *addresses: str, number: str = "") -> None:
-    """Put a letter into the email queue; of those with the same `number` one is sent.
+def enqueue(email: SystemEmail, *addresses: str, number: str = "") -> None:
+    """Put a mail into the email queue; of those with the same `number` one is sent.
 
     Raises:
-        BadInput: sending mail is switched off, or an address is none.
+        BadInput: mail is switched off, or an address is malformed.
         Unavailable: the queue does not take it.
     """
     if not settings().email_enabled:
@@ -136,10 +180,10 @@ def post(letter: Letter, *addresses: str, number: str = "") -> None:
         id=number or str(uuid.uuid4()),
         sender=settings().email_sender,
         recipients=list(addresses),
-        subject=letter.line,
-        text=letter.text,
-        html=letter.html,
-        files=list(letter.files),
+        subject=email.line,
+        text=email.text,
+        html=email.html,
+        files=list(email.files),
     )
     email_service.check(message)
     send(settings().email_queue_url, message)

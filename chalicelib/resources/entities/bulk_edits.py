@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.edits import differences
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
@@ -32,13 +33,13 @@ BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
 BulkDelete = LocalizationBulkDelete | StateBulkDelete
 
 
-def matched(view: view_queries.View, query: Query, count: int | None) -> list[int]:
+def matched(view: view_queries.View, query: Query, scope: Scope, count: int | None) -> list[int]:
     """The ids that a query finds.
 
     Raises:
         BadInput: they are not as many as the caller says there are.
     """
-    found = view_queries.ids(view, query)
+    found = view_queries.ids(view, query, scope)
     if count is not None and len(found) != count:
         raise BadInput(f"count: {count} were expected, {len(found)} match; nothing was changed.")
     return found
@@ -54,7 +55,7 @@ def first_of_one_type(kind: Kind, view: view_queries.View, query: Query, numbers
     if first is None or query.type is not None:
         return first
     others = all_rows(kind, Test("id", Op.IN, tuple(numbers)), negated(Test("type", Op.EQ, first.type)))
-    if view_queries.count(view, others):
+    if view_queries.count(view, others, UNRESTRICTED):
         raise BadInput("type: the matches are of several types; all that are changed together must be of one.")
     return first
 
@@ -78,7 +79,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     view = view_queries.current(writer.project)
     if body.new_version is not None and body.new_version not in view.definitions.versions:
         raise BadInput(f"new_version: the project has no version {body.new_version}.")
-    numbers = matched(view, query, count)
+    numbers = matched(view, query, writer.scope, count)
     first = first_of_one_type(kind, view, query, numbers)
     if first is None:
         return 0
@@ -96,14 +97,14 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     )
     changed = changing(change, type_of(kind, writer.project, change.type))
     change.told = differences(first, changed(first))
-    if body.new_version is not None and scope.current():
-        scope.check(kind, [changed(row.entity) for row in entities.many(kind, numbers).values()])
+    if body.new_version is not None and writer.scope.is_restricted:
+        writer.scope.check(kind, [changed(row.entity) for row in entities.many(kind, numbers).values()])
     in_place = bool(body.in_place) if body.in_place is not None else not (kind is Kind.STATE and body.new_version)
     if not in_place:
         change.verb = "copy"
     elif body.new_version is not None or body.new_elemental_id is not None:
         change.verb = "move"
-    bulk_service.run(change)
+    bulk_service.run(change, scope=writer.scope)
     return len(numbers)
 
 
@@ -114,9 +115,10 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
         how many were found.
     """
     view = view_queries.current(writer.project)
-    numbers = matched(view, filters.parse(kind, parameters, body), count)
+    numbers = matched(view, filters.parse(kind, parameters, body), writer.scope, count)
     stale = Test("latest", Op.EQ, value=False)
-    if body and body.pedantic and view_queries.count(view, all_rows(kind, Test("id", Op.IN, tuple(numbers)), stale)):
+    earlier = all_rows(kind, Test("id", Op.IN, tuple(numbers)), stale)
+    if body and body.pedantic and view_queries.count(view, earlier, UNRESTRICTED):
         raise BadInput("pedantic: some of the matches are earlier marks; only the latest may be addressed.")
     prune = bool(body and body.prune)
     bulk_service.run(
@@ -128,7 +130,8 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
             numbers=numbers,
             fixed={"variant_deleted": True, **writer.signed()},
             children=None if kind is not Kind.STATE else "prune" if prune else "bury",
-        )
+        ),
+        scope=writer.scope,
     )
     return len(numbers)
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
 from chalicelib.core.definitions import VERSION
 from chalicelib.core.kinds import Kind
 from chalicelib.core.marks import Identity
@@ -76,17 +76,17 @@ class AnnotationResource:
         """Make one or many."""
         listed = isinstance(call.body, list)
         specs = call.body if listed else [call.body]
-        numbers = annotations_creation.create(self.kind, _writer(call), specs, listed=listed)
+        numbers = annotations_creation.create(self.kind, Writer.of(call), specs, listed=listed)
         return CreateListResponse(message=f"Created {len(numbers)} {self.kind}s successfully!", id=list(numbers))
 
     def update_many(self, call: AnyCall) -> MessageResponse:
         """Change all that match."""
-        count = bulk_edits.update(self.kind, _writer(call), call.query, call.body, call.query.count)
+        count = bulk_edits.update(self.kind, Writer.of(call), call.query, call.body, call.query.count)
         return MessageResponse(message=f"Successfully updated {count} {self.kind}s!")
 
     def delete_many(self, call: AnyCall) -> MessageResponse:
         """Delete all that match."""
-        count = bulk_edits.delete(self.kind, _writer(call), call.query, call.body, call.query.count)
+        count = bulk_edits.delete(self.kind, Writer.of(call), call.query, call.body, call.query.count)
         return MessageResponse(message=f"Successfully deleted {count} {self.kind}s!")
 
     def get(self, call: AnyCall) -> Any:
@@ -97,21 +97,21 @@ class AnnotationResource:
         """The asked-for mark of the element that the path addresses, tombstones too."""
         element: Identity = call.target
         row = mark_of(self.kind, call.project, element, call.query.mark)
-        if row is None or not scope.only(self.kind.value, [row]):
+        if row is None or not call.scope.only(self.kind.value, [row]):
             raise NotFound.of(self.word, element[1])
         return row
 
     def change(self, call: AnyCall) -> Any:
         """Change one: in place where it is addressed by its id, by a new mark where by its elemental id."""
         in_place = isinstance(call.target, Stored)
-        row = annotations_edits.update(self.kind, _writer(call), self._find(call), call.body, in_place=in_place)
+        row = annotations_edits.update(self.kind, Writer.of(call), self._find(call), call.body, in_place=in_place)
         return self.changed(message=f"{self.word} {row.id} successfully updated!", object=row)
 
     def remove(self, call: AnyCall) -> AnnotationDeleted:
         """Delete one."""
         prune, pedantic = (call.body.prune, call.body.pedantic) if call.body else (0, 0)
         number = annotations_edits.delete(
-            self.kind, _writer(call), self._find(call), prune=bool(prune), pedantic=bool(pedantic)
+            self.kind, Writer.of(call), self._find(call), prune=bool(prune), pedantic=bool(pedantic)
         )
         return AnnotationDeleted(message=f"{self.word} {number} successfully deleted!", id=number)
 
@@ -146,16 +146,17 @@ def list_matches(kind: Kind, call: AnyCall) -> Documents | int:
     if fields is not None and "attributes" not in fields:
         columns = {name: None for name in columns if f"attributes.{name}" in fields}
     return Documents(
-        documents=view_queries.documents(view, query, wanted),
+        documents=view_queries.documents(view, query, call.scope, wanted),
         columns=tuple(columns),
         members=tuple(dict.fromkeys(field.partition(".")[0] for field in fields or ())),
-        present=spreadsheets.Presenter(view),
+        present=spreadsheets.Presenter(view, call.scope),
     )
 
 
 def count_matches(kind: Kind, call: AnyCall) -> int:
     """How many things a list's parameters and body find."""
-    return view_queries.count(view_queries.current(call.project), filters.parse(kind, call.query, call.body))
+    query = filters.parse(kind, call.query, call.body)
+    return view_queries.count(view_queries.current(call.project), query, call.scope)
 
 
 def by_id(kind: Kind) -> Address[Any]:
@@ -184,10 +185,6 @@ def by_element(kind: Kind) -> Address[Any]:
 
     variables = {"version": int, "elemental_id": str}
     return replace(entity(kind), locate=locate, judged=latest, variables=variables)
-
-
-def _writer(call: AnyCall) -> Writer:
-    return Writer(project=call.project, user=call.caller.id, level=call.level)
 
 
 def annotation_operations(resource: AnnotationResource) -> tuple[Operation, ...]:

@@ -13,11 +13,12 @@ and does them in one transaction (`storage/dynamodb/steps.py`); a plan that some
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.accounts import USER
 from chalicelib.core.commits import Edit
 from chalicelib.core.definitions import TYPE_RECORD, VERSION
@@ -32,16 +33,52 @@ from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test, Tree, both
 from chalicelib.storage.dynamodb import entities, records, steps
 from chalicelib.storage.dynamodb.entities import Stored
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import Guard, Step
+
+
+class _Call(Protocol):
+    """What a call says of the caller; `http` is not imported here, for queue functions import this module."""
+
+    @property
+    def project(self) -> int: ...
+    @property
+    def level(self) -> Level: ...
+    @property
+    def scope(self) -> Scope: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Writer:
-    """Who writes in which project: the user's id, and how far they may go there."""
+    """A user who writes in a project: their level there, and the scope of the request."""
 
     project: int
     user: int
     level: Level
+    scope: Scope
+
+    @classmethod
+    def of(cls, call: _Call) -> Writer:
+        """The caller as a writer in the project addressed."""
+        return cls(project=call.project, user=call.scope.caller.id, level=call.level, scope=call.scope)
+
+    def apply(self, done: Sequence[Step], edits: list[Edit], guarded: Guard | None = None) -> None:
+        """Do steps for the caller, all or none (`steps.apply`), where they may write every row as it was and becomes.
+
+        Raises:
+            Forbidden: their level on one of the rows is too low.
+            Conflict: somebody else was faster.
+        """
+        self.check(done)
+        steps.apply(self.project, done, user=self.user, edits=edits, guarded=guarded)
+
+    def check(self, done: Sequence[Step]) -> None:
+        """Refuse steps on rows that the caller may not write. Raises Forbidden."""
+        if not self.scope.is_restricted:
+            return
+        for kind in {step.kind for step in done}:
+            mine = [step for step in done if step.kind is kind]
+            before = [step.before.entity for step in mine if step.before]
+            self.scope.check(kind, [*before, *(step.after for step in mine if step.after)])
 
     def signed(self) -> dict[str, Any]:
         """The members that say who changes a thing, and when."""
@@ -133,7 +170,7 @@ def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Id
     elements = tuple({element for _, element in wanted})
     query = all_rows(kind, Test("elemental_id", Op.IN, elements), Test("version", Op.IN, versions))
     found: dict[Identity, list[Stored[Any]]] = {each: [] for each in wanted}
-    for row in entities.many(kind, view_queries.ids(view_queries.current(project), query)).values():
+    for row in entities.many(kind, view_queries.ids(view_queries.current(project), query, UNRESTRICTED)).values():
         if (element := identity(row.entity)) in found:
             found[element].append(row)
     for (version, name), rows in found.items():

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import USER
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import NotFound
@@ -35,8 +36,9 @@ class Presenter:
     of names. Nothing is read before the first document.
     """
 
-    def __init__(self, view: view_queries.View) -> None:
+    def __init__(self, view: view_queries.View, scope: Scope) -> None:
         self._view = view
+        self._scope = scope
         self._address = cache(_address)
         self._name = cache(self._named)
         self._seen = cache(self._visible)
@@ -63,10 +65,10 @@ class Presenter:
 
     def _visible(self) -> frozenset[int] | None:
         """The media that the caller may see, None where these are all."""
-        if Kind.MEDIA not in scope.scope(self._view.project):
+        if Kind.MEDIA not in self._scope.terms(self._view.project):
             return None
         everything = filters.parse(Kind.MEDIA, MediaQuery(archive_lifecycle="all"), None)
-        return frozenset(view_queries.ids(self._view, everything))
+        return frozenset(view_queries.ids(self._view, everything, self._scope))
 
 
 def _address(number: int) -> int | str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chalicelib.core.accounts import Project
 from chalicelib.core.entities import File
 from chalicelib.core.kinds import Kind
@@ -35,7 +33,7 @@ def list_files(call: Call[Project, FileQuery, None]) -> Documents | int:
 
 def create_file(call: Call[Project, NoQuery, FileSpec]) -> CreateResponse:
     """Make one."""
-    made = files_service.create(_writer(call), call.body)
+    made = files_service.create(Writer.of(call), call.body)
     return CreateResponse(message=f"File {made.name} created!", id=made.id)
 
 
@@ -46,18 +44,14 @@ def get_file(call: Call[File, NoQuery, None]) -> File:
 
 def update_file(call: Call[File, NoQuery, FileUpdate]) -> MessageResponse:
     """Change one."""
-    files_service.update(_writer(call), call.target.id, call.body)
+    files_service.update(Writer.of(call), call.target.id, call.body)
     return MessageResponse(message=f"File {call.target.id} successfully updated!")
 
 
 def delete_file(call: Call[File, NoQuery, None]) -> MessageResponse:
     """Delete one with its object."""
-    files_service.delete(_writer(call), call.target.id)
+    files_service.delete(Writer.of(call), call.target.id)
     return MessageResponse(message=f"File {call.target.id} successfully deleted!")
-
-
-def _writer(call: Call[Any, Any, Any]) -> Writer:
-    return Writer(project=call.project, user=call.caller.id, level=call.level)
 
 
 OPERATIONS = (

@@ -1,26 +1,27 @@
-"""Frames as pictures: from the streaming file by byte ranges of its segment file, or an image itself (`spec/4` §7.2).
+"""Frames as pictures: from the streaming file by byte ranges of its segment file, or an image itself.
 
-Only the header and the fragments that hold the frames are read, whatever the video's length.
+Only the header and the fragments that hold the frames are read, whatever the video's length, and a header once. What
+decodes and encodes runs in a child process (`video.isolation`), after its cost was checked.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
+from chalicelib.core import object_keys
 from chalicelib.core.entities import ImageDefinition, Media, VideoDefinition
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.resources.media import streams
-from chalicelib.storage.objects import objects
+from chalicelib.resources.uploads.fetching import HttpSource, ObjectSource
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
-    from chalicelib.video.render import RenderOptions, Roi
+    from chalicelib.video.drawing import Drawing, Part, View
+    from chalicelib.video.render import RenderOptions
+    from chalicelib.video.source import Source
 
 MOST_FRAMES = 256
 LARGEST_IMAGE = 128 * 1024 * 1024
@@ -44,9 +45,11 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     """The frames as one file, and its media type.
 
     Raises:
-        BadInput: a frame does not exist, options do not go together, or the media has nothing to show.
+        BadInput: a frame does not exist, options do not go together, the cost is too high, or the media has nothing to
+            show.
     """
     from chalicelib.video import render as rendering  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.drawing import Drawing, Part  # noqa: PLC0415
 
     options = _options(request)
     count = len(request.frames)
@@ -54,16 +57,16 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
         message = f"frames: at most {MOST_FRAMES} may be asked for."
         raise BadInput(message)
     rendering.check_options(count, options)
-    image = _image_of(media)
-    if image is not None:
-        if request.frames != (0,):
-            raise BadInput("frames: an image has frame 0 only.")
-        return rendering.render_frames([_opened(image)], options)
-    stream = streams.choose(media, request.quality)
-    _check_frames(stream, request.frames)
-    _check_size(stream, count, options)
-    pictures, left = _pictures(stream, request.frames, options)
-    return rendering.render_frames(pictures, left)
+    rois = options.rois if len(options.rois) > 1 else (options.rois or (None,)) * count
+    parts = [Part(index, frame, roi) for index, (frame, roi) in enumerate(zip(request.frames, rois, strict=True))]
+    file: ImageDefinition | VideoDefinition | None = _image_of(media)
+    if file is not None and request.frames != (0,):
+        raise BadInput("frames: an image has frame 0 only.")
+    file = file or streams.choose(media, request.quality)
+    if isinstance(file, VideoDefinition):
+        _check_size(file, count, options)
+    source, view = look_at(file, parts)
+    return draw([source], Drawing((view,), msgspec.structs.replace(options, rois=())), "frames")
 
 
 def shown(media: Media) -> ImageDefinition | VideoDefinition:
@@ -75,40 +78,35 @@ def shown(media: Media) -> ImageDefinition | VideoDefinition:
     return _image_of(media) or streams.choose(media, None)
 
 
-def cut(media: Media, places: Sequence[tuple[int, Roi]], scale: tuple[int, int] | None) -> list[Image]:
-    """Parts of frames of a media, in order; of an image, whatever the frame. One whole frame is in memory at a time.
-
-    Args:
-        media: what they are cut out of.
-        places: the frame and the part of it, for each picture; frames may repeat.
-        scale: the size (width, height) that every picture gets; its own where None.
+def look_at(file: ImageDefinition | VideoDefinition, parts: Sequence[Part]) -> tuple[Source, View]:
+    """How parts of frames of a file are drawn, of an image whatever the frame; and where its bytes come from.
 
     Raises:
-        BadInput: a frame does not exist, or the media has nothing to show.
+        BadInput: a frame does not exist.
     """
-    from chalicelib.video import render as rendering  # noqa: PLC0415 kept off the API's cold start
-    from chalicelib.video.frame import each_frame  # noqa: PLC0415
+    from chalicelib.video import segments  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.drawing import View  # noqa: PLC0415
 
-    def part(whole: Image, roi: Roi) -> Image:
-        return rendering.prepare(whole, 0, rendering.RenderOptions(rois=(roi,), force_scale=scale))
+    size = file.resolution[1], file.resolution[0]
+    if isinstance(file, ImageDefinition):
+        return _image_source(file), View(size, tuple(parts))
+    _check_frames(file, [part.frame for part in parts])
+    selection = segments.select(streams.segments(file.segment_info or ""), {part.frame for part in parts})
+    ranges = [(group[0][0].start, group[-1][0].stop - group[0][0].start) for group in selection.reads()]
+    return streams.StreamSource(file.path, selection.header, ranges), View(size, tuple(parts), selection)
 
-    source = shown(media)
-    if isinstance(source, ImageDefinition):
-        whole = _opened(source)
-        return [part(whole, roi) for _, roi in places]
-    numbers = [frame for frame, _ in places]
-    _check_frames(source, numbers)
-    wanted: dict[int, list[int]] = {}
-    for index, frame in enumerate(numbers):
-        wanted.setdefault(frame, []).append(index)
 
-    def parts(frame: int, whole: Image) -> dict[int, Image]:
-        return {index: part(whole, places[index][1]) for index in wanted[frame]}
+def draw(sources: Sequence[Source], drawing: Drawing, what: str) -> tuple[bytes, str]:
+    """The file of a drawing and its media type, drawn in a child process.
 
-    found = each_frame(
-        streams.RangeSource(source.path), streams.segments(source.segment_info or ""), list(wanted), parts
-    )
-    return [found[frame][index] for index, frame in enumerate(numbers)]
+    Raises:
+        BadInput: it costs too much, for which `what` was asked, or a source cannot be decoded.
+    """
+    from chalicelib.video import drawing as drawings  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video import isolation, tasks  # noqa: PLC0415
+
+    drawings.check_cost(drawing, what)
+    return isolation.run_all(tasks.draw, sources, drawing, limits=isolation.ANSWERING)
 
 
 def _options(request: FrameRequest) -> RenderOptions:
@@ -131,20 +129,6 @@ def _options(request: FrameRequest) -> RenderOptions:
         force_scale=rendering.parse_size(request.force_scale, "force_scale") if request.force_scale else None,
         animate=request.animate,
     )
-
-
-def _pictures(
-    stream: VideoDefinition, frames: Sequence[int], options: RenderOptions
-) -> tuple[list[Image], RenderOptions]:
-    """The frames, cut and scaled as they are decoded where all are alike; and what is left to be done to them."""
-    from chalicelib.video import render as rendering  # noqa: PLC0415
-    from chalicelib.video.frame import decode_frames  # noqa: PLC0415
-
-    source, segments = streams.RangeSource(stream.path), streams.segments(stream.segment_info or "")
-    if len(options.rois) > 1:
-        return decode_frames(source, segments, frames), options
-    found = decode_frames(source, segments, frames, lambda image: rendering.prepare(image, 0, options))
-    return found, msgspec.structs.replace(options, rois=(), force_scale=None)
 
 
 def _check_frames(stream: VideoDefinition, frames: Sequence[int]) -> None:
@@ -179,26 +163,9 @@ def _image_of(media: Media) -> ImageDefinition | None:
     return max(readable or files.image, key=lambda entry: entry.resolution[0])
 
 
-def _opened(entry: ImageDefinition) -> Image:
-    from PIL import Image as Images  # noqa: PLC0415
-
-    from chalicelib.resources.uploads.fetching import HttpSource  # noqa: PLC0415
-    from chalicelib.video.images import MAX_IMAGE_PIXELS  # noqa: PLC0415
-
-    if "://" in entry.path:
-        source = HttpSource(entry.path)
-        size = source.size
-    else:
-        size = objects.size(entry.path) or 0
-    if size > LARGEST_IMAGE:
-        message = f"The image has {size} bytes; at most {LARGEST_IMAGE} are decoded here. Download it instead."
+def _image_source(entry: ImageDefinition) -> Source:
+    source = HttpSource(entry.path) if object_keys.is_url(entry.path) else ObjectSource(entry.path)
+    if source.size > LARGEST_IMAGE:
+        message = f"The image has {source.size} bytes; at most {LARGEST_IMAGE} are decoded here. Download it instead."
         raise TooLarge(message)
-    data = source.read(0, size) if "://" in entry.path else objects.read(entry.path)
-    try:
-        picture = Images.open(io.BytesIO(data), formats=("PNG", "JPEG", "GIF", "WEBP", "AVIF", "TIFF", "BMP"))
-        if picture.width * picture.height > MAX_IMAGE_PIXELS:
-            message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
-            raise TooLarge(message)
-        return picture.convert("RGBA" if "A" in picture.getbands() else "RGB")
-    except (OSError, ValueError, SyntaxError, Images.DecompressionBombError) as failure:
-        raise BadInput("The image cannot be read.", str(failure)) from failure
+    return source

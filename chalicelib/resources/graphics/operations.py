@@ -1,4 +1,4 @@
-"""Pictures of localizations and tracks (`spec/4` §§7.3, 7.4). Errors are JSON, as everywhere (design §7)."""
+"""Pictures of localizations and tracks; errors are JSON."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def localization_graphic(call: Call[Localization, LocalizationGraphicQuery, None
         if query.margin_x is None or query.margin_y is None:
             raise BadInput("margin_x and margin_y: both are needed where use_default_margins is false.")
         margins = query.margin_x, query.margin_y
-    media = graphics_service.media_of(found)
+    media = graphics_service.media_of(found, call.scope)
     look = Look(form=call.accept or "png", force_scale=query.force_scale, margins=margins, max_height=query.max_height)
     modified = max(found.modified_datetime, media.modified_datetime)
     return picture(call.headers, found.id, modified, lambda: graphics_service.draw(found, media, look))
@@ -72,7 +72,7 @@ def localization_graphic(call: Call[Localization, LocalizationGraphicQuery, None
 def state_graphic(call: Call[State, StateGraphicQuery, None]) -> Answer:
     """What the boxes of a track mark."""
     state, query = call.target, call.query
-    found = graphics_service.track(state, query.offset, query.length)
+    found = graphics_service.track(state, query.offset, query.length, call.scope)
     look = TrackLook(
         form=call.accept or "png", force_scale=query.force_scale, is_tiled=query.mode == "tile", fps=query.fps
     )
@@ -87,7 +87,7 @@ OPERATIONS = (
         path="/rest/LocalizationGraphic/{id}",
         summary="The part of an image or a frame that a localization marks, as a picture.",
         details="In pixels of the largest image or streaming file, with margins, and never less than 3 on a side. "
-        "Clipped at the borders.",
+        "A part that reaches over the border is shifted inside and keeps its size.",
         needs=Permission.VIEW,
         addresses=entity(Kind.LOCALIZATION),
         query=LocalizationGraphicQuery,

@@ -1,4 +1,4 @@
-"""Which part of a picture a localization is shown by (`spec/4` §7.3)."""
+"""The part of a picture that shows a localization."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chalicelib.errors import BadInput
 DEFAULT_MARGINS = {"box": (0, 0), "line": (10, 10), "dot": (10, 10), "poly": (0, 0)}
 """Pixels on each side, x and y, by the dtype of the localization's type."""
 _SMALLEST = 2.1
-"""Pixels: what is smaller is hardly a picture, and becomes `_AT_LEAST`."""
+"""Pixels: a smaller side becomes `_AT_LEAST`."""
 _AT_LEAST = 3.0
 
 
@@ -25,6 +25,8 @@ class Region(NamedTuple):
 
 def region(shape: Localization, dtype: str, size: tuple[int, int], margins: tuple[int, int] | None = None) -> Region:
     """The part of a picture that shows a localization, with margins around it.
+
+    A part that reaches over the border is shifted back inside and keeps its size, unless it is larger than the picture.
 
     Args:
         shape: the localization.
@@ -42,8 +44,13 @@ def region(shape: Localization, dtype: str, size: tuple[int, int], margins: tupl
     extra = 1 if dtype == "dot" else 0
     wide = _long_enough((right - left) * width + extra + 2 * margin_x)
     high = _long_enough((bottom - top) * height + extra + 2 * margin_y)
-    sides = (wide / width, high / height, left - margin_x / width, top - margin_y / height)
-    return Region(*(min(max(side, 0.0), 1.0) for side in sides))
+    across, down = min(wide / width, 1.0), min(high / height, 1.0)
+    return Region(
+        across,
+        down,
+        min(max(left - margin_x / width, 0.0), 1.0 - across),
+        min(max(top - margin_y / height, 0.0), 1.0 - down),
+    )
 
 
 def _long_enough(side: float) -> float:
@@ -59,7 +66,7 @@ def _bounds(shape: Localization, dtype: str) -> tuple[float, float, float, float
         along, down = {"box": (shape.width, shape.height), "line": (shape.u, shape.v)}.get(dtype, (0.0, 0.0))
         points = [(shape.x, shape.y), (shape.x + (along or 0.0), shape.y + (down or 0.0))]
     if not points:
-        message = f"Localization {shape.id} has no place on the picture."
+        message = f"Localization {shape.id} has no coordinates."
         raise BadInput(message)
     across, downwards = zip(*points, strict=True)
     return min(across), min(downwards), max(across), max(downwards)

@@ -1,15 +1,15 @@
-"""Pictures of localizations, and of the localizations of a track, cut out of their media (`spec/4` §§7.3, 7.4)."""
+"""Pictures of localizations, and of the localizations of a track, cut out of their media."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core.entities import Localization, Media, State
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
@@ -21,9 +21,8 @@ from chalicelib.resources.graphics.schemas import region
 from chalicelib.storage.dynamodb import entities
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
-    from chalicelib.video.render import Roi
+    from chalicelib.video.drawing import View
+    from chalicelib.video.source import Source
 
 LONGEST_STRIP = 65_000
 """Pixels: more than that JPEG and GIF do not hold."""
@@ -60,10 +59,10 @@ class Track(Struct, frozen=True, kw_only=True):
         return max(*moments, *(media.modified_datetime for media in self.media.values()))
 
 
-def media_of(localization: Localization) -> Media:
+def media_of(localization: Localization, scope: Scope) -> Media:
     """The media that a localization lies on. Raises NotFound where it was deleted or the caller may not see it."""
     found: Media = entities.get(Kind.MEDIA, localization.media)
-    _refuse_unseen(found.project, Kind.MEDIA, [found.id])
+    _refuse_unseen(scope, found.project, Kind.MEDIA, [found.id])
     return found
 
 
@@ -73,23 +72,23 @@ def draw(localization: Localization, media: Media, look: Look) -> tuple[bytes, s
     Raises:
         BadInput: the localization has no place, its frame does not exist, or the media has nothing to show.
     """
-    from chalicelib.video import render as rendering  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.drawing import Drawing  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.render import RenderOptions  # noqa: PLC0415
 
     scale = _scale(look.force_scale, 1) if look.force_scale else None
     dtype = type_of(Kind.LOCALIZATION, localization.project, localization.type).dtype
-    roi = _roi(localization, dtype, media, look.margins)
-    (picture,) = frames_service.cut(media, [(localization.frame, roi)], scale)
-    if scale is None and look.max_height is not None and picture.height > look.max_height:
-        size = max(1, round(picture.width * look.max_height / picture.height)), look.max_height
-        picture = rendering.prepare(picture, 0, rendering.RenderOptions(force_scale=size))
-    return _rendered([picture], form=look.form)
+    source, view = _look_at(media, [(0, localization)], dtype, look.margins)
+    form: Any = look.form
+    options = RenderOptions(format=form, force_scale=scale)
+    drawing = Drawing((view,), options, None if scale else look.max_height)
+    return frames_service.draw([source], drawing, f"localization {localization.id}")
 
 
-def track(state: State, offset: int, length: int) -> Track:
+def track(state: State, offset: int, length: int, scope: Scope) -> Track:
     """The localizations of a state by frame, those from `offset` on, at most `length`.
 
     Raises:
-        BadInput: the state is not one of localizations, one of them is no box, or there are none.
+        BadInput: the state is not one of localizations, one of them is no box, or it has none.
         NotFound: their media was deleted, or the caller may not see it or one of them.
     """
     if type_of(Kind.STATE, state.project, state.type).association != "Localization":
@@ -103,13 +102,13 @@ def track(state: State, offset: int, length: int) -> Track:
         raise BadInput(message)
     boxes = types_of(Kind.LOCALIZATION, state.project, (row.type for row in chosen))
     if others := [row.id for row in chosen if row.type not in boxes or boxes[row.type].dtype != "box"]:
-        message = f"Localization {others[0]} of state {state.id} is no box."
+        message = f"Localization {others[0]} of state {state.id} is not a box."
         raise BadInput(message)
     found = {number: row.entity for number, row in entities.many(Kind.MEDIA, (row.media for row in chosen)).items()}
     if missing := [row.media for row in chosen if row.media not in found]:
         raise NotFound.of("Media", missing[0])
-    _refuse_unseen(state.project, Kind.LOCALIZATION, [row.id for row in chosen])
-    _refuse_unseen(state.project, Kind.MEDIA, found)
+    _refuse_unseen(scope, state.project, Kind.LOCALIZATION, [row.id for row in chosen])
+    _refuse_unseen(scope, state.project, Kind.MEDIA, found)
     return Track(localizations=chosen, media=found)
 
 
@@ -119,38 +118,47 @@ def draw_track(found: Track, look: TrackLook) -> tuple[bytes, str]:
     Raises:
         BadInput: as `draw`, or the picture would be too large.
     """
+    from chalicelib.video.drawing import Drawing  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.render import RenderOptions  # noqa: PLC0415
+
     count = len(found.localizations)
     scale = _scale(look.force_scale, count)
     if look.is_tiled and scale[0] * count > LONGEST_STRIP:
         message = f"force_scale: {count} pictures of this width make more than {LONGEST_STRIP} pixels; ask for fewer."
         raise BadInput(message)
-    on: defaultdict[int, list[int]] = defaultdict(list)
+    on: defaultdict[int, list[tuple[int, Localization]]] = defaultdict(list)
     for index, localization in enumerate(found.localizations):
-        on[localization.media].append(index)
-    pictures: dict[int, Image] = {}
-    for number, indices in on.items():
-        media, boxes = found.media[number], [found.localizations[index] for index in indices]
-        places = [(box.frame, _roi(box, "box", media, None)) for box in boxes]
-        pictures |= zip(indices, frames_service.cut(media, places, scale), strict=True)
+        on[localization.media].append((index, localization))
+    looks = [_look_at(found.media[number], boxes, "box", None) for number, boxes in on.items()]
+    form: Any = look.form
     more: dict[str, Any] = {"tile": (count, 1)} if look.is_tiled else {"animate": look.fps}
-    return _rendered([pictures[index] for index in range(count)], form=look.form, **more)
+    drawing = Drawing(tuple(view for _, view in looks), RenderOptions(format=form, force_scale=scale, **more))
+    return frames_service.draw([source for source, _ in looks], drawing, "length")
 
 
-def _refuse_unseen(project: int, kind: Kind, numbers: Iterable[int]) -> None:
-    """Raise NotFound unless the caller of this request may see all of some things."""
-    if kind not in scope.scope(project):
+def _refuse_unseen(scope: Scope, project: int, kind: Kind, numbers: Iterable[int]) -> None:
+    """Raise NotFound unless the caller of this request may see all of them."""
+    if kind not in scope.terms(project):
         return
     wanted = tuple(numbers)
-    query = replace(all_rows(kind, Test("id", Op.IN, wanted)), asked=True)
-    if unseen := set(wanted).difference(view_queries.ids(view_queries.current(project), query)):
+    query = all_rows(kind, Test("id", Op.IN, wanted))
+    if unseen := set(wanted).difference(view_queries.ids(view_queries.current(project), query, scope)):
         raise NotFound.of(kind.capitalize(), min(unseen))
 
 
-def _roi(localization: Localization, dtype: str, media: Media, margins: tuple[int, int] | None) -> Roi:
+def _look_at(
+    media: Media, shapes: Iterable[tuple[int, Localization]], dtype: str, margins: tuple[int, int] | None
+) -> tuple[Source, View]:
+    """How localizations of a media, each with its place in the picture's order, are drawn; and the media's bytes."""
+    from chalicelib.video.drawing import Part  # noqa: PLC0415
     from chalicelib.video.render import Roi  # noqa: PLC0415
 
-    height, width = frames_service.shown(media).resolution
-    return Roi(*region(localization, dtype, (width, height), margins))
+    file = frames_service.shown(media)
+    height, width = file.resolution
+    return frames_service.look_at(
+        file,
+        [Part(index, shape.frame, Roi(*region(shape, dtype, (width, height), margins))) for index, shape in shapes],
+    )
 
 
 def _scale(text: str, count: int) -> tuple[int, int]:
@@ -162,9 +170,3 @@ def _scale(text: str, count: int) -> tuple[int, int]:
         message = f"force_scale: {count} pictures of {width} x {height} pixels are too large."
         raise BadInput(message)
     return width, height
-
-
-def _rendered(pictures: list[Image], *, form: Any, **more: Any) -> tuple[bytes, str]:
-    from chalicelib.video import render as rendering  # noqa: PLC0415
-
-    return rendering.render_frames(pictures, rendering.RenderOptions(format=form, **more))

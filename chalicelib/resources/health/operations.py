@@ -1,4 +1,4 @@
-"""Whether the service is well (`spec/3` §13). Open to anybody, and says nothing but that."""
+"""Whether the service is well: in one word for everyone, part by part for callers with a token."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ OPERATIONS = (
         method="GET",
         path="/rest/HealthCheckFull",
         summary="Whether the service and what it depends on answer; 503 names the part that does not.",
-        needs=Permission.ANYONE,
+        details="It asks every part, so it needs a token; HealthCheck is open and asks none.",
+        needs=Permission.SIGNED_IN,
         returns=list[HealthStatus],
         handler=health_check_full,
         tag=TAG,

@@ -68,7 +68,7 @@ def _fetched(url: str, project: int, headers: dict[str, str]) -> str:
         body = fetching.fetch(url, project, most)
     else:
         body = b""
-        with fetching.opened(url, headers) as response:
+        with fetching.open_url(url, headers) as response:
             if response.status != _OK:
                 raise BadInput(f"template: its server answers with status {response.status}.")
             for block in fetching.blocks(response):

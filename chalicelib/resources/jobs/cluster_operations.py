@@ -13,15 +13,22 @@ from chalicelib.errors import BadInput
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
-from chalicelib.storage import sealing
+from chalicelib.resources.jobs.engines import kubernetes
+from chalicelib.resources.jobs.engines.base import Refused
+from chalicelib.storage import outbound, sealing
 from chalicelib.storage.dynamodb import ids, records
 
 _PURPOSE = "job cluster"
 
 
 def make_cluster(call: Call[Organization, NoQuery, JobClusterSpec]) -> JobCluster:
-    """Register a cluster."""
+    """Register a cluster.
+
+    Raises:
+        BadInput: its host is no host, or one inside the operator's network that the operator does not allow.
+    """
     spec = call.body
+    _check_host(spec)
     cluster = JobCluster(
         id=ids.reserve(JOB_CLUSTER.name)[0],
         organization=call.organization,
@@ -35,6 +42,7 @@ def make_cluster(call: Call[Organization, NoQuery, JobClusterSpec]) -> JobCluste
 
 def change_cluster(call: Call[JobCluster, NoQuery, JobClusterSpec], change: dict[str, Any]) -> dict[str, Any]:
     """Replace all of it; the secrets go under seal."""
+    _check_host(call.body)
     plain = {name: value for name, value in change.items() if name not in ("token", "cert")}
     return {**plain, "sealed": _sealed(call.body)}
 
@@ -43,6 +51,17 @@ def show_cluster(cluster: JobCluster) -> JobCluster:
     """The cluster with its secrets opened: its administrators get back what they gave (`spec/3` §16.4)."""
     opened = msgspec.json.decode(sealing.unseal(cluster.sealed, _PURPOSE), type=dict[str, str])
     return msgspec.structs.replace(cluster, **opened)
+
+
+def _check_host(spec: JobClusterSpec) -> None:
+    """Refuse a host that is never connected to. Its addresses are judged again at each request, for they change."""
+    try:
+        address = kubernetes.address_of(spec.host, spec.port)
+    except Refused:
+        raise BadInput(f"host: {spec.host[:200]!r} is neither a name nor an address; one is, without a path.") from None
+    if not outbound.is_service_allowed(address) and outbound.resolves_inside(address):
+        message = f"host: {spec.host[:200]!r} has no public address, and the operator does not allow it."
+        raise BadInput(message, "The operator can allow https://host:port with ServiceOrigins.")
 
 
 def _sealed(spec: JobClusterSpec) -> str:

@@ -8,15 +8,14 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from chalicelib.access import authentication
-from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import Project
-from chalicelib.core.jobs import JOB, Job, StoredJob
+from chalicelib.core.jobs import JOB, Job, JobGroup, JobLog, JobUpdate, StoredJob
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource, answer
 from chalicelib.core.responses import CreateListResponse, MessageResponse
-from chalicelib.errors import NotFound
-from chalicelib.http.addresses import PROJECT
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
 from chalicelib.http.operation import Call, Found, NoQuery, Operation
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
@@ -25,6 +24,7 @@ from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage.dynamodb import records
 
 TAG = "Jobs"
+MOST_LINES = 1_000
 
 
 class AlgorithmLaunchSpec(JobSpec, kw_only=True):
@@ -53,6 +53,21 @@ class JobQuery(Resource, kw_only=True):
     media_id: Annotated[list[int] | None, Meta(description="Those over any of these media.")] = None
 
 
+class JobGroupQuery(Resource, kw_only=True):
+    """Which launches of a project."""
+
+    gid: Annotated[str | None, Meta(description="One of them.")] = None
+
+
+class JobLogQuery(Resource, kw_only=True):
+    """Which step, and how much of what it printed."""
+
+    node: Annotated[
+        str | None, Meta(description="Id or task of the step; the first that failed, else the last that began.")
+    ] = None
+    lines: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many lines, the last ones.")] = 100
+
+
 @dataclass(frozen=True, kw_only=True)
 class _ByUid:
     """`/rest/Job/{uid}`: a job of an algorithm, or a transcode."""
@@ -69,9 +84,9 @@ class _ByUid:
             found = records.get(JOB, path["uid"])
         return Found(thing=found, project=found.project)
 
-    def level(self, caller: Caller, found: Found[Run | StoredJob]) -> Level:
+    def level(self, scope: Scope, found: Found[Run | StoredJob]) -> Level:
         """The caller's level in the project."""
-        return authentication.project_level(caller, found.project or 0)
+        return scope.project_level(found.project or 0, self.what, lambda: found.thing)
 
 
 ONE = _ByUid()
@@ -89,19 +104,19 @@ def launch(call: Call[Project, NoQuery, JobSpec]) -> JobsStarted:
 
 def list_jobs(call: Call[Project, JobQuery, None]) -> list[Job]:
     """Jobs of the project as they stand."""
-    return jobs_service.listed(call.project, call.query.gid, call.query.media_id)
+    return jobs_service.listed(call.project, call.query.gid, call.query.media_id, call.scope)
 
 
 def delete_jobs(call: Call[Project, JobQuery, None]) -> MessageResponse:
     """Cancel and remove jobs of the project."""
-    count = jobs_service.remove_many(call.project, call.query.gid, call.query.media_id)
+    count = jobs_service.remove_many(call.project, call.query.gid, call.query.media_id, call.scope)
     return MessageResponse(message=f"Deleted {count} jobs for project {call.project}!")
 
 
 def get_job(call: Call[Run | StoredJob, NoQuery, None]) -> Job:
     """One job as it stands."""
     if isinstance(call.target, StoredJob):
-        return transcodes_service.shown(call.target).job
+        return jobs_service.shown_transcode(call.target)
     return shown(status_sync.current([call.target])[0])
 
 
@@ -114,9 +129,32 @@ def delete_job(call: Call[Run | StoredJob, NoQuery, None]) -> MessageResponse:
     return MessageResponse(message=f"Job with UID {call.target.uid} deleted!")
 
 
+def change_job(call: Call[Run | StoredJob, NoQuery, JobUpdate]) -> MessageResponse:
+    """Keep the progress that a step reports."""
+    jobs_service.report(_run(call.target), call.body.progress)
+    return MessageResponse(message=f"Job {call.target.uid} successfully updated!")
+
+
+def list_groups(call: Call[Project, JobGroupQuery, None]) -> list[JobGroup]:
+    """The launches of a project with the sums of their jobs."""
+    return jobs_service.groups(call.project, call.query.gid, call.scope)
+
+
+def get_log(call: Call[Run | StoredJob, JobLogQuery, None]) -> JobLog:
+    """The last lines of one step's output."""
+    run = status_sync.current([_run(call.target)])[0]
+    return jobs_service.output(run, call.query.node, call.query.lines)
+
+
+def _run(target: Run | StoredJob) -> Run:
+    if isinstance(target, StoredJob):
+        raise BadInput("A transcode reports its own progress and has no steps; its message says why it failed.")
+    return target
+
+
 def _launched(call: Call[Project, NoQuery, Any], *, all_media: bool) -> JobsStarted:
     token = call.headers.get("authorization", "").strip().partition(" ")[2].strip()
-    started = jobs_service.launch(call.target, call.caller, token, call.body, all_media=all_media)
+    started = jobs_service.launch(call.target, call.scope, token, call.body, all_media=all_media)
     uids = [run.uid for run in started.runs]
     return JobsStarted(
         message=f"Algorithm {started.algorithm.name} started successfully!",
@@ -161,7 +199,7 @@ OPERATIONS = (
         path="/rest/Jobs/{project}",
         summary="The jobs of a project as they stand, oldest first; with `gid` also the transcodes of that group.",
         needs=Permission.VIEW,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=JobQuery,
         returns=list[Job],
         handler=list_jobs,
@@ -173,7 +211,7 @@ OPERATIONS = (
         path="/rest/Jobs/{project}",
         summary="Cancel and remove jobs of a project.",
         needs=Permission.EXECUTE,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=JobQuery,
         returns=MessageResponse,
         handler=delete_jobs,
@@ -199,6 +237,45 @@ OPERATIONS = (
         addresses=ONE,
         returns=MessageResponse,
         handler=delete_job,
+        tag=TAG,
+    ),
+    Operation(
+        id="UpdateJob",
+        method="PATCH",
+        path="/rest/Job/{uid}",
+        summary="Report the progress of a job, as its steps do with `{uid}` of their parameters.",
+        details="The last report replaces the one before. Without a report, progress counts the steps that ended.",
+        needs=Permission.EXECUTE,
+        addresses=ONE,
+        body=JobUpdate,
+        returns=MessageResponse,
+        handler=change_job,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetJobLog",
+        method="GET",
+        path="/rest/JobLog/{uid}",
+        summary="The last lines that a step of a job printed.",
+        details="They come from where the step ran: the local stack, CloudWatch Logs, or the job cluster. `log` of the "
+        "answer, and of each node of a job, names the place.",
+        needs=Permission.VIEW,
+        addresses=ONE,
+        query=JobLogQuery,
+        returns=JobLog,
+        handler=get_log,
+        tag=TAG,
+    ),
+    Operation(
+        id="GetJobGroupList",
+        method="GET",
+        path="/rest/JobGroups/{project}",
+        summary="The launches of a project: their jobs by status, and the sum of their progress.",
+        needs=Permission.VIEW,
+        addresses=WITHIN_PROJECT,
+        query=JobGroupQuery,
+        returns=list[JobGroup],
+        handler=list_groups,
         tag=TAG,
     ),
 )

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
 from chalicelib.core.algorithms import AlgorithmParameter
-from chalicelib.core.jobs import EmailSpec, Job, JobNode
+from chalicelib.core.jobs import EmailSpec, Job, JobNode, JobProgress
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource, Timestamp
+from chalicelib.workflows.nodes import FINISHED
 
 FINAL = ("Succeeded", "Failed", "Error")
 ACTIVE: Literal["yes"] = "yes"
@@ -29,6 +31,7 @@ class JobSpec(Resource, kw_only=True):
     """What is launched over which media, as clients of every version ask for it."""
 
     accepts = {"parameters": "extra_params"}
+    names = {"media_ids": "media"}
 
     algorithm_name: Annotated[str, Meta(min_length=1, max_length=128)]
     media_ids: list[int] | None = None
@@ -51,6 +54,11 @@ class RunNode(Struct, kw_only=True, omit_defaults=True):
     job: str | None = None
     outputs: dict[str, str] = {}
     text: str | None = None
+    message: str | None = None
+    log: str | None = None
+    """Where its output is kept, as its engine names it."""
+    is_pod: bool = False
+    """Whether it runs something itself, and is no arrangement of others."""
 
 
 class Run(Struct, kw_only=True, omit_defaults=True):
@@ -88,8 +96,15 @@ class Run(Struct, kw_only=True, omit_defaults=True):
     """Until when one process hands it to an engine; 0 when nobody does. One that is over: it never said what it did."""
     finished_on: str | None = None
     """The day on which its end was heard of, `2026-11-21`; its engine's clock may be wrong."""
+    progress: JobProgress | None = None
+    """What a step reported."""
     is_stopping: bool = False
     """It was deleted, and its engine has not heard of that yet."""
+
+    @property
+    def sources(self) -> list[int]:
+        """The ids of the media that it works on."""
+        return self.media_ids
 
     @property
     def is_final(self) -> bool:
@@ -112,6 +127,8 @@ def shown(run: Run) -> Job:
             children=node.children,
             start_time=node.start_time,
             stop_time=node.stop_time,
+            message=node.message,
+            log=node.log,
         )
         for node in run.nodes
     ]
@@ -128,7 +145,20 @@ def shown(run: Run) -> Job:
         stop_time=run.stop_time,
         nodes=nodes,
         message=run.message,
+        progress=progress_of(run),
     )
+
+
+def progress_of(run: Run) -> JobProgress:
+    """How far a run is: what a step reported; without that, the steps that have ended of those that are known."""
+    found = run.progress
+    if found is None:
+        steps = [node for node in run.nodes if node.is_pod]
+        done = sum(node.status in FINISHED for node in steps)
+        found = JobProgress(done=done, total=len(steps))
+    if run.phase == "Succeeded":
+        return msgspec.structs.replace(found, done=found.total)
+    return found
 
 
 RUN = RecordKind(

@@ -11,6 +11,7 @@ import secrets
 import string
 import time
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,14 +20,14 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from chalicelib.access import view_queries
-from chalicelib.access.authentication import Caller
+from chalicelib.access import references, view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import Project
-from chalicelib.core.algorithms import Algorithm
-from chalicelib.core.jobs import JOB, Job
+from chalicelib.core.algorithms import ALGORITHM, Algorithm
+from chalicelib.core.jobs import JOB, Job, JobGroup, JobLog, JobProgress, StoredJob
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now, options
-from chalicelib.errors import BadInput, NotFound
+from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound, Unavailable
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.algorithms import service as algorithms_service
@@ -35,7 +36,7 @@ from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.engines.base import Away, Refused
-from chalicelib.resources.jobs.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, shown
+from chalicelib.resources.jobs.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, RunNode, shown
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import records
@@ -61,12 +62,12 @@ class Launched:
     runs: list[Run]
 
 
-def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_media: bool) -> Launched:
+def launch(project: Project, scope: Scope, token: str, spec: JobSpec, *, all_media: bool) -> Launched:
     """Start an algorithm over media, in batches of as many as it takes.
 
     Args:
         project: where.
-        caller: who.
+        scope: of the caller.
         token: the caller's API token, for the workflow to work with.
         spec: what; `media_query` wins over `media_ids`.
         all_media: whether neither of these means all media of the project.
@@ -77,8 +78,12 @@ def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_m
             refuses. Nothing was started.
     """
     algorithm = algorithms_service.named(project.id, spec.algorithm_name)
-    media = _media(project.id, spec, all_media=all_media)
-    gid = str(uuid.uuid1())
+    caller = scope.caller
+    if scope.project_level(project.id, ALGORITHM.name, lambda: algorithm) < scope.needed:
+        message = f"Your permission on the algorithm {algorithm.name!r} is too low."
+        raise Forbidden(message)
+    media = _media(project.id, spec, scope, all_media=all_media)
+    gid = str(uuid.uuid4())
     for mail in (spec.success_email_spec, spec.failure_email_spec):
         if mail is not None:
             project_emails.prepare(project.id, mail, gid, caller.id)
@@ -93,7 +98,7 @@ def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_m
         )
     except Refused as refusal:
         raise BadInput(str(refusal)) from None
-    runs = [_run(project, caller, algorithm, gid, batch, spec, namespace) for batch in batches]
+    runs = [_run(project, caller.id, algorithm, gid, batch, spec, namespace) for batch in batches]
     sealed = sealing.seal(token.encode(), status_sync.PURPOSE)
     for run in runs:
         run.sealed = sealed
@@ -104,27 +109,109 @@ def launch(project: Project, caller: Caller, token: str, spec: JobSpec, *, all_m
     return Launched(algorithm=algorithm, gid=gid, runs=_submit(runs))
 
 
-def listed(project: int, gid: str | None, media: Sequence[int] | None) -> list[Job]:
+def listed(project: int, gid: str | None, media: Sequence[int] | None, scope: Scope) -> list[Job]:
     """The jobs of a project, brought up to date, oldest first; with a gid also the transcodes of that group."""
-    found = [shown(run) for run in status_sync.current(_runs(project, gid, media))]
+    found = [shown(run) for run in status_sync.current(_runs(project, gid, media, scope))]
     if gid is not None:
         found += [
-            transcodes_service.shown(job).job
-            for job in records.linked(JOB, "gid", gid)
-            if job.project == project and (media is None or job.media in media)
+            shown_transcode(job)
+            for job in scope.only(JOB.name, [job for job in records.linked(JOB, "gid", gid) if job.project == project])
+            if media is None or job.media in media
         ]
     return found
 
 
-def remove_many(project: int, gid: str | None, media: Sequence[int] | None) -> int:
-    """Cancel and remove jobs of a project; how many there were."""
-    runs = _runs(project, gid, media)
+def remove_many(project: int, gid: str | None, media: Sequence[int] | None, scope: Scope) -> int:
+    """Cancel and remove jobs of a project on whose media the caller has the needed level; how many there were."""
+    runs = _runs(project, gid, media, scope)
     cleanup.remove(runs)
     count = len(runs)
     if gid is not None:
-        jobs = [job for job in records.linked(JOB, "gid", gid) if job.project == project]
+        jobs = scope.only(JOB.name, [job for job in records.linked(JOB, "gid", gid) if job.project == project])
         count += transcodes_service.cancel(job for job in jobs if media is None or job.media in media)
     return count
+
+
+def shown_transcode(job: StoredJob) -> Job:
+    """A transcode as operations of jobs answer it: its status has a capital, which older clients wait for."""
+    found = transcodes_service.shown(job).job
+    return msgspec.structs.replace(found, status=found.status.capitalize())
+
+
+def report(run: Run, progress: JobProgress) -> Run:
+    """Keep the progress that a step reports.
+
+    Raises:
+        BadInput: more is done than there is.
+        Conflict: the job has ended.
+    """
+    if progress.done > progress.total:
+        raise BadInput(f"progress: done is {progress.done}, and may be {progress.total} (total) at most.")
+
+    def change(current: Run) -> Run | None:
+        if current.is_final or current.progress == progress:
+            return None
+        return msgspec.structs.replace(current, progress=progress)
+
+    after = records.edit(RUN, run.uid, change)
+    if after.is_final:
+        raise Conflict(f"Job {run.uid} has ended with status {after.phase}; its progress cannot change any more.")
+    return after
+
+
+def groups(project: int, gid: str | None, scope: Scope) -> list[JobGroup]:
+    """The launches of a project, or one of them, oldest first, with the sums of their jobs."""
+    found: dict[str, list[Job]] = {}
+    for job in listed(project, gid, None, scope):
+        found.setdefault(job.gid, []).append(job)
+    return [
+        JobGroup(
+            gid=name,
+            project=project,
+            jobs=len(jobs),
+            statuses=dict(Counter(job.status for job in jobs)),
+            progress=JobProgress(
+                done=sum(job.progress.done for job in jobs), total=sum(job.progress.total for job in jobs)
+            ),
+        )
+        for name, jobs in found.items()
+    ]
+
+
+def output(run: Run, node: str | None, lines: int) -> JobLog:
+    """The last lines that a step of a run printed.
+
+    Args:
+        run: the run, up to date.
+        node: the id or the task of the step; where not given, the first that failed, else the last that began.
+        lines: how many.
+
+    Raises:
+        NotFound: the run has no such step, or none yet.
+        Unavailable: its engine does not answer.
+    """
+    found = _step(run, node)
+    try:
+        said = status_sync.engine_of(run.cluster).output(run, found, lines)
+    except (Away, Refused) as failure:
+        raise Unavailable(str(failure)) from None
+    return JobLog(uid=run.uid, node=found.id, task=found.task, status=found.status, log=found.log, lines=said)
+
+
+def _step(run: Run, node: str | None) -> RunNode:
+    steps = [item for item in run.nodes if item.is_pod]
+    if node is not None:
+        found = next((item for item in steps if node in (item.id, item.task)), None)
+        if found is None:
+            names = ", ".join(item.task for item in steps[:20]) or "none yet"
+            raise NotFound(f"Job {run.uid} has no step {node[:200]!r}; its steps are {names}.")
+        return found
+    failed = [item for item in steps if item.status in ("Failed", "Error")]
+    begun = sorted((item for item in steps if item.start_time), key=lambda item: str(item.start_time))
+    found = next(iter([*failed, *begun[::-1]]), None)
+    if found is None:
+        raise NotFound(f"No step of job {run.uid} has begun.")
+    return found
 
 
 def find(uid: str) -> Run:
@@ -135,7 +222,7 @@ def find(uid: str) -> Run:
     return run
 
 
-def _runs(project: int, gid: str | None, media: Sequence[int] | None) -> list[Run]:
+def _runs(project: int, gid: str | None, media: Sequence[int] | None, scope: Scope) -> list[Run]:
     runs = records.listed(RUN, project) if gid is None else records.linked(RUN, "gid", gid)
     wanted = set(media) if media is not None else None
     found = [
@@ -143,17 +230,28 @@ def _runs(project: int, gid: str | None, media: Sequence[int] | None) -> list[Ru
         for run in runs
         if run.project == project and not run.is_stopping and (wanted is None or wanted & set(run.media_ids))
     ]
-    return sorted(found, key=lambda run: (run.created, run.uid))
+    return sorted(scope.only(RUN.name, found), key=lambda run: (run.created, run.uid))
 
 
-def _media(project: int, spec: JobSpec, *, all_media: bool) -> list[int]:
+def _media(project: int, spec: JobSpec, scope: Scope, *, all_media: bool) -> list[int]:
     if spec.media_query is not None:
-        return view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, _parameters(spec.media_query)))
+        query = filters.parse(Kind.MEDIA, _parameters(spec.media_query))
+        return view_queries.ids(view_queries.current(project), query, scope)
     if spec.media_ids is not None:
+        _check_level(project, spec.media_ids, scope)
         return spec.media_ids
     if not all_media:
         raise BadInput("Request body validation error", "'media_ids' is a required property.")
-    return view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, MediaQuery()))
+    return view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, MediaQuery()), scope)
+
+
+def _check_level(project: int, numbers: Sequence[int], scope: Scope) -> None:
+    """Refuse media on which the caller may not launch an algorithm. Raises Forbidden."""
+    if scope.is_restricted:
+        closed = set(numbers) - references.visible(scope, project, Kind.MEDIA.value, numbers)
+        if closed:
+            message = f"media_ids: your permission on media {min(closed)} is too low."
+            raise Forbidden(message)
 
 
 def _parameters(text: str) -> MediaQuery:
@@ -185,19 +283,19 @@ def _batches(media: list[int], size: int) -> list[list[int]]:
 
 
 def _run(
-    project: Project, caller: Caller, algorithm: Algorithm, gid: str, media: list[int], spec: JobSpec, namespace: str
+    project: Project, user: int, algorithm: Algorithm, gid: str, media: list[int], spec: JobSpec, namespace: str
 ) -> Run:
     slug = _NAME.sub("-", algorithm.name.lower()).strip("-")
-    start = f"alg-{algorithm.id}-proj-{project.id}-usr-{caller.id}"
+    start = f"alg-{algorithm.id}-proj-{project.id}-usr-{user}"
     salt = "".join(secrets.choice(_SALT) for _ in range(5))
     name = f"{start}-name-{slug}"[:56].strip("-")
     return Run(
         id=f"{name}-{salt}",
-        uid=str(uuid.uuid1()),
+        uid=str(uuid.uuid4()),
         gid=gid,
         project=project.id,
         organization=project.organization,
-        user=caller.id,
+        user=user,
         algorithm=algorithm.id,
         algorithm_name=algorithm.name,
         cluster=algorithm.cluster,

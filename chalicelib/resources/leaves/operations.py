@@ -55,19 +55,19 @@ def count_leaves(call: Call[Project, LeafQuery, LeafIdQuery | None]) -> int:
 def create_leaves(call: Call[Project, NoQuery, Any]) -> CreateListResponse:
     """Make one or many."""
     listed = isinstance(call.body, list)
-    numbers = leaves_service.create(_writer(call), call.body if listed else [call.body], listed=listed)
+    numbers = leaves_service.create(Writer.of(call), call.body if listed else [call.body], listed=listed)
     return CreateListResponse(message=f"Created {len(numbers)} leaves successfully!", id=list(numbers))
 
 
 def update_leaves(call: Call[Project, CountedLeafQuery, LeafBulkUpdate]) -> MessageResponse:
     """Change all that match."""
-    count = leaves_service.update_many(_writer(call), call.query, call.body, call.query.count)
+    count = leaves_service.update_many(Writer.of(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully updated {count} leaves!")
 
 
 def delete_leaves(call: Call[Project, CountedLeafQuery, LeafIdQuery | None]) -> MessageResponse:
     """Delete all that match."""
-    count = leaves_service.delete_many(_writer(call), call.query, call.body, call.query.count)
+    count = leaves_service.delete_many(Writer.of(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully deleted {count} leaves!")
 
 
@@ -78,23 +78,19 @@ def get_leaf(call: Call[Leaf, NoQuery, None]) -> Leaf:
 
 def update_leaf(call: Call[Leaf, NoQuery, LeafUpdate]) -> MessageResponse:
     """Change one leaf."""
-    leaves_service.update(_writer(call), call.target.id, call.body)
+    leaves_service.update(Writer.of(call), call.target.id, call.body)
     return MessageResponse(message=f"Leaf {call.target.id} successfully updated!")
 
 
 def delete_leaf(call: Call[Leaf, NoQuery, None]) -> MessageResponse:
     """Delete one leaf with all below it."""
-    count = leaves_service.delete(_writer(call), call.target.id)
+    count = leaves_service.delete(Writer.of(call), call.target.id)
     return MessageResponse(message=f"Leaf {call.target.id} and {count - 1} below it deleted successfully!")
 
 
 def suggest_leaves(call: Call[Project, SuggestionQuery, None]) -> list[LeafSuggestion]:
     """What autocompletion may offer."""
     return leaves_service.suggest(call.project, call.path["ancestor"], call.query.query, call.query.min_level)
-
-
-def _writer(call: Call[Any, Any, Any]) -> Writer:
-    return Writer(project=call.project, user=call.caller.id, level=call.level)
 
 
 OPERATIONS = (

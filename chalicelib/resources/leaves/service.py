@@ -130,7 +130,7 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
         return done
     top = fixed.get("parent") or number
     settled = BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="settle", numbers=[top])
-    bulk_service.run(hung, settled, rows=max(done, bulk_service.SOON_DONE + 1))
+    bulk_service.run(hung, settled, scope=writer.scope, rows=max(done, bulk_service.SOON_DONE + 1))
     leaf: Leaf = entities.get(LEAF, number)
     return leaf
 
@@ -139,7 +139,9 @@ def delete(writer: Writer, number: int) -> int:
     """Delete a leaf with all below it, the lowest first; how many there were."""
     count = 1 + len(leaves_trees.below(writer.project, [number]))
     bulk_service.run(
-        BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="fell", numbers=[number]), rows=count
+        BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="fell", numbers=[number]),
+        scope=writer.scope,
+        rows=count,
     )
     return count
 
@@ -152,7 +154,7 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
     """
     query = filters.parse(LEAF, parameters, body)
     view = view_queries.current(writer.project)
-    numbers = matched(view, query, count)
+    numbers = matched(view, query, writer.scope, count)
     first = first_of_one_type(LEAF, view, query, numbers)
     if first is None:
         return 0
@@ -170,14 +172,15 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
     )
     changed_leaf = changing(edited, type_of(LEAF, writer.project, edited.type))(first)
     edited.told = differences(first, changed_leaf)
-    bulk_service.run(edited)
+    bulk_service.run(edited, scope=writer.scope)
     return len(numbers)
 
 
 def delete_many(writer: Writer, parameters: LeafQuery, body: LeafIdQuery | None, count: int | None) -> int:
     """Delete the leaves that parameters and body choose, and none below them; how many there were."""
-    numbers = matched(view_queries.current(writer.project), filters.parse(LEAF, parameters, body), count)
-    bulk_service.run(BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete", numbers=numbers))
+    numbers = matched(view_queries.current(writer.project), filters.parse(LEAF, parameters, body), writer.scope, count)
+    doomed = BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete", numbers=numbers)
+    bulk_service.run(doomed, scope=writer.scope)
     return len(numbers)
 
 

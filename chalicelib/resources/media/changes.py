@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import Project
 from chalicelib.core.edits import changed, differences
 from chalicelib.core.entities import Media, MediaFiles
@@ -40,9 +41,11 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
     """
     user = author(writer, body.user_elemental_id)
     definitions = records.definitions(project.id)
-    named = [*((body.multi and body.multi.ids) or ()), *(part.id for part in body.concat or ())]
-    _check_members(project.id, named, "multi" if body.multi else "concat")
+    _check_members(project.id, (body.multi and body.multi.ids) or [], "multi.ids")
+    _check_members(project.id, [part.id for part in body.concat or ()], "concat")
     if body.media_files:
+        _check_members(project.id, body.media_files.ids or [], "media_files.ids")
+        _check_members(project.id, [part.id for part in body.media_files.concat or ()], "media_files.concat")
         media_service.check_keys(project, number, body.media_files)
     moments = {name: _moment(name, getattr(body, name)) for name in ("last_edit_start", "last_edit_end")}
 
@@ -62,15 +65,17 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         change |= _files(current, body)
         if body.archive_state and (state := next_state(current.archive_state, body.archive_state)):
             change |= {"archive_state": state, "archive_status_date": now()}
+        if body.archive_state:
+            _check_archived(writer, _members([msgspec.structs.replace(current, **change)]))
         changed_media = _marked(current, change, writer.user)
-        scope.check(Kind.MEDIA, [changed_media] if changed_media else [])
+        writer.scope.check(Kind.MEDIA, [changed_media] if changed_media else [])
         return changed_media
 
     after: Media = object_cleanup.edit(
         Kind.MEDIA, number, how, user=writer.user, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
     )
     if body.archive_state:
-        bulk_service.run(_archiving(writer, _members([after]), body.archive_state))
+        bulk_service.run(_archiving(writer, _members([after]), body.archive_state), scope=writer.scope)
     return after
 
 
@@ -87,7 +92,7 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
     user = author(writer, body.user_elemental_id)
     view = view_queries.current(writer.project)
     query = filters.parse(Kind.MEDIA, parameters, body)
-    numbers = view_queries.ids(view, query)
+    numbers = view_queries.ids(view, query, writer.scope)
     check_count(numbers, count)
     first = first_of_one_type(Kind.MEDIA, view, query, numbers)
     if first is None:
@@ -106,15 +111,15 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
         fixed=signed if user is None else {**signed, "created_by": user},
     )
     how = changing_media(edited, view.definitions)
-    members = _looked_through(edited, how, numbers)
+    members = _looked_through(edited, how, numbers, writer.scope)
     changes = [edited]
     if body.archive_state:
         changes.append(_archiving(writer, [*numbers, *members], body.archive_state))
-    bulk_service.run(*changes)
+    bulk_service.run(*changes, scope=writer.scope)
     return len(numbers)
 
 
-def _looked_through(edited: BulkChange, how: How, numbers: list[int]) -> list[int]:
+def _looked_through(edited: BulkChange, how: How, numbers: list[int], scope: Scope) -> list[int]:
     """Look at all media that are to be changed, a few at a time, before any is.
 
     What the change log is to say is noted, of the first of them that changes.
@@ -134,8 +139,7 @@ def _looked_through(edited: BulkChange, how: How, numbers: list[int]) -> list[in
         changed_pairs = ((old, new) for old, new in zip(found, after, strict=True) if new is not None)
         if edited.told == ({}, {}):
             edited.told = next((differences(old, new) for old, new in changed_pairs), edited.told)
-        if scope.current():
-            scope.check(Kind.MEDIA, [new or old for old, new in zip(found, after, strict=True)])
+        scope.check(Kind.MEDIA, [new or old for old, new in zip(found, after, strict=True)])
     return members
 
 
@@ -188,6 +192,12 @@ def _archiving(writer: Writer, numbers: Iterable[int], wish: str) -> BulkChange:
         wish=wish,
         fixed={**signed, "archive_status_date": signed["modified_datetime"]},
     )
+
+
+def _check_archived(writer: Writer, numbers: list[int]) -> None:
+    """Refuse to archive media with the one that shows them, where the caller may not. Raises Forbidden."""
+    if writer.scope.is_restricted:
+        writer.scope.check(Kind.MEDIA, [row.entity for row in entities.many(Kind.MEDIA, numbers).values()])
 
 
 def _members(found: Iterable[Media]) -> list[int]:

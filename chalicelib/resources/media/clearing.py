@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.entities import State
 from chalicelib.core.kinds import Kind
 from chalicelib.query.operators import Op
@@ -33,20 +34,20 @@ def clear(project: int, user: int, media: Sequence[int]) -> bool:
         whether that was all; if not, it is to be called again.
     """
     view = view_queries.current(project)
-    localizations = view_queries.ids(view, replace(on(Kind.LOCALIZATION, media), stop=A_ROUND))
+    localizations = view_queries.ids(view, replace(on(Kind.LOCALIZATION, media), stop=A_ROUND), UNRESTRICTED)
     delete_rows(Kind.LOCALIZATION, project, user, localizations)
     done = len(localizations)
-    states = view_queries.ids(view, on(Kind.STATE, media)) if done < A_ROUND else []
+    states = view_queries.ids(view, on(Kind.STATE, media), UNRESTRICTED) if done < A_ROUND else []
     for start in range(0, len(states), entities.ROWS_A_READ):
         if done >= A_ROUND:
             break
-        going = _with_nothing_else(view, states[start : start + entities.ROWS_A_READ], media)
+        going = with_nothing_else(view, states[start : start + entities.ROWS_A_READ], media)
         delete_rows(Kind.STATE, project, user, going)
         done += len(going)
     return done < A_ROUND
 
 
-def _with_nothing_else(view: view_queries.View, states: Sequence[int], media: Sequence[int]) -> list[int]:
+def with_nothing_else(view: view_queries.View, states: Sequence[int], media: Sequence[int]) -> list[int]:
     """Those of the states that have no other media left."""
     rows: list[State] = [row.entity for row in entities.many(Kind.STATE, states).values()]
     others = {number for row in rows for number in row.media} - set(media)

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import authentication, scope, view_queries
-from chalicelib.access.authentication import Caller
+from chalicelib.access import authentication, view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.definitions import MEDIA_TYPE, Definitions, MediaType, Section
@@ -34,7 +34,7 @@ _OTHERS = ("multi", "live")
 """The dtypes of media that have no files of their own."""
 
 
-def clone(caller: Caller, source: Project, parameters: MediaQuery, spec: CloneMediaSpec) -> list[int]:
+def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMediaSpec) -> list[int]:
     """Clone the media that parameters choose; the clones' ids, in the order of the list.
 
     Annotations are not cloned. Elemental ids, attributes and files are those of the originals. In another project a
@@ -45,32 +45,34 @@ def clone(caller: Caller, source: Project, parameters: MediaQuery, spec: CloneMe
         Forbidden: the caller may not transfer media there.
         BadInput: they are too many, or the type or the section is not the destination's.
     """
-    project = _destination(caller, spec.dest_project)
+    project = _destination(scope, spec.dest_project)
     definitions = records.definitions(project.id)
     type_ = _type(definitions, spec.dest_type)
-    chosen = view_queries.ids(view_queries.current(source.id), filters.parse(Kind.MEDIA, parameters))
+    query = filters.parse(Kind.MEDIA, parameters)
+    chosen = view_queries.ids(view_queries.current(source.id), query, scope)
     if len(chosen) > MOST_CLONED:
         message = f"{len(chosen)} media match; at most {MOST_CLONED} are cloned at once. Use start and stop."
         raise BadInput(message)
     if not chosen:
         return []
-    section = _section(project.id, definitions, spec, caller.id)
+    section = _section(scope, project.id, definitions, spec)
     # Those who let go of files must know of the clones before the clones know of the files
     # (resources/entities/object_cleanup).
     numbers = ids.reserve(Kind.MEDIA, len(chosen))
     _note(chosen, numbers)
     found = entities.many(Kind.MEDIA, chosen)
     made = [
-        _copy(found[original].entity, number, caller.id, definitions, type_, section)
+        _copy(found[original].entity, number, scope.caller.id, definitions, type_, section)
         for original, number in zip(chosen, numbers, strict=True)
         if original in found
     ]
     created = [one.id for one in made]
-    entities.create(Kind.MEDIA, made, user=caller.id, edits=[unseen(Kind.MEDIA, created)])
+    scope.at(Level.TRANSFER).check(Kind.MEDIA, made)
+    entities.create(Kind.MEDIA, made, user=scope.caller.id, edits=[unseen(Kind.MEDIA, created)])
     return created
 
 
-def of(caller: Caller, found: Media) -> list[int]:
+def of(scope: Scope, found: Media) -> list[int]:
     """The ids of all media that share files with one and that the caller may see, those of the originals first.
 
     Raises:
@@ -87,25 +89,25 @@ def of(caller: Caller, found: Media) -> list[int]:
     family = [
         row.entity for row in rows.values() if row.entity.id == found.id or shared & _shared(row.entity.media_files)
     ]
-    return [one.id for one in _seen(caller, family)]
+    return [one.id for one in _seen(scope, family)]
 
 
-def _seen(caller: Caller, family: Iterable[Media]) -> Iterator[Media]:
+def _seen(scope: Scope, family: Iterable[Media]) -> Iterator[Media]:
     """Those of some media that the caller may see."""
     levels: dict[int, Level] = {}
     for one in family:
         if one.project not in levels:
-            levels[one.project] = authentication.project_level(caller, one.project)
+            levels[one.project] = authentication.project_level(scope.caller, one.project)
         level = levels[one.project]
-        if level > Level.NONE and scope.scope(one.project):
-            level = scope.project_level(caller, one.project, Kind.MEDIA.value, lambda one=one: one)  # type: ignore[misc]
+        if level > Level.NONE and scope.terms(one.project):
+            level = scope.project_level(one.project, Kind.MEDIA.value, lambda one=one: one)  # type: ignore[misc]
         if level > Level.NONE:
             yield one
 
 
-def _destination(caller: Caller, number: int) -> Project:
+def _destination(scope: Scope, number: int) -> Project:
     project = authentication.project_of(number)
-    level = scope.project_level(caller, number, "project", lambda: project)
+    level = scope.project_level(number, "project", lambda: project)
     if level is Level.NONE:
         raise NotFound.of("Project", number)
     if level < Level.TRANSFER:
@@ -126,11 +128,11 @@ def _type(definitions: Definitions, number: int) -> MediaType:
     return media_service.type_of(definitions, number)
 
 
-def _section(project: int, definitions: Definitions, spec: CloneMediaSpec, user: int) -> Section | None:
+def _section(scope: Scope, project: int, definitions: Definitions, spec: CloneMediaSpec) -> Section | None:
     if spec.dest_section_id is not None:
         return media_service.folder(definitions, spec.dest_section_id, "dest_section_id")
     name = (spec.dest_section or "").strip()
-    return sections_service.folder_for(project, name, user) if name else None
+    return sections_service.folder_for(scope, project, name, scope.caller.id) if name else None
 
 
 def _note(originals: Iterable[int], numbers: Iterable[int]) -> None:

@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chalicelib.access import scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.attribute_values import fill
@@ -20,10 +19,11 @@ from chalicelib.core.entities import ImageDefinition, Media, MediaFiles
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError
-from chalicelib.queues import ImportImage, send_many
+from chalicelib.queues import send_many
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities.service import Writer, author, hyphenated
 from chalicelib.resources.media import service as media_service
+from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.media.schemas import TAG_ATTRIBUTE, MediaSpec, guess_type, tag_text, tagged, with_job
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.resources.uploads import fetching
@@ -72,7 +72,7 @@ def create(
         with_job(_media(writer, project, definitions, number, spec, type_, folders), job)
         for number, spec, type_ in zip(numbers, specs, types, strict=True)
     ]
-    scope.check(Kind.MEDIA, created)
+    writer.scope.check(Kind.MEDIA, created)
 
     def with_them(change: Transaction) -> list[Change]:
         if also:
@@ -163,7 +163,7 @@ def _section(writer: Writer, definitions: Definitions, spec: MediaSpec, folders:
     if not name:
         return None
     if name.casefold() not in folders:
-        folders[name.casefold()] = sections_service.folder_for(writer.project, name, writer.user)
+        folders[name.casefold()] = sections_service.folder_for(writer.scope, writer.project, name, writer.user)
     return folders[name.casefold()]
 
 

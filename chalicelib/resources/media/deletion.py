@@ -6,34 +6,37 @@ What lies on a media goes before it, and what came onto it meanwhile after it (`
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.kinds import Kind
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange, Verb
+from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media.changes import check_count
 from chalicelib.resources.media.clearing import on
 
 
-def delete(project: int, user: int, numbers: Sequence[int]) -> int:
+def delete(writer: Writer, numbers: Sequence[int]) -> int:
     """Delete media of a project and what lies on them; how many. Their objects are kept until a purge."""
     if not numbers:
         return 0
-    view = view_queries.current(project)
-    rows = sum(view_queries.count(view, on(kind, numbers)) for kind in (Kind.LOCALIZATION, Kind.STATE))
+    view = view_queries.current(writer.project)
+    rows = sum(view_queries.count(view, on(kind, numbers), UNRESTRICTED) for kind in (Kind.LOCALIZATION, Kind.STATE))
     verbs: tuple[Verb, ...] = ("delete", "clear")
-    changes = [
-        BulkChange(kind=Kind.MEDIA, project=project, user=user, verb=verb, numbers=list(numbers)) for verb in verbs
-    ]
-    bulk_service.run(*changes, rows=len(numbers) + rows)
+    common: dict[str, Any] = {"kind": Kind.MEDIA, "project": writer.project, "user": writer.user}
+    changes = [BulkChange(**common, verb=verb, numbers=list(numbers)) for verb in verbs]
+    bulk_service.run(*changes, scope=writer.scope, rows=len(numbers) + rows)
     return len(numbers)
 
 
-def delete_many(project: int, user: int, parameters: MediaQuery, body: MediaIdQuery | None, count: int | None) -> int:
+def delete_many(writer: Writer, parameters: MediaQuery, body: MediaIdQuery | None, count: int | None) -> int:
     """Delete all media that parameters and body choose; how many were found. Raises BadInput as `check_count`."""
-    numbers = view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, parameters, body))
+    query = filters.parse(Kind.MEDIA, parameters, body)
+    numbers = view_queries.ids(view_queries.current(writer.project), query, writer.scope)
     check_count(numbers, count)
-    return delete(project, user, numbers)
+    return delete(writer, numbers)

@@ -134,7 +134,7 @@ class FileResource:
         entry = call.body
         if call.query.bucket_id is not None:
             entry = msgspec.structs.replace(entry, bucket_id=call.query.bucket_id)
-        media_files.add(_writer(call), call.target, call.query.role, entry, call.query.index)
+        media_files.add(Writer.of(call), call.target, call.query.role, entry, call.query.index)
         return MessageResponse(message=f"Media file added to media {call.target.id}!")
 
     def get(self, call: Call[Media, Any, None]) -> Any:
@@ -143,17 +143,13 @@ class FileResource:
 
     def update(self, call: Call[Media, Any, Any]) -> MessageResponse:
         """Another file in the place of one."""
-        media_files.replace(_writer(call), call.target, call.query.role, call.query.index, call.body)
+        media_files.replace(Writer.of(call), call.target, call.query.role, call.query.index, call.body)
         return MessageResponse(message=f"Media file of media {call.target.id} updated!")
 
     def delete(self, call: Call[Media, Any, None]) -> MessageResponse:
         """One file less."""
-        media_files.remove(_writer(call), call.target, call.query.role, call.query.index)
+        media_files.remove(Writer.of(call), call.target, call.query.role, call.query.index)
         return MessageResponse(message=f"Media file of media {call.target.id} deleted!")
-
-
-def _writer(call: Call[Any, Any, Any]) -> Writer:
-    return Writer(project=call.project, user=call.caller.id, level=call.level)
 
 
 def file_operations(resource: FileResource) -> Iterable[Operation]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import object_keys
+from chalicelib.core import object_keys, origins
 from chalicelib.core.edits import changed
 from chalicelib.core.entities import Media, MediaFiles, VideoDefinition
 from chalicelib.core.kinds import Kind
@@ -91,6 +91,11 @@ def check(project: int, media: int, role: str, entry: Any) -> None:
     if object_keys.is_url(entry.path):
         if not is_reference:
             raise BadInput("path: a URL is taken for videos with reference_only alone.")
+        entry.path = origins.normalize(entry.path, "path")
+        if entry.segment_info and object_keys.is_url(entry.segment_info):
+            entry.segment_info = origins.normalize(entry.segment_info, "segment_info")
+        elif entry.segment_info:
+            object_keys.check_media(entry.segment_info, project_with(project).organization, project, media)
         return
     of = project_with(project)
     object_keys.check_media(entry.path, of.organization, project, media)

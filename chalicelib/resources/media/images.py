@@ -16,17 +16,18 @@ from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
 from chalicelib.errors import NotFound
-from chalicelib.queues import ImportImage
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.creation import stored_picture
+from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.media.schemas import JOBS_ATTRIBUTE, with_job
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
-from chalicelib.video import images
+from chalicelib.video import images, isolation, tasks
+from chalicelib.video.source import BytesSource
 
 
 def import_image(message: ImportImage) -> None:
@@ -41,7 +42,8 @@ def import_image(message: ImportImage) -> None:
         return
     is_reference = bool(found.media_files and found.media_files.image)
     project = media_service.project_with(found.project)
-    made = images.import_image(fetching.fetch(message.url, found.project, images.MAX_BYTES))
+    data = fetching.fetch(message.url, found.project, images.MAX_BYTES)
+    made = isolation.run(tasks.convert_image, BytesSource(data))
 
     def key(name: str) -> str:
         return buckets_service.media_key(project, found.id, name)

@@ -91,7 +91,7 @@ def count_media(call: Call[Project, MediaQuery, Any]) -> int:
 def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> CreateListResponse | CreateResponse:
     """Make one media or several images."""
     specs = call.body if isinstance(call.body, list) else [call.body]
-    made = effective_permission.marked(media_creation.create(_writer(call), call.target, specs))
+    made = effective_permission.add_masks(call.scope, media_creation.create(Writer.of(call), call.target, specs))
     if isinstance(call.body, list):
         message = f"Successfully created {len(made)} media!"
         return CreateListResponse(message=message, id=[one.id for one in made], object=[answer(one) for one in made])
@@ -100,13 +100,13 @@ def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> C
 
 def update_media_list(call: Call[Project, MediaBulkQuery, MediaBulkUpdate]) -> MessageResponse:
     """Change all media that match."""
-    count = media_changes.update_many(_writer(call), call.query, call.body, call.query.count)
+    count = media_changes.update_many(Writer.of(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully patched {count} medias!")
 
 
 def delete_media_list(call: Call[Project, MediaBulkQuery, MediaIdQuery | None]) -> MessageResponse:
     """Delete all media that match."""
-    count = media_deletion.delete_many(call.project, call.caller.id, call.query, call.body, call.query.count)
+    count = media_deletion.delete_many(Writer.of(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully deleted {count} medias!")
 
 
@@ -122,18 +122,14 @@ def get_media(call: Call[Media, OneMediaQuery, None]) -> Media:
 def update_media(call: Call[Media, NoQuery, MediaUpdate]) -> MessageResponse:
     """Change one media."""
     project = project_with(call.project)
-    media_changes.update(_writer(call), project, call.target.id, call.body)
+    media_changes.update(Writer.of(call), project, call.target.id, call.body)
     return MessageResponse(message=f"Media {call.target.id} successfully updated!")
 
 
 def delete_media(call: Call[Media, NoQuery, None]) -> MessageResponse:
     """Delete one media."""
-    media_deletion.delete(call.project, call.caller.id, [call.target.id])
+    media_deletion.delete(Writer.of(call), [call.target.id])
     return MessageResponse(message=f"Media {call.target.id} successfully deleted!")
-
-
-def _writer(call: Call[Any, Any, Any]) -> Writer:
-    return Writer(project=call.project, user=call.caller.id, level=call.level)
 
 
 OPERATIONS = (

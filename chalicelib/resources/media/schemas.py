@@ -55,6 +55,7 @@ class MediaSpec(Dimensions, kw_only=True):
     `name` and `md5` are required; the origin of the URLs is checked first, so their absence is found by the handler.
     """
 
+    names: ClassVar = {"section_id": "section"}
     required_later: ClassVar = frozenset({"name", "md5"})
     unused: ClassVar = {
         "progress_name": "progress is read from the job",
@@ -82,6 +83,8 @@ class MediaSpec(Dimensions, kw_only=True):
 class MultiDefinition(Resource, kw_only=True):
     """Several media shown side by side."""
 
+    names: ClassVar = {"ids": "media"}
+
     ids: list[Id] | None = None
     layout: list[int] | None = None
     quality: int | None = None
@@ -98,6 +101,7 @@ class LiveUpdateDefinition(Resource, kw_only=True):
 class MediaUpdate(Dimensions, kw_only=True):
     """What a PATCH of one media may carry."""
 
+    names: ClassVar = {"primary_section": "section"}
     unused: ClassVar = {
         "thumbnail_url": "thumbnails are files of the media, see CreateImageFile",
         "thumbnail_gif_url": "as thumbnail_url",

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import object_keys
+from chalicelib.core import object_keys, origins
 from chalicelib.core.accounts import PROJECT, Project
 from chalicelib.core.attribute_values import merge
 from chalicelib.core.definitions import Definitions, MediaType, Section
@@ -116,6 +116,7 @@ def check_keys(project: Project, media: int, files: MediaFiles) -> None:
                 if not (role in ("streaming", "archival") and entry.reference_only):
                     message = f"media_files: {role} may name a URL only with reference_only."
                     raise BadInput(message)
+                entry.path = origins.normalize(entry.path, f"media_files.{role}.path")
                 continue
             for key in (entry.path, getattr(entry, "segment_info", None)):
                 if key:

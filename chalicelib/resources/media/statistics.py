@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
 from chalicelib.query.parsers import filters
@@ -42,28 +43,29 @@ class _Shape(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Shape).decode
 
 
-def neighbours(media: Media, parameters: MediaQuery) -> tuple[int, int]:
+def neighbours(media: Media, parameters: MediaQuery, scope: Scope) -> tuple[int, int]:
     """The ids of the media before and behind one in the list that parameters describe, −1 where there is none.
 
     A media that is not in the list has neighbours as well while that is in its usual order, by name and id.
     """
     view = view_queries.current(media.project)
     query = filters.parse(Kind.MEDIA, parameters)
-    numbers = view_queries.ids(view, query)
+    numbers = view_queries.ids(view, query, scope)
     if media.id in numbers:
         place = numbers.index(media.id)
         before, behind = numbers[:place], numbers[place + 1 :]
     elif query.sort or query.start or query.stop is not None:
         before, behind = [], []
     else:
-        behind = view_queries.ids(view, replace(query, where=both(query.where, AfterMedia(media.id))))
+        behind = view_queries.ids(view, replace(query, where=both(query.where, AfterMedia(media.id))), scope)
         before = numbers[: len(numbers) - len(behind)]
     return (before[-1] if before else NONE), (behind[0] if behind else NONE)
 
 
-def stats(project: int, parameters: MediaQuery) -> MediaStats:
+def stats(project: int, parameters: MediaQuery, scope: Scope) -> MediaStats:
     """The sums over the media that parameters choose."""
-    documents = view_queries.documents(view_queries.current(project), filters.parse(Kind.MEDIA, parameters))
+    query = filters.parse(Kind.MEDIA, parameters)
+    documents = view_queries.documents(view_queries.current(project), query, scope)
     return _sums(map(_decode, documents))
 
 

@@ -26,28 +26,28 @@ ONE = entity(Kind.MEDIA)
 
 def next_media(call: Call[Media, MediaQuery, None]) -> MediaNext:
     """The media behind one."""
-    return MediaNext(next=media_statistics.neighbours(call.target, call.query)[1])
+    return MediaNext(next=media_statistics.neighbours(call.target, call.query, call.scope)[1])
 
 
 def previous_media(call: Call[Media, MediaQuery, None]) -> MediaPrev:
     """The media before one."""
-    return MediaPrev(prev=media_statistics.neighbours(call.target, call.query)[0])
+    return MediaPrev(prev=media_statistics.neighbours(call.target, call.query, call.scope)[0])
 
 
 def media_stats(call: Call[Project, MediaQuery, None]) -> MediaStats:
     """Sums over all media that match."""
-    return media_statistics.stats(call.project, call.query)
+    return media_statistics.stats(call.project, call.query, call.scope)
 
 
 def clone_media(call: Call[Project, MediaQuery, CloneMediaSpec]) -> CreateListResponse:
     """Clone all media that match."""
-    made = clones.clone(call.caller, call.target, call.query, call.body)
+    made = clones.clone(call.scope, call.target, call.query, call.body)
     return CreateListResponse(message=f"Successfully cloned {len(made)} medias!", id=list(made))
 
 
 def cloned_media(call: Call[Media, NoQuery, None]) -> GetClonedMediaResponse:
     """The media that share files with one."""
-    found = clones.of(call.caller, call.target)
+    found = clones.of(call.scope, call.target)
     return GetClonedMediaResponse(message=f"Found {len(found)} medias with the files of {call.target.id}.", ids=found)
 
 

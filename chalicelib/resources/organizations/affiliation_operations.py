@@ -1,4 +1,4 @@
-"""Affiliations: who belongs to an organization (`spec/3` §3.2)."""
+"""Affiliations: the users of an organization."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from chalicelib.storage.dynamodb import ids, records
 
 
 def list_affiliations(call: Call[Organization, NoQuery, None]) -> list[Affiliation]:
-    """Everybody in the organization, by last name, or user name where that is empty."""
+    """The users of the organization, by last name, or user name where that is empty."""
     named = users.named(records.listed(AFFILIATION, call.organization))
     return sorted(named, key=lambda item: (item.last_name or item.username or "").casefold())
 
 
 def make_affiliation(call: Call[Organization, NoQuery, AffiliationSpec]) -> Affiliation:
-    """Take a user into the organization; one who is in it already may be taken in again (`spec/3` §16.3)."""
+    """Add a user to the organization; one user may have several affiliations, and the first counts."""
     user = records.get(USER, call.body.user)
     affiliation = Affiliation(
         id=ids.reserve(AFFILIATION.name)[0],

@@ -1,4 +1,4 @@
-"""Organizations (`spec/3` §3.1)."""
+"""Organizations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TAG = "Organizations"
 
 
 class OrganizationUploadQuery(Resource, kw_only=True):
-    """What is to be uploaded for an organization."""
+    """The parts and the lifetime of an upload of an organization."""
 
     expiration: Annotated[int, Meta(ge=1, le=WEEK, description="Seconds that the URLs are good for.")] = DAY
     num_parts: Annotated[int, Meta(ge=1, le=MOST_PARTS, description="Parts of the upload.")] = 1
@@ -95,14 +95,14 @@ def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -
 
 
 def delete_organization(call: Call[Organization, NoQuery, None]) -> MessageResponse:
-    """Remove an organization that owns no projects any more, with all that is its own."""
+    """Remove an organization that owns no projects any more, with all that belongs to it."""
     organizations_service.delete_organization(call.target, call.caller.id)
     return MessageResponse(message=f"Organization {call.target.id} deleted successfully!")
 
 
 def get_upload_info(call: Call[Organization, OrganizationUploadQuery, None]) -> UploadInfo:
-    """A fresh key of the organization's, and URLs to put its parts to."""
-    key = f"{call.organization}/{uuid.uuid1()}"
+    """A new key of the organization, and URLs to put the parts of its object to."""
+    key = f"{call.organization}/{uuid.uuid4()}"
     upload, urls = uploads_service.begin(key, call.query.num_parts, call.query.expiration)
     return UploadInfo(urls=urls, key=key, upload_id=upload)
 

@@ -1,4 +1,4 @@
-"""Permalinks: addresses of media's files that do not expire, though where they lead does (`spec/3` §13)."""
+"""Permalinks: addresses of media's files that do not expire; the URLs that they redirect to do."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from chalicelib.access import authentication
-from chalicelib.core import object_keys
+from chalicelib.access.scope import Scope
+from chalicelib.core import object_keys, origins
 from chalicelib.core.definitions import MEDIA_TYPE
 from chalicelib.core.entities import ImageDefinition, Media, VideoDefinition
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource
-from chalicelib.errors import NotFound, NotSignedIn
+from chalicelib.errors import BadInput, Forbidden, NotFound, Unauthenticated
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Answer, Call, Operation
+from chalicelib.resources.uploads import fetching
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects
 
@@ -34,23 +36,42 @@ class PermalinkQuery(Resource, kw_only=True):
 
 
 def get_permalink(call: Call[Media | None, PermalinkQuery, None]) -> Answer:
-    """Lead to the file, for members, and for everybody where the project is open to all."""
+    """Redirect to the file, for members, and for everyone where the project is open to all."""
     media = call.target
-    if media is None or not _may_see(call.caller, media):
+    if media is None or not _may_see(call.scope, media):
         if not call.caller.signed_in:
-            raise NotSignedIn
+            raise Unauthenticated
         raise NotFound.of("Media", call.path["id"])
     path = _chosen(media, call.query)
     if path is None:
         message = f"Media {media.id} has no file of the element {call.query.element}."
         raise NotFound(message)
+    if object_keys.is_url(path):
+        path = _redirectable(media, path)
     location = path if object_keys.is_url(path) else objects.presign_get(path, SECONDS)
-    # the address is for ever, where it leads to is not
+    # the permalink is permanent, the URL that it redirects to is not
     return Answer(status=301, headers={"Location": location, "Cache-Control": "no-store"})
 
 
-def _may_see(caller: authentication.Caller, media: Media) -> bool:
-    return authentication.project_level(caller, media.project) > Level.NONE or authentication.is_public(media.project)
+def _redirectable(media: Media, url: str) -> str:
+    """A URL of a file elsewhere, if its origin is one that callers may be sent to: the service is no open redirect.
+
+    Raises:
+        NotFound: the origin is not listed, or what was stored is not a URL of http or https.
+    """
+    try:
+        plain = origins.normalize(url, "path")
+        fetching.check_origin(plain)
+    except (BadInput, Forbidden) as refusal:
+        message = f"The file of media {media.id} lies at an origin that this deployment does not list."
+        raise NotFound(message, refusal.message) from None
+    return plain
+
+
+def _may_see(scope: Scope, media: Media) -> bool:
+    """Whether the caller may see the media, or everybody may: the user called anonymous."""
+    readers = [scope, *(Scope.of(public, Level.VIEW) for public in [authentication.anonymous()] if public)]
+    return any(each.project_level(media.project, Kind.MEDIA.value, lambda: media) > Level.NONE for each in readers)
 
 
 def _chosen(media: Media, query: PermalinkQuery) -> str | None:
@@ -78,9 +99,10 @@ OPERATIONS = (
         id="GetPermalink",
         method="GET",
         path="/rest/Permalink/{id}",
-        summary="Lead to a file of a media.",
-        details="For members of its project, and for everybody where the user called anonymous is one. The answer is a "
-        "redirect to a URL that is good for 24 hours.",
+        summary="Redirect to a file of a media.",
+        details="For members of its project, and for everyone where the user called anonymous is one. The answer is a "
+        "redirect to a URL that is valid for 24 hours. A file that lies elsewhere is redirected to where its origin is "
+        "one that the deployment lists; elsewhere it is 404.",
         needs=Permission.ANYONE,
         addresses=plain(_maybe, id=int),
         query=PermalinkQuery,

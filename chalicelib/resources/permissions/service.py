@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from chalicelib.access import authentication, grants
-from chalicelib.access import scope as access_scope
 from chalicelib.access.authentication import Caller
 from chalicelib.access.groups import GROUP
 from chalicelib.access.masks import ACL, mask_of
@@ -27,6 +26,7 @@ from chalicelib.access.row_protections import (
     organization_scope,
     project_scope,
 )
+from chalicelib.access.scope import mask_on
 from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, USER
 from chalicelib.core.algorithms import ALGORITHM
 from chalicelib.core.definitions import SECTION, VERSION
@@ -164,7 +164,7 @@ def _mask(caller: Caller, place: Place) -> int:
     if not settings().fine_grained_permissions:
         return mask_of(_level(caller, place))
     if place.name in IN_PROJECT:
-        return access_scope.mask_on(grants.in_project(caller.id, place.owner), place.name, place.thing)
+        return mask_on(grants.in_project(caller.id, place.owner), place.name, place.thing)
     known = grants.in_organization(caller.id, place.owner)
     return known.whole if place.name == "target_organization" else known.on(place.name, place.number)
 

@@ -7,9 +7,11 @@ from typing import NamedTuple
 import msgspec
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import PROJECT, Project
 from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Level
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.query.tree import Query
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
@@ -55,7 +57,7 @@ _known: dict[int, tuple[int, Counts]] = {}
 
 def refreshed(project: Project) -> Project:
     """The project with its counts as they are now; they are kept with it, for lists show them as they were last."""
-    counts = _count(project.id)
+    counts = _counts(project.id)
     now = msgspec.structs.replace(project, **counts._asdict())
     if now != project:
         try:
@@ -65,26 +67,40 @@ def refreshed(project: Project) -> Project:
     return now
 
 
-def _count(project: int) -> Counts:
+def within(project: Project, scope: Scope) -> Project:
+    """The project with counts of what the caller may see, where that is not all of it."""
+    reader = scope.at(Level.VIEW)
+    if not reader.terms(project.id).keys() & {Kind.MEDIA}:
+        return project
+    counts = _count(view_queries.current(project.id), reader)
+    temporary = reader.only(TEMPORARY_FILE.name, records.listed(TEMPORARY_FILE, project.id))
+    return msgspec.structs.replace(project, **counts._replace(num_files=counts.num_files + len(temporary))._asdict())
+
+
+def _counts(project: int) -> Counts:
     view = view_queries.current(project)
     known = _known.get(project)
     if known is None or known[0] != view.seq:
-        seq, found, size, seconds = view.seq, 0, 0, 0.0
-        first: tuple[int, str] | None = None
-        for document in view_queries.documents(view, Query(kind=Kind.MEDIA)):
-            media = _decode(document)
-            found += 1
-            size += sum(entry.size or 0 for entry in _entries(media.media_files))
-            picture = _picture(media)
-            if picture and (first is None or media.id < first[0]):
-                first = media.id, picture
-            if media.num_frames and media.fps and media.fps > 0:
-                seconds += media.num_frames / media.fps
         if len(_known) >= _KNOWN_PROJECTS:
             _known.clear()
-        known = _known[project] = (seq, Counts(found, size, int(seconds), first[1] if first else None))
+        known = _known[project] = (view.seq, _count(view, UNRESTRICTED))
     temporary = len(records.listed(TEMPORARY_FILE, project))
     return known[1]._replace(num_files=known[1].num_files + temporary)
+
+
+def _count(view: view_queries.View, scope: Scope) -> Counts:
+    found, size, seconds = 0, 0, 0.0
+    first: tuple[int, str] | None = None
+    for document in view_queries.documents(view, Query(kind=Kind.MEDIA), scope):
+        media = _decode(document)
+        found += 1
+        size += sum(entry.size or 0 for entry in _entries(media.media_files))
+        picture = _picture(media)
+        if picture and (first is None or media.id < first[0]):
+            first = media.id, picture
+        if media.num_frames and media.fps and media.fps > 0:
+            seconds += media.num_frames / media.fps
+    return Counts(found, size, int(seconds), first[1] if first else None)
 
 
 def _picture(media: _Media) -> str | None:

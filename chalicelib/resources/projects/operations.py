@@ -5,12 +5,11 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET
 
-from chalicelib.access import authentication, scope, users
+from chalicelib.access import authentication, users
 from chalicelib.access.authentication import Caller
 from chalicelib.core.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate
 from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.integrations import BUCKET
-from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
 from chalicelib.core.resource import Id, Resource, Uuid, answer, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
@@ -53,7 +52,7 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
             continue
         if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
             continue
-        found.append(_seen(project, call.caller, level))
+        found.append(_seen(projects_counts.within(project, call.scope), call.caller, level))
     pictures = thumbs.urls(call.caller.id, [_picture(project) for project in found])
     return [_pictured(project, pictures) for project in sorted(found, key=lambda project: project.id)]
 
@@ -77,7 +76,7 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
-    project = _seen(projects_counts.refreshed(call.target), call.caller, call.level)
+    project = _seen(projects_counts.within(projects_counts.refreshed(call.target), call.scope), call.caller, call.level)
     return _pictured(project, thumbs.urls(call.caller.id, [_picture(project)]))
 
 
@@ -101,7 +100,9 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
     )
     if "thumb" in change:
         thumbs.drop_replaced(call.target.thumb, changed.thumb)
-    seen = _pictured(_seen(changed, call.caller, call.level), thumbs.urls(call.caller.id, [_picture(changed)]))
+    changed = projects_counts.within(changed, call.scope)
+    pictures = thumbs.urls(call.caller.id, [_picture(changed)])
+    seen = _pictured(_seen(changed, call.caller, call.level), pictures)
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 
@@ -149,10 +150,8 @@ def _pictured(project: Project, urls: dict[str, str]) -> Project:
 
 
 def _picture(project: Project) -> str | None:
-    """The key of a project's picture: the one it was given, else that of its first media for who may see them all."""
-    if project.thumb or Kind.MEDIA in scope.scope(project.id, Level.VIEW):
-        return project.thumb
-    return project.first_thumb
+    """The key of a project's picture: the one it was given, else that of the first media that the caller may see."""
+    return project.thumb or project.first_thumb
 
 
 OPERATIONS = (

@@ -40,10 +40,11 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.personal import BOOKMARK, FAVORITE
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import LimnError, NotFound
-from chalicelib.queues import SETTLED, PurgeProject, send
+from chalicelib.queues import SETTLED, send
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.jobs.runs import RUN
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope
 from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.accounts import Project
 from chalicelib.core.attribute_values import merge
@@ -22,6 +21,7 @@ from chalicelib.http.operation import Call, NoQuery, Operation
 from chalicelib.resources.sections import changes as sections_changes
 from chalicelib.resources.sections import search as sections_search
 from chalicelib.resources.sections import service as sections_service
+from chalicelib.resources.sections.lquery import LabelPattern
 from chalicelib.storage.dynamodb import records
 
 TAG = "Sections"
@@ -86,7 +86,7 @@ class SectionResource(RecordResource):
 
 def remove_section(call: Call[Section, NoQuery, None]) -> None:
     """Remove the grouping; the media stay."""
-    sections_service.delete(call.project, [call.target], call.caller.id)
+    sections_service.delete(call.scope, call.project, [call.target])
 
 
 def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> MessageResponse:
@@ -94,13 +94,13 @@ def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> Mes
     swap = call.body.path_substitution
     if swap is None:
         raise BadInput("Nothing to change: give path_substitution.")
-    done = sections_service.substitute(call.project, _matching(call), swap.old, swap.new, call.caller.id)
+    done = sections_service.substitute(call.scope, call.project, _matching(call), swap.old, swap.new)
     return MessageResponse(message=f"Successfully updated {done} sections!")
 
 
 def delete_sections(call: Call[Project, SectionQuery, None]) -> MessageResponse:
     """Remove all sections that match."""
-    done = sections_service.delete(call.project, _matching(call), call.caller.id)
+    done = sections_service.delete(call.scope, call.project, _matching(call))
     return MessageResponse(message=f"Successfully deleted {done} sections!")
 
 
@@ -114,14 +114,15 @@ def _matching(call: Call[Project, SectionQuery, Any]) -> list[Section]:
         elemental = wanted.elemental_id.lower()
         found = [each for each in found if each.elemental_id == elemental]
     if wanted.match is not None:
-        found = [each for each in found if sections_service.matches(each.path, wanted.match)]
+        pattern = LabelPattern(wanted.match)
+        found = [each for each in found if pattern.matches(each.path)]
     if wanted.ancestors is not None:
         found = [each for each in found if f"{wanted.ancestors}.".startswith(f"{each.path}.")]
     if wanted.descendants is not None:
         found = [each for each in found if f"{each.path}.".startswith(f"{wanted.descendants}.")]
     if wanted.encoded_search is not None:
         found = sections_search.matching(call.target.attribute_types, found, wanted.encoded_search)
-    return scope.only(SECTION.name, found)
+    return call.scope.only(SECTION.name, found)
 
 
 OPERATIONS = (

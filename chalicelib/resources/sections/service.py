@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.attribute_values import fill
 from chalicelib.core.definition_specs import SectionSpec
@@ -70,7 +71,7 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
     return section
 
 
-def folder_for(project: int, name: str, user: int) -> Section:
+def folder_for(scope: Scope, project: int, name: str, user: int) -> Section:
     """The folder with a name, in any case; made where there is none. Two who make it at once get the same."""
     for _ in range(3):
         found = _folder(project, name)
@@ -117,13 +118,13 @@ def check_media(project: int, media: Iterable[int]) -> None:
         raise BadInput(f"media: the project has no media {missing}.")
 
 
-def delete(project: int, found: Iterable[Section], user: int) -> int:
+def delete(scope: Scope, project: int, found: Iterable[Section]) -> int:
     """Remove sections; their media stay, and belong to none. How many there were."""
     changes = [
         BulkChange(
             kind=Kind.MEDIA,
             project=project,
-            user=user,
+            user=scope.caller.id,
             verb="dissolve",
             numbers=[section.id],
             told=(
@@ -135,49 +136,14 @@ def delete(project: int, found: Iterable[Section], user: int) -> int:
     ]
     if changes:
         view = view_queries.current(project)
-        rows = sum(view_queries.count(view, sections_changes.inside(change.numbers[0])) for change in changes)
-        bulk_service.run(*changes, rows=len(changes) + rows)
+        rows = sum(
+            view_queries.count(view, sections_changes.inside(change.numbers[0]), UNRESTRICTED) for change in changes
+        )
+        bulk_service.run(*changes, scope=scope, rows=len(changes) + rows)
     return len(changes)
 
 
-def matches(path: str, lquery: str) -> bool:
-    """Whether a path matches an lquery.
-
-    That is labels, `*` for any number of them, `*{n}`, `*{n,m}`, `!`, `|`, and `@` and `*` at a label's end.
-
-    Raises:
-        BadInput: the pattern is none.
-    """
-    return re.fullmatch(_expression(lquery), path + ".") is not None
-
-
-def _expression(lquery: str) -> str:
-    parts = []
-    for level in lquery.split("."):
-        if counted := re.fullmatch(r"\*(?:\{(\d{0,3})(,?)(\d{0,3})\})?", level):
-            low, comma, high = counted.groups()
-            if low is None:
-                parts.append(r"(?:\w+\.)*")
-            else:
-                parts.append(rf"(?:\w+\.){{{low or 0},{high if comma else low}}}")
-            continue
-        words = level.removeprefix("!").split("|")
-        if not all(re.fullmatch(r"\w+[@%*]*", word) for word in words):
-            raise BadInput(f"match: {level!r} is no part of an lquery.")
-        choice = "|".join(_word(word) for word in words)
-        parts.append(rf"(?!(?:{choice})\.)\w+\." if level.startswith("!") else rf"(?:{choice})\.")
-    return "".join(parts)
-
-
-def _word(word: str) -> str:
-    flags = word.lstrip("".join(set(word) - set("@%*")))
-    bare = word.rstrip("@%*")
-    text = re.escape(bare)
-    text = rf"(?i:{text})" if "@" in flags else text
-    return text + (r"\w*" if "*" in flags else "")
-
-
-def substitute(project: int, found: Iterable[Section], old: str, new: str, user: int) -> int:
+def substitute(scope: Scope, project: int, found: Iterable[Section], old: str, new: str) -> int:
     """Replace the beginning of the paths of those sections that begin so; how many do.
 
     Raises:
@@ -194,11 +160,12 @@ def substitute(project: int, found: Iterable[Section], old: str, new: str, user:
         BulkChange(
             kind=Kind.MEDIA,
             project=project,
-            user=user,
+            user=scope.caller.id,
             verb="repath",
             numbers=[section.id for section in moved],
             paths={section.id: (section.path, paths[section.id]) for section in moved},
-        )
+        ),
+        scope=scope,
     )
     return len(moved)
 

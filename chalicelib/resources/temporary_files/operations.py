@@ -11,7 +11,7 @@ from chalicelib.core.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateResponse, MessageResponse
-from chalicelib.http.addresses import PROJECT, record_of_project
+from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, record_of_project
 from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, TemporaryFile, TemporaryFileSpec
@@ -41,7 +41,8 @@ BY_NAME = replace(ONE, locate=_by_name, variables={"project": int, "name": str})
 
 def list_temporary_files(call: Call[Project, ExpiredQuery, None]) -> list[TemporaryFile]:
     """The temporary files of the project."""
-    return temporary_files_service.listed(call.project, expired=call.query.expired > 0)
+    found = temporary_files_service.listed(call.project, expired=call.query.expired > 0)
+    return call.scope.only(TEMPORARY_FILE.name, found)
 
 
 def create_temporary_file(call: Call[Project, NoQuery, TemporaryFileSpec]) -> CreateResponse:
@@ -52,7 +53,7 @@ def create_temporary_file(call: Call[Project, NoQuery, TemporaryFileSpec]) -> Cr
 
 def delete_temporary_files(call: Call[Project, ExpiredQuery, None]) -> MessageResponse:
     """Delete the temporary files of the project."""
-    count = temporary_files_service.remove_all(call.project, only_expired=call.query.expired > 0)
+    count = temporary_files_service.remove_all(call.project, call.scope, only_expired=call.query.expired > 0)
     return MessageResponse(message=f"Deleted {count} temporary files of project {call.project}!")
 
 
@@ -80,7 +81,7 @@ OPERATIONS = (
         path="/rest/TemporaryFiles/{project}",
         summary="The temporary files of a project.",
         needs=Permission.VIEW,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=ExpiredQuery,
         returns=list[TemporaryFile],
         handler=list_temporary_files,
@@ -104,7 +105,7 @@ OPERATIONS = (
         path="/rest/TemporaryFiles/{project}",
         summary="Delete all temporary files of a project, or those whose time is over.",
         needs=Permission.EDIT,
-        addresses=PROJECT,
+        addresses=WITHIN_PROJECT,
         query=ExpiredQuery,
         returns=MessageResponse,
         handler=delete_temporary_files,

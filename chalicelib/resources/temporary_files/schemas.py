@@ -1,4 +1,7 @@
-"""Temporary files: for a day at most, visible to all members of a project (`spec/4` §8.1). Clips are such files."""
+"""Temporary files: for a day at most, visible to members of a project who may see the media they were made from.
+
+Clips are such files.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class ClipOrder(Struct, kw_only=True, omit_defaults=True):
 class TemporaryFile(Resource, kw_only=True):
     """A file that is gone after a day; `path` is a URL that the API token opens."""
 
-    hidden: ClassVar = frozenset({"status", "message", "clip", "start_frames", "end_frames"})
+    hidden: ClassVar = frozenset({"status", "message", "clip", "media", "start_frames", "end_frames"})
 
     id: int
     project: int
@@ -55,8 +58,15 @@ class TemporaryFile(Resource, kw_only=True):
     message: str = ""
     """Why there is nothing in it."""
     clip: ClipOrder | None = None
+    media: int | None = None
+    """The media of whose file it is a copy."""
     start_frames: list[int] = []
     end_frames: list[int] = []
+
+    @property
+    def sources(self) -> list[int]:
+        """The ids of the media whose contents it shows."""
+        return [number for number in (self.media, self.clip and self.clip.media) if number]
 
     @property
     def object_name(self) -> str:

@@ -8,7 +8,9 @@ import re
 import uuid
 from datetime import UTC, datetime, timedelta
 
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
+from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, TemporaryFileSpec
@@ -41,6 +43,8 @@ def create(project: int, user: int, spec: TemporaryFileSpec) -> TemporaryFile:
     else:
         try:
             objects.copy(source, key, mime)
+            if (owner := object_keys.owner_of(source)) and owner[1] == Kind.MEDIA:
+                file.media = owner[2]
         except NotFound:
             message = f"url: there is no object {source}."
             raise BadInput(message) from None
@@ -51,6 +55,11 @@ def order_clip(project: int, user: int, order: ClipOrder, lookup: str) -> Tempor
     """A file that a clip is to be cut into."""
     file = new(project, user, "clip.mp4", lookup, 24)
     file.status, file.clip = "waiting", order
+    return records.create(TEMPORARY_FILE, file)
+
+
+def add(file: TemporaryFile) -> TemporaryFile:
+    """Store the record of a file whose object is stored."""
     return records.create(TEMPORARY_FILE, file)
 
 
@@ -97,15 +106,16 @@ def remove(file: TemporaryFile) -> None:
     records.remove(TEMPORARY_FILE, file.id)
 
 
-def remove_all(project: int, *, only_expired: bool) -> int:
-    """Remove the files of a project; how many."""
+def remove_all(project: int, scope: Scope, *, only_expired: bool) -> int:
+    """Remove the files of a project on which the caller has the needed level; how many."""
     moment = now()
     files = [
         file for file in records.listed(TEMPORARY_FILE, project) if not only_expired or file.eol_datetime <= moment
     ]
-    for file in files:
+    doomed = scope.only(TEMPORARY_FILE.name, files)
+    for file in doomed:
         remove(file)
-    return len(files)
+    return len(doomed)
 
 
 def key_of(file: TemporaryFile) -> str:

@@ -31,7 +31,7 @@ class OlderTranscodeResponse(Resource, kw_only=True):
 
 def start_transcode(call: Call[Project, NoQuery, TranscodeSpec]) -> TranscodeCreated:
     """Have a video transcoded."""
-    writer = Writer(project=call.project, user=call.caller.id, level=call.level)
+    writer = Writer.of(call)
     job = transcodes_service.start(writer, call.target, call.body)
     return TranscodeCreated(
         message=f"Transcode job {job.uid} started for file {job.spec.name}. Media ID: {job.media}",
@@ -45,12 +45,15 @@ def start_transcode(call: Call[Project, NoQuery, TranscodeSpec]) -> TranscodeCre
 
 def list_transcodes(call: Call[Project, MediaQuery, Any]) -> list[Transcode]:
     """The transcodes that match."""
-    return [transcodes_service.shown(job) for job in transcodes_service.listed(call.project, call.query, call.body)]
+    return [
+        transcodes_service.shown(job)
+        for job in transcodes_service.listed(call.project, call.query, call.body, call.scope)
+    ]
 
 
 def delete_transcodes(call: Call[Project, MediaQuery, Any]) -> MessageResponse:
     """Cancel the transcodes that match."""
-    count = transcodes_service.cancel(transcodes_service.listed(call.project, call.query, call.body))
+    count = transcodes_service.cancel(transcodes_service.listed(call.project, call.query, call.body, call.scope))
     return MessageResponse(message=f"Cancelled {count} transcodes of project {call.project}!")
 
 

@@ -25,7 +25,7 @@ from chalicelib.resources.types import archive_keys
 from chalicelib.resources.uploads.fetching import Fetched, ObjectSource
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import external_buckets, objects
-from chalicelib.video import archival, audio, thumbnails
+from chalicelib.video import archival, audio, isolation, tasks, thumbnails
 from chalicelib.video.assemble import Assembly, assemble, assemble_sound
 from chalicelib.video.encode import PieceResult
 from chalicelib.video.plan import Rendition, TranscodePlan
@@ -133,7 +133,8 @@ class Workshop:
         if heard:
             self._joined(sound, heard)
         path = self.folder / f"{rendition.name}.mp4"
-        size = archival.finish_archival(ObjectSource(joined), ObjectSource(sound) if heard else None, path)
+        sources = [ObjectSource(joined), *([ObjectSource(sound)] if heard else [])]
+        size = isolation.run_all(tasks.finish_archival, sources, path)
         if entry in self._elsewhere:
             with path.open("rb") as file:
                 self._push(entry, "mp4", file, size)
@@ -181,7 +182,7 @@ class Workshop:
         )
 
     def _thumbnail(self) -> ImageDefinition:
-        made = thumbnails.thumbnail(self.source, self.plan.probe, self.table)
+        made = isolation.run(tasks.draw_thumbnail, self.source, self.plan.probe, self.table)
         return self._picture(self._key("thumbnail", "jpg"), made)
 
     def _animated(self, streaming: list[VideoDefinition]) -> ImageDefinition | None:
@@ -191,7 +192,9 @@ class Workshop:
         heights = [entry for entry in usable if entry.resolution[0] > thumbnails.WIDTH]
         entry = min(heights or usable, key=lambda each: each.resolution[0])
         segments = msgspec.json.decode(objects.read(entry.segment_info or ""))
-        made = thumbnails.animated_thumbnail(ObjectSource(entry.path), segments, self.plan.probe.fps, self.plan.frames)
+        made = isolation.run(
+            tasks.draw_animated_thumbnail, ObjectSource(entry.path), segments, self.plan.probe.fps, self.plan.frames
+        )
         return self._picture(self._key("thumbnail_gif", "gif"), made)
 
     def _picture(self, key: str, made: Thumbnail) -> ImageDefinition:

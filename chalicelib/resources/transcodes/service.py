@@ -7,25 +7,27 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import scope, view_queries
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.entities import Media
-from chalicelib.core.jobs import JOB, Job, StoredJob, Transcode, TranscodeSpec
+from chalicelib.core.jobs import JOB, Job, JobProgress, StoredJob, Transcode, TranscodeSpec
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.parameters import MediaQuery
-from chalicelib.queues import PlanTranscode, send
+from chalicelib.queues import send
 from chalicelib.resources.email import project_emails
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media import creation as media_creation
 from chalicelib.resources.media.schemas import MediaSpec, with_job
 from chalicelib.resources.media.service import project_with
+from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
@@ -56,7 +58,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     definitions = records.definitions(project.id)
     type_ = _type(definitions, spec.type or ANY_TYPE)
     found = _existing(project, spec.media_id) if spec.media_id is not None else None
-    scope.check(Kind.MEDIA, [found] if found else [])
+    writer.scope.check(Kind.MEDIA, [found] if found else [])
     size = _size(project, spec)
     if spec.email_spec:
         project_emails.prepare(project.id, spec.email_spec, uid, writer.user)
@@ -86,7 +88,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     return jobs[-1]
 
 
-def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None) -> list[StoredJob]:
+def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None, scope: Scope) -> list[StoredJob]:
     """The transcodes of a project: of an upload group, of the media that match, or all; oldest first.
 
     Raises:
@@ -99,11 +101,12 @@ def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None) -> l
         if not jobs and records.linked(JOB, "gid", wanted):
             message = f"gid: the upload group {parameters.gid} is not one of project {project}."
             raise BadInput(message)
-    if _narrows(parameters, body) or Kind.MEDIA in scope.scope(project):
+    if _narrows(parameters, body) or Kind.MEDIA in scope.terms(project):
         chosen = msgspec.structs.replace(parameters, gid=None)
         if chosen.archive_lifecycle is None:
             chosen = msgspec.structs.replace(chosen, archive_lifecycle="all")
-        media = set(view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, chosen, body)))
+        query = filters.parse(Kind.MEDIA, chosen, body)
+        media = set(view_queries.ids(view_queries.current(project), query, scope))
         jobs = [job for job in jobs if job.media in media]
     return sorted(jobs, key=lambda job: (job.start_time, job.uid))
 
@@ -160,6 +163,7 @@ def shown(job: StoredJob) -> Transcode:
             message=job.message,
             pieces=job.pieces,
             done=made,
+            progress=JobProgress(done=made, total=max(job.pieces, made)),
         ),
     )
 

@@ -28,10 +28,11 @@ from chalicelib.core.jobs import JOB, EmailSpec, StoredJob
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
-from chalicelib.queues import AssembleTranscode, EncodePiece, send, send_many
+from chalicelib.queues import send, send_many
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.email import project_emails
 from chalicelib.resources.media.service import project_with
+from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece
 from chalicelib.resources.transcodes.results import Workshop
 from chalicelib.resources.transcodes.service import clean_up, readable
 from chalicelib.resources.uploads import fetching
@@ -39,10 +40,10 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
+from chalicelib.video import isolation, tasks
 from chalicelib.video import plan as video_plan
-from chalicelib.video.encode import PieceResult, encode_piece
+from chalicelib.video.encode import PieceResult
 from chalicelib.video.plan import TranscodePlan
-from chalicelib.video.probe import probe
 from chalicelib.video.timing import FrameTable
 
 _ROLES = ("streaming", "archival", "audio", "thumbnail", "thumbnail_gif")
@@ -94,7 +95,7 @@ def encode(uid: str, index: int) -> None:
         source = _source(job, prepared)
         with tempfile.TemporaryDirectory() as folder:
             piece = prepared.plan.pieces[index]
-            result = encode_piece(source, prepared.plan, piece, prepared.table, Path(folder))
+            result = isolation.run(tasks.encode_piece, source, prepared.plan, piece, prepared.table, Path(folder))
             # Encoders do not give the same bytes twice: each run has names of its own, and the first noted counts.
             run = uuid.uuid4().hex
             sound = result.sound
@@ -200,7 +201,7 @@ def _planned(job: StoredJob) -> StoredJob:
     source = fetching.open_source(job.spec.url, job.project)
     if not source.size:
         raise BadInput("The file is empty.")
-    found, table = probe(source)
+    found, table = isolation.run(tasks.probe_video, source)
     files = media.media_files or MediaFiles()
     made = video_plan.plan(
         found,

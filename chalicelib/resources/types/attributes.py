@@ -17,7 +17,7 @@ from chalicelib.access import authentication
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.attribute_values import check_definition, convert
 from chalicelib.core.attributes import AttributeType
-from chalicelib.core.definitions import SECTION, TYPE_RECORD
+from chalicelib.core.definitions import SECTION, TYPE_RECORD, AnyType
 from chalicelib.core.kinds import Kind
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import given
@@ -26,8 +26,12 @@ from chalicelib.errors import BadInput
 from chalicelib.resources.types.attribute_schemas import AttributeTypeChange
 from chalicelib.storage.dynamodb import records
 
-MOST_ATTRIBUTES = 1_000
-"""Attributes of one type: their definitions must fit into one row."""
+MOST_ATTRIBUTES = 500
+"""Attributes of one type. Each is a column of the project's view, which takes some 0.4 MB before it has a row."""
+MOST_IN_PROJECT = 5_000
+"""Attributes of all types of a project: every request that writes an entity may read all of their definitions."""
+MOST_TYPES = 1_000
+"""Types of a project, of all kinds."""
 KIND_OF: dict[str, Kind] = {
     "MediaType": Kind.MEDIA,
     "LocalizationType": Kind.LOCALIZATION,
@@ -68,6 +72,39 @@ def home_of(entity_type: str, number: int) -> Home:
     return _home(kind, records.get(TYPE_RECORD[kind], number))
 
 
+def check_room(project: int, added: int, *, present: int = 0, member: str = "attribute_types") -> None:
+    """Check that attributes may be added to a type of a project.
+
+    Args:
+        project: the project's id.
+        added: how many attributes are added.
+        present: how many the type has already.
+        member: the member of the body that names them, for the message.
+
+    Raises:
+        BadInput: the type or the project would have too many.
+    """
+    if present + added > MOST_ATTRIBUTES:
+        raise BadInput(f"{member}: a type may have at most {MOST_ATTRIBUTES} attributes, not {present + added}.")
+    total = sum(len(each.attribute_types) for each in _types(project))
+    if total + added > MOST_IN_PROJECT:
+        raise BadInput(
+            f"{member}: the types of a project may have at most {MOST_IN_PROJECT} attributes in all; "
+            f"they have {total}, and {added} more were given."
+        )
+
+
+def check_another_type(project: int) -> None:
+    """Raise BadInput where a project may not have one more type."""
+    if len(_types(project)) >= MOST_TYPES:
+        raise BadInput(f"A project may have at most {MOST_TYPES} types.")
+
+
+def _types(project: int) -> list[AnyType]:
+    definitions = records.definitions(project)
+    return [each for kind in TYPE_RECORD for each in definitions.types(kind).values()]
+
+
 def add(home: Home, addition: AttributeType, user: int) -> None:
     """Add an attribute; its default, if it has one, becomes the value of everything there is.
 
@@ -79,8 +116,7 @@ def add(home: Home, addition: AttributeType, user: int) -> None:
     def extended(current: Sequence[AttributeType]) -> Changed:
         if any(each.name == made.name for each in current):
             raise BadInput(f"'{made.name}' is already an attribute.")
-        if len(current) >= MOST_ATTRIBUTES:
-            raise BadInput(f"addition: a type may have at most {MOST_ATTRIBUTES} attributes.")
+        check_room(home.project, 1, present=len(current), member="addition")
         return [*current, made], [Added(made.name, made.default)]
 
     _apply(home, user, extended)

@@ -32,6 +32,7 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.operation import Call, NoQuery, Operation
 from chalicelib.resources.types import archive_keys, definitions, retirement
+from chalicelib.resources.types import attributes as types_attributes
 from chalicelib.storage.dynamodb import entities, ids, records
 
 TAG = "Types"
@@ -73,6 +74,7 @@ class TypeResource:
 
     def create(self, call: Call[Project, NoQuery, Any]) -> CreateResponse:
         """A new type. Its attributes are checked in their shape; deeper rules hold when one is added or changed."""
+        types_attributes.check_another_type(call.project)
         members = _checked(call.project, given(call.body))
         number = ids.reserve(TYPE_RECORD[self.kind].name)[0]
         members.setdefault("elemental_id", str(uuid.uuid4()))
@@ -101,7 +103,7 @@ class TypeResource:
     def delete(self, call: Call[AnyType, NoQuery, None]) -> MessageResponse:
         """Delete the type with everything of it."""
         number = call.target.id
-        gone = retirement.delete_type(self.kind, call.project, number, call.caller.id)
+        gone = retirement.delete_type(self.kind, call.project, number, call.scope)
         title = f"{self.kind.capitalize()} type"
         return MessageResponse(message=f"{title} {number} (and {gone} instances) deleted successfully!")
 
@@ -169,6 +171,7 @@ def _checked(project: int, members: dict[str, Any]) -> dict[str, Any]:
     for member in retirement.DEFAULTS:
         definitions.check_default(project, member, members.get(member))
     if "attribute_types" in members:
+        types_attributes.check_room(project, len(members["attribute_types"]))
         members["attribute_types"] = check_definitions(members["attribute_types"])
     if members.get("archive_config") is not None:
         members["archive_config"] = archive_keys.sealed(members["archive_config"])

@@ -24,16 +24,19 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.accounts import MEMBERSHIP
 from chalicelib.core.commits import Commit
 from chalicelib.core.definitions import TYPE_RECORD, VERSION
 from chalicelib.core.edits import deleted
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.query.operators import Op
-from chalicelib.query.tree import Query, Test
-from chalicelib.queues import SETTLED, BuryRetired, send
+from chalicelib.query.tree import Query, Related, Test, Tree
+from chalicelib.queues import SETTLED, send
+from chalicelib.resources.types.messages import BuryRetired
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records, retired, steps
 from chalicelib.storage.dynamodb.retired import Retired
@@ -61,7 +64,7 @@ Naming = tuple[RecordKind[Any], int, Callable[[Any], Any]]
 """A record that names a definition: its kind, its id, and what becomes of it."""
 
 
-def delete_type(kind: Kind, project: int, number: int, user: int) -> int:
+def delete_type(kind: Kind, project: int, number: int, scope: Scope) -> int:
     """Delete a type with everything of it, and media types with what lies on their media.
 
     Returns:
@@ -69,6 +72,7 @@ def delete_type(kind: Kind, project: int, number: int, user: int) -> int:
 
     Raises:
         NotFound: it is gone already.
+        Forbidden: the caller may not delete all that goes with it.
         Conflict: others delete types, or change what names this one, all the time; nothing was changed.
     """
     live = Query(kind=kind, where=Test("type", Op.EQ, number), merge=False)
@@ -76,21 +80,37 @@ def delete_type(kind: Kind, project: int, number: int, user: int) -> int:
     def attempt() -> int:
         before = retired.of(project)
         view = view_queries.current(project)
-        count = view_queries.count(view, live)
-        _retire(project, view, before, TYPE_OF[kind], number, user)
+        _check_type(scope, kind, project, number)
+        count = view_queries.count(view, live, UNRESTRICTED)
+        _retire(project, view, before, TYPE_OF[kind], number, scope.caller.id)
         return count
 
     return steps.again(attempt)
 
 
-def delete_version(project: int, number: int, user: int) -> None:
+def delete_version(project: int, number: int, scope: Scope) -> None:
     """Delete a version with its localizations and states. Raises as `delete_type`."""
 
     def attempt() -> None:
         before = retired.of(project)
-        _retire(project, view_queries.current(project), before, DefinitionKind.VERSION, number, user)
+        for each in (Kind.LOCALIZATION, Kind.STATE):
+            view_queries.check_reach(project, _all(each, Test("version", Op.EQ, number)), scope)
+        _retire(project, view_queries.current(project), before, DefinitionKind.VERSION, number, scope.caller.id)
 
     steps.again(attempt)
+
+
+def _check_type(scope: Scope, kind: Kind, project: int, number: int) -> None:
+    """Refuse to delete a type with entities that the caller may not delete. Raises Forbidden."""
+    of_type = Test("type", Op.EQ, number)
+    view_queries.check_reach(project, _all(kind, of_type), scope.at(Level.EDIT))
+    if kind is Kind.MEDIA:
+        for each in (Kind.LOCALIZATION, Kind.STATE):
+            view_queries.check_reach(project, _all(each, Related(Kind.MEDIA, of_type)), scope.at(Level.EDIT))
+
+
+def _all(kind: Kind, where: Tree) -> Query:
+    return Query(kind=kind, where=where, merge=False, show_deleted=True, show_all_marks=True)
 
 
 def _retire(

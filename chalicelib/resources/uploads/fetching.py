@@ -110,8 +110,13 @@ def fetch(url: str, project: int, most: int) -> bytes:
         source = ObjectSource(key)
         _check_size(source.size, most)
         return source.read(0, source.size)
+    return fetch_url(url, most)
+
+
+def fetch_url(url: str, most: int) -> bytes:
+    """All that a URL names, by HTTP; raises as `fetch`."""
     body = bytearray()
-    with opened(url) as response:
+    with open_url(url) as response:
         if response.status != _OK:
             raise _unfetchable(url, f"status {response.status}")
         _check_size(int(response.headers.get("Content-Length") or 0), most)
@@ -143,7 +148,7 @@ class HttpSource:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        with opened(url, {"Range": "bytes=0-0"}) as response:
+        with open_url(url, {"Range": "bytes=0-0"}) as response:
             told = _RANGE.fullmatch(response.headers.get("Content-Range") or "")
             if response.status != _PARTIAL or not told:
                 raise _unfetchable(url, f"status {response.status}; a server that answers to ranges is needed")
@@ -155,7 +160,7 @@ class HttpSource:
         last = min(offset + length, self.size) - 1
         if last < offset:
             return b""
-        with opened(self._url, {"Range": f"bytes={offset}-{last}"}) as response:
+        with open_url(self._url, {"Range": f"bytes={offset}-{last}"}) as response:
             if response.status != _PARTIAL:
                 raise _unfetchable(self._url, f"status {response.status} for a range")
             data = b"".join(blocks(response, last + 1 - offset))
@@ -165,7 +170,7 @@ class HttpSource:
 
 
 @contextmanager
-def opened(url: str, headers: Mapping[str, str] | None = None) -> Iterator[BaseHTTPResponse]:
+def open_url(url: str, headers: Mapping[str, str] | None = None) -> Iterator[BaseHTTPResponse]:
     """The answer to a GET after at most `REDIRECTS` redirects, each judged as the first URL was.
 
     The headers, which may be secret, go to the origin of the first URL and to no other.

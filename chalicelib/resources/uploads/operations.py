@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -26,6 +26,8 @@ _MOST_KEYS = 10_000
 
 class UploadInfoQuery(Resource, kw_only=True):
     """What is to be uploaded, and how."""
+
+    names: ClassVar = {"media_id": "media", "file_id": "file"}
 
     expiration: Annotated[int, Meta(ge=1, le=WEEK, description="Seconds that the URLs are good for.")] = DAY
     num_parts: Annotated[int, Meta(ge=1, le=MOST_PARTS, description="Parts of the upload.")] = 1
@@ -88,7 +90,7 @@ def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
     if query.bucket_id is not None:
         bucket = buckets_service.chosen(call.target, call.caller, query.bucket_id)
     key = uploads_service.key_for(
-        call.target, call.caller.id, media=query.media_id, file=query.file_id, filename=query.filename, bucket=bucket
+        call.target, call.scope, media=query.media_id, file=query.file_id, filename=query.filename, bucket=bucket
     )
     upload, urls = uploads_service.begin(key, query.num_parts, query.expiration)
     return UploadInfo(urls=urls, key=key, upload_id=upload)
@@ -97,7 +99,7 @@ def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
 def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> MessageResponse:
     """Make one object of the parts."""
     body = call.body
-    uploads_service.check_key(body.key, call.target, call.caller)
+    uploads_service.check_key(body.key, call.target, call.scope)
     buckets_service.check_key(call.target, body.key, body.bucket_id)
     parts = [{"ETag": part.ETag, "PartNumber": part.PartNumber} for part in body.parts]
     objects.complete(body.key, body.upload_id, sorted(parts, key=lambda part: part["PartNumber"]))
@@ -106,7 +108,7 @@ def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> Mess
 
 def get_download_info(call: Call[Project, DownloadInfoQuery, DownloadInfoSpec]) -> list[DownloadInfo]:
     """A URL for each key, in the order asked."""
-    urls = uploads_service.download_urls(call.caller.id, call.project, call.body.keys, call.query.expiration)
+    urls = uploads_service.download_urls(call.scope, call.project, call.body.keys, call.query.expiration)
     return [DownloadInfo(key=key, url=url) for key, url in zip(call.body.keys, urls, strict=True)]
 
 

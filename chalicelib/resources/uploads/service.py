@@ -6,8 +6,7 @@ from collections import defaultdict
 from datetime import UTC, datetime
 
 from chalicelib.access import authentication
-from chalicelib.access import scope as access_scope
-from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.kinds import Kind
@@ -19,7 +18,13 @@ from chalicelib.storage.objects import objects, owners, presigned
 
 
 def key_for(
-    project: Project, user: int, *, media: int | None, file: int | None, filename: str | None, bucket: int | None = None
+    project: Project,
+    scope: Scope,
+    *,
+    media: int | None,
+    file: int | None,
+    filename: str | None,
+    bucket: int | None = None,
 ) -> str:
     """A fresh key: under a media, under a File, or among the uploads; in the project's bucket for it, or in `bucket`.
 
@@ -30,9 +35,9 @@ def key_for(
     if media is not None and file is not None:
         raise BadInput("media_id and file_id: give one of them, not both.")
     if media is not None:
-        _check_in(project, Kind.MEDIA, media, "media_id")
+        _check_in(scope, project, Kind.MEDIA, media, "media_id")
     elif file is not None:
-        _check_in(project, Kind.FILE, file, "file_id")
+        _check_in(scope, project, Kind.FILE, file, "file_id")
     is_upload = media is None and file is None
     name = buckets_service.named(
         project, object_keys.name_for(filename), bucket or (project.upload_bucket if is_upload else project.bucket)
@@ -42,7 +47,7 @@ def key_for(
     if file is not None:
         return object_keys.file_key(project.organization, project.id, file, name)
     day = datetime.now(UTC).date().isoformat()
-    return object_keys.upload_key(project.organization, project.id, user, name, day)
+    return object_keys.upload_key(project.organization, project.id, scope.caller.id, name, day)
 
 
 def begin(key: str, parts: int, seconds: int) -> tuple[str, list[str]]:
@@ -52,7 +57,7 @@ def begin(key: str, parts: int, seconds: int) -> tuple[str, list[str]]:
     return objects.presign_parts(key, parts, seconds)
 
 
-def download_urls(user: int, project: int, wanted: list[str], seconds: int) -> list[str]:
+def download_urls(scope: Scope, project: int, wanted: list[str], seconds: int) -> list[str]:
     """A URL for each key, in order; those the user got before while they are good.
 
     Raises:
@@ -61,12 +66,12 @@ def download_urls(user: int, project: int, wanted: list[str], seconds: int) -> l
     """
     for key in wanted:
         object_keys.check_project(key, project)
-    _check_open(project, wanted)
-    found = presigned.urls(user, wanted, seconds)
+    check_open(scope, project, wanted)
+    found = presigned.urls(scope.caller.id, wanted, seconds)
     return [found[key] for key in wanted]
 
 
-def _check_in(project: Project, kind: Kind, number: int, name: str) -> None:
+def _check_in(scope: Scope, project: Project, kind: Kind, number: int, name: str) -> None:
     try:
         found = entities.get(kind, number)
     except NotFound:
@@ -74,10 +79,10 @@ def _check_in(project: Project, kind: Kind, number: int, name: str) -> None:
     if found is None or found.project != project.id:
         message = f"{name}: there is no {kind} {number} in project {project.id}."
         raise BadInput(message)
-    access_scope.check(kind, [found])
+    scope.check(kind, [found])
 
 
-def check_key(key: str, project: Project, caller: Caller) -> None:
+def check_key(key: str, project: Project, scope: Scope) -> None:
     """Refuse to finish an upload to a key.
 
     One that OrganizationUploadInfo gave, `organization/name`, is finished in any project of the organization by who
@@ -90,32 +95,32 @@ def check_key(key: str, project: Project, caller: Caller) -> None:
     organization = object_keys.organization_of(key)
     if organization is None:
         object_keys.check_project(key, project.id)
-        _check_open(project.id, [key])
-    elif organization != project.organization or not authentication.organization_level(caller, organization):
+        check_open(scope, project.id, [key])
+    elif organization != project.organization or not authentication.organization_level(scope.caller, organization):
         message = f"key: {key!r} does not belong to the organization of project {project.id}, or you do not."
         raise Forbidden(message)
 
 
-def _check_open(project: int, wanted: list[str]) -> None:
+def check_open(scope: Scope, project: int, wanted: list[str]) -> None:
     """Raise Forbidden unless the caller of this request may reach the objects of keys of a project.
 
     Those in the folder of a media are open with it, or with any clone that names them; those of nothing that is there,
     such as uploads, with whatever lets the caller ask.
     """
-    scope = access_scope.scope(project)
+    restricted = scope.terms(project)
     folders: defaultdict[tuple[Kind, int], set[str]] = defaultdict(set)
     for key in wanted:
-        if (owner := object_keys.owner_of(key)) and Kind(owner[1]) in scope:
+        if (owner := object_keys.owner_of(key)) and Kind(owner[1]) in restricted:
             folders[Kind(owner[1]), owner[2]].add(key)
     for (kind, number), keys_there in folders.items():
-        _check_folder(project, kind, number, keys_there)
+        _check_folder(scope, project, kind, number, keys_there)
 
 
-def _check_folder(project: int, kind: Kind, number: int, wanted: set[str]) -> None:
+def _check_folder(scope: Scope, project: int, kind: Kind, number: int, wanted: set[str]) -> None:
     others = owners.clones(project, number) if kind is Kind.MEDIA else ()
     rows = [row.entity for row in entities.many(kind, [number, *others]).values() if row.entity.project == project]
     closed = set(wanted)
-    for row in access_scope.only(kind.value, rows):
+    for row in scope.only(kind.value, rows):
         closed -= wanted if row.id == number else object_cleanup.named(row)
     if closed:
         message = f"key: {min(closed)!r} belongs to a {kind} that is closed to you."

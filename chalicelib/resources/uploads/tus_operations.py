@@ -13,12 +13,12 @@ from datetime import datetime
 from email.utils import format_datetime
 from typing import Any
 
-from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import Scope
 from chalicelib.core import tus
-from chalicelib.core.permissions import Permission, Verdict, decide
+from chalicelib.core.permissions import Level, Permission, Verdict, decide
 from chalicelib.core.tus import Upload
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
-from chalicelib.http.addresses import PROJECT
+from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, within
 from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation
 from chalicelib.resources.uploads import tus as uploads_tus
 from chalicelib.settings import settings
@@ -53,7 +53,7 @@ def _find(path: dict[str, Any]) -> Found[Upload]:
     return Found(thing=upload, project=upload.project)
 
 
-ONE = replace(PROJECT, what="upload", locate=_find, variables={"id": str})
+ONE = within(replace(PROJECT, what="upload", locate=_find, variables={"id": str}))
 
 
 def capabilities(_: Call[None, NoQuery, None]) -> Answer:
@@ -73,7 +73,7 @@ def create(call: Call[None, NoQuery, bytes]) -> Answer:
         if len(call.body) > length:
             raise BadInput("Upload-Length: it is less than the bytes sent along.")
     found = PROJECT.find({"project": number})
-    _check_may(call.caller, found)
+    _check_may(call.scope, found)
     upload = uploads_tus.create(
         found.thing, call.caller.id, length, metadata.get("filename"), headers.get("upload-metadata", "")
     )
@@ -129,9 +129,9 @@ def download(call: Call[Upload, NoQuery, None]) -> Answer:
     return Answer(status=302, headers={"Location": objects.presign_get(upload.key, 3600)})
 
 
-def _check_may(caller: Caller, found: Found[Any]) -> None:
-    level = PROJECT.level(caller, found)
-    verdict = decide(Permission.TRANSFER, signed_in=True, is_staff=caller.is_staff, level=level)
+def _check_may(scope: Scope, found: Found[Any]) -> None:
+    level = WITHIN_PROJECT.level(scope.at(Level.TRANSFER), found)
+    verdict = decide(Permission.TRANSFER, signed_in=True, is_staff=scope.caller.is_staff, level=level)
     if verdict is Verdict.UNKNOWN:
         raise NotFound.of("Project", found.project)
     if verdict is Verdict.FORBIDDEN:

@@ -71,7 +71,7 @@ def change_version(call: Call[Version, NoQuery, VersionUpdate], change: dict[str
 
 def remove_version(call: Call[Version, NoQuery, None]) -> None:
     """Delete the version with its localizations and states (`spec/1` Version)."""
-    retirement.delete_version(call.project, call.target.id, call.caller.id)
+    retirement.delete_version(call.project, call.target.id, call.scope)
 
 
 def _check_bases(known: dict[int, Version], bases: list[int] | None) -> None:

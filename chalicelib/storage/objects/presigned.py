@@ -57,6 +57,13 @@ def urls(user: int, keys: Iterable[str], seconds: int, *, fresh: bool = False) -
     return found
 
 
+def forget(user: int) -> None:
+    """Remove the URLs that are remembered for a user. Those that the user has stay valid until they expire."""
+    with RecordRow.batch_write() as batch:
+        for row in RecordRow.query(f"presigned#{user}", consistent_read=True, attributes_to_get=["pk", "sk"]):
+            batch.delete(row)
+
+
 def _read(user: int, folders: Iterable[str]) -> dict[str, _Urls]:
     keys = [(f"presigned#{user}", folder) for folder in folders]
     found: dict[str, _Urls] = {}

@@ -3,49 +3,12 @@
 from __future__ import annotations
 
 import re
-import uuid
-
-import pytest
 
 from chalicelib.errors import Unavailable
 from chalicelib.resources.accounts import registration
-from chalicelib.settings import Settings, settings
-from infra.local import aws, outbox
-from tests.conftest import Api, new_user
-
-PASSWORD = "correct horse 7"
-
-
-@pytest.fixture
-def address():
-    return f"{uuid.uuid4().hex[:10]}@example.org"
-
-
-@pytest.fixture
-def configured(monkeypatch):
-    """Changes settings for one test."""
-
-    def change(**values):
-        import msgspec
-
-        changed: Settings = msgspec.structs.replace(settings(), **values)
-        for module in ("registration", "letters"):
-            monkeypatch.setattr(f"chalicelib.services.{module}.settings", lambda: changed)
-
-    return change
-
-
-def newest_mail_to(address):
-    return next(mail for mail in reversed(outbox.sent(aws.REGION)) if address in mail["to"])
-
-
-def spec(address, **more):
-    name = f"u{uuid.uuid4().hex[:8]}"
-    return {"username": name, "first_name": "A", "last_name": "B", "email": address, "password": PASSWORD, **more}
-
-
-def word_in(text, name="registration_token"):
-    return re.search(rf"{name}=([0-9a-f-]+)", text)[1]
+from chalicelib.settings import settings
+from tests.resources.accounts.mails import PASSWORD, newest_mail_to, spec, token_in
+from tests.service import Api, new_user
 
 
 def _refuse(*_):
@@ -58,8 +21,8 @@ class TestInvitations:
         assert said.status == 201
         assert "/registration?registration_token=" in said.message
         api.drain()
-        token = word_in(newest_mail_to(address)["text"])
-        assert token == word_in(said.message)
+        token = token_in(newest_mail_to(address)["text"])
+        assert token == token_in(said.message)
         user = nobody.made("Users", spec(address, registration_token=token))
         assert user in [item["user"] for item in api.get(f"Affiliations/{organization}").json]
         assert api.get(f"Invitation/{said.json['id']}").json["status"] == "Accepted"
@@ -70,7 +33,7 @@ class TestInvitations:
         said = api.post(f"Invitations/{organization}", {"email": other.user.email, "permission": "Admin"})
         assert "/accept?registration_token=" in said.message
         assert said.json["user_id"] == other.user.id
-        token = word_in(said.message)
+        token = token_in(said.message)
         assert new_user().post("Accept", {"registration_token": token}).status == 403
         assert other.post("Accept", {"registration_token": token}).status == 201
         assert other.get(f"Organization/{organization}").json["permission"] == "Admin"
@@ -78,7 +41,7 @@ class TestInvitations:
 
     def test_the_token_is_for_the_invited_address_only(self, api, nobody, organization, address):
         said = api.post(f"Invitations/{organization}", {"email": address, "permission": "Member"})
-        other = spec("other@example.org", registration_token=word_in(said.message))
+        other = spec("other@example.org", registration_token=token_in(said.message))
         assert nobody.post("Users", other).status == 400
 
     def test_one_address_has_one_pending_invitation(self, api, organization, address):
@@ -93,21 +56,21 @@ class TestInvitations:
         said = api.post(f"Invitations/{organization}", body)
         monkeypatch.setattr(registration, "INVITATION_DAYS", -1)
         assert api.get(f"Invitation/{said.json['id']}").json["status"] == "Expired"
-        late = spec(address, registration_token=word_in(said.message))
+        late = spec(address, registration_token=token_in(said.message))
         assert nobody.post("Users", late).status == 400
         assert api.post(f"Invitations/{organization}", body).status == 201
 
-    def test_without_its_letter_there_is_no_invitation(self, api, organization, address, monkeypatch):
+    def test_without_its_mail_there_is_no_invitation(self, api, organization, address, monkeypatch):
         body = {"email": address, "permission": "Member"}
         with monkeypatch.context() as broken:
-            broken.setattr(registration.letters, "send", _refuse)
+            broken.setattr(registration.system_emails, "send", _refuse)
             assert api.post(f"Invitations/{organization}", body).status == 503
         assert api.get(f"Invitations/{organization}").json == []
         assert api.post(f"Invitations/{organization}", body).status == 201
         assert api.post(f"Invitations/{organization}", {**body, "email": "no address"}).status == 400
         assert len(api.get(f"Invitations/{organization}").json) == 1
 
-    def test_who_belongs_already_is_not_invited(self, api, organization):
+    def test_a_user_of_the_organization_is_not_invited(self, api, organization):
         assert api.post(f"Invitations/{organization}", {"email": api.user.email, "permission": "Member"}).status == 400
 
 
@@ -117,7 +80,7 @@ class TestPasswordReset:
         user = api.made("Users", body)
         assert nobody.post("PasswordReset", {"email": address.upper()}).status == 201
         api.drain()
-        word = word_in(newest_mail_to(address.upper())["text"], "reset_token")
+        word = token_in(newest_mail_to(address.upper())["text"], "reset_token")
         change = {"password": "battery staple 8", "reset_token": word}
         assert nobody.patch(f"User/{api.user.id}", change).status == 400
         assert nobody.patch(f"User/{user}", {**change, "password": "short"}).status == 400
@@ -133,24 +96,24 @@ class TestPasswordReset:
         token = nobody.post("Token", {"username": body["username"], "password": PASSWORD}).json["token"]
         nobody.post("PasswordReset", {"email": address})
         api.drain()
-        word = word_in(newest_mail_to(address)["text"], "reset_token")
+        word = token_in(newest_mail_to(address)["text"], "reset_token")
         nobody.patch(f"User/{user}", {"password": "battery staple 8", "reset_token": word})
         assert Api(None, token).get("User/GetCurrent").status == 401
 
     def test_an_unknown_address_is_refused(self, nobody):
         assert nobody.post("PasswordReset", {"email": "nobody@example.org"}).status == 400
 
-    def test_nobody_changes_a_user_otherwise(self, nobody, api):
+    def test_without_a_token_only_a_reset_changes_a_user(self, nobody, api):
         assert nobody.patch(f"User/{api.user.id}", {"first_name": "x"}).status == 401
         assert nobody.patch(f"User/{api.user.id}", {"password": "battery staple 8"}).status == 401
 
 
 class TestRegistration:
-    def test_anybody_registers_where_that_is_on(self, nobody, address, configured):
+    def test_registration_is_open_where_the_deployment_says_so(self, nobody, address, configured):
         configured(anonymous_registration=True)
         assert nobody.post("Users", spec(address)).status == 201
 
-    def test_an_address_is_confirmed_by_its_link(self, nobody, api, address, configured):
+    def test_visiting_the_link_confirms_an_address(self, nobody, api, address, configured):
         configured(anonymous_registration=True, confirm_registration=True)
         body = spec(address)
         nobody.made("Users", body)
@@ -163,16 +126,16 @@ class TestRegistration:
         assert nobody.get(path).status == 200
         assert nobody.post("Token", credentials).status == 201
 
-    def test_without_its_letter_there_is_no_account(self, nobody, address, configured, monkeypatch):
+    def test_without_its_mail_there_is_no_account(self, nobody, address, configured, monkeypatch):
         configured(anonymous_registration=True, confirm_registration=True)
         wanted = spec(address)
         with monkeypatch.context() as broken:
-            broken.setattr(registration.letters, "send", _refuse)
+            broken.setattr(registration.system_emails, "send", _refuse)
             assert nobody.post("Users", wanted).status == 503
         assert nobody.post("Users", wanted).status == 201
         assert nobody.post("Users", wanted).status == 400
 
-    def test_without_mail_nobody_is_made_who_must_confirm(self, nobody, address, configured):
+    def test_an_account_that_must_be_confirmed_needs_mail(self, nobody, address, configured):
         configured(anonymous_registration=True, confirm_registration=True, email_enabled=False)
         assert nobody.post("Users", spec(address)).status == 400
         configured(anonymous_registration=True)

@@ -75,7 +75,6 @@ class TestRegistration:
             ("a: 1", ["manifest"]),
             (MANIFEST.replace("Workflow", "Pod"), ["manifest", "kind"]),
             (MANIFEST.replace("entrypoint: say", "entrypoint: sing"), ["manifest", "sing"]),
-            (MANIFEST.replace("spec:", "spec:\n  onExit: say"), ["onExit", "AWS Batch"]),
         ],
         ids=lambda value: repr(value)[:30],
     )

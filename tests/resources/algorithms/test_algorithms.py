@@ -13,7 +13,7 @@ from chalicelib.resources.hosted_templates import rendering
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage.objects import objects
-from tests.conftest import new_user
+from tests.service import new_user
 
 MANIFEST = """
 apiVersion: argoproj.io/v1alpha1
@@ -154,15 +154,22 @@ class TestRegistration:
         assert said.status == 400
         assert "line 10, column" in said.message or "line 11, column" in said.message
 
-    def test_without_a_cluster_what_batch_cannot_do_is_refused(self, api, project, organization):
-        manifest = saved(api, project, MANIFEST.replace("spec:", "spec:\n  onExit: say"))
-        said = api.post(f"Algorithms/{project}", spec(api, project, manifest=manifest))
+    @pytest.mark.parametrize(
+        ("old", "new", "says"),
+        [
+            ("spec:", "spec:\n  onExit: say", "line 6: spec: onExit is not supported by AWS Batch"),
+            ("- name: say", "- name: say\n      daemon: true", "line 9: template 'say': daemon is not supported"),
+            ("{image: alpine,", "{image: alpine, tty: true,", "line 9: template 'say': container: tty is not"),
+            ("media_ids}}", "media_ids}} {{=1+1}}", "line 8: template 'say': expressions {{=…}} are not supported"),
+        ],
+    )
+    def test_without_a_cluster_the_launch_says_what_batch_cannot_do(self, api, project, organization, old, new, says):
+        manifest = saved(api, project, MANIFEST.replace(old, new))
+        wanted = spec(api, project, manifest=manifest)
+        api.made(f"Algorithms/{project}", wanted)
+        said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": [1]})
         assert said.status == 400
-        assert "onExit is not supported by AWS Batch" in said.message
-        cluster = api.made(
-            f"JobClusters/{organization}", {"name": "c", "host": "h", "port": 443, "token": "t", "cert": "c"}
-        )
-        assert api.made(f"Algorithms/{project}", spec(api, project, manifest=manifest, cluster=cluster))
+        assert says in said.message
 
     def test_without_a_cluster_the_user_must_be_staff(self, api, project, member):
         other = member("Can Edit")

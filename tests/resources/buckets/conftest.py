@@ -118,7 +118,7 @@ def own_store(monkeypatch):
     server = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY})
     server.start()
     monkeypatch.setenv("LIMN_S3_ENDPOINT", server.url)
-    caches = (settings, objects.s3_store._presigner, objects.s3_store.own)
+    caches = (settings, objects.s3._presigner, objects.s3.own)
     for cache in caches:
         cache.cache_clear()
     yield

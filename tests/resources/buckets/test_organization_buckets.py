@@ -9,7 +9,7 @@ from chalicelib.core.integrations import BUCKET
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from tests.conftest import new_user
+from tests.service import new_user
 
 SECRET = "planted-secret-7f3a"
 FLAT = {"name": "b", "access_key": "AK", "secret_key": SECRET, "endpoint_url": "https://s3.example.org", "region": "eu"}

@@ -10,8 +10,8 @@ import pytest
 import requests
 
 from chalicelib.core import object_keys
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.settings import settings
 from chalicelib.storage.objects import objects, placement
 from tests.resources.buckets.conftest import put_file

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.conftest import join, new_user
 from tests.resources.annotations.boxes import settle
+from tests.service import join, new_user
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.objects import objects
+from chalicelib.video import clip
 from tests.resources.media.samples import media_type, transcode, uploaded, video
 
 
@@ -58,7 +60,51 @@ def read(api, path):
     return boto3.client("s3").get_object(Bucket=settings().media_bucket, Key=key)["Body"].read()
 
 
-@pytest.mark.usefixtures("cutting")
+@pytest.fixture
+def calls(monkeypatch):
+    """What is read of the object store, as (key, offset, length)."""
+    read = []
+    ranged = objects.read_range
+
+    def noting(key, offset, length, **more):
+        read.append((key, offset, length))
+        return ranged(key, offset, length, **more)
+
+    monkeypatch.setattr(objects, "read_range", noting)
+    return read
+
+
+@pytest.mark.parametrize("ranges", ["0:131", "0:10,20:60,70:131"])
+def test_a_clip_of_neighbouring_fragments_is_one_read_of_the_store(api, media, calls, ranges):
+    api.get(f"GetClip/{media}", frame_ranges="0:0")
+    calls.clear()
+    said = api.get(f"GetClip/{media}", frame_ranges=ranges)
+    assert said.status == 200
+    assert frames_in(read(api, said.json["file"]["path"])) == 132
+    assert len(calls) == 1
+
+
+def test_a_long_clip_is_read_in_parts_of_some_megabytes(api, media, calls, monkeypatch):
+    monkeypatch.setattr(clip, "LARGEST_READ", 20_000)
+    said = api.get(f"GetClip/{media}", frame_ranges="0:131")
+    assert frames_in(read(api, said.json["file"]["path"])) == 132
+    assert len(calls) > 2
+
+
+class TestLongClips:
+    """Clips that the clip function cuts while the request waits."""
+
+    @pytest.mark.parametrize("reencode", [0, 1])
+    def test_they_hold_the_same(self, api, media, cutting, monkeypatch, reencode):
+        monkeypatch.setattr(clips_service, "LARGEST_COPIED", 0)
+        monkeypatch.setattr(clips_service, "LARGEST_ENCODED", 0)
+        said = api.get(f"GetClip/{media}", frame_ranges="30:60", reencode=reencode)
+        assert (said.json["segment_start_frames"], said.json["segment_end_frames"]) == (
+            ([30], [60]) if reencode else ([25, 50], [49, 74])
+        )
+        assert frames_in(read(api, said.json["file"]["path"])) == (31 if reencode else 50)
+
+
 class TestGetClip:
     def test_whole_fragments_are_copied_and_told(self, api, media):
         said = api.get(f"GetClip/{media}", frame_ranges="30:60")
@@ -95,8 +141,9 @@ class TestGetClip:
         assert api.get(f"GetClip/{media}", frame_ranges="0:0").status == 400
 
 
-def test_a_clip_that_nobody_cuts_says_so_in_time(api, media, monkeypatch):
+def test_a_long_clip_that_is_not_cut_in_time_says_so(api, media, monkeypatch):
     monkeypatch.setattr(clips_service, "PATIENCE", 0.2)
+    monkeypatch.setattr(clips_service, "LARGEST_COPIED", 0)
     said = api.get(f"GetClip/{media}", frame_ranges="0:0")
     assert said.status == 503
     api.drain()

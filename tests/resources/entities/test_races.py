@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chalicelib.access import passwords
-from tests.conftest import new_user
+from tests.service import new_user
 
 THREADS = 8
 ROUNDS = [pytest.param(4), pytest.param(200, marks=pytest.mark.nightly)]

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from chalicelib.storage.objects import objects
-from tests.conftest import new_user
+from tests.service import new_user
 
 ATTRIBUTES = [
     {"name": "Kind", "dtype": "string"},

@@ -8,6 +8,7 @@ from PIL import Image
 
 from chalicelib.core.definitions import ResolutionConfig
 from chalicelib.storage.objects import objects
+from chalicelib.video import drawing, isolation
 from tests.resources.media.samples import frame_shown, media_type, picture, transcode, uploaded, video
 
 JPG, PNG = b"\xff\xd8\xff", b"\x89PNG"
@@ -90,7 +91,7 @@ class TestGetFrame:
         tagged = replace(viewer, headers={**viewer.headers, "If-None-Match": said.headers["ETag"]})
         assert tagged.get(f"GetFrame/{media}").status == 200
 
-    def test_only_the_fragment_is_read(self, viewer, media, monkeypatch):
+    def test_a_frame_is_one_read_of_its_fragment(self, viewer, media, monkeypatch):
         read = []
         real = objects.read_range
 
@@ -98,10 +99,33 @@ class TestGetFrame:
             read.append(length)
             return real(key, offset, length, **more)
 
+        viewer.get(f"GetFrame/{media}", frames=0)
         monkeypatch.setattr(objects, "read_range", counting)
         viewer.get(f"GetFrame/{media}", frames=60)
         whole = viewer.get(f"Media/{media}").json["media_files"]["streaming"][-1]["size"]
+        assert len(read) == 1
         assert sum(read) < whole / 2
+        read.clear()
+        assert viewer.get(f"GetFrame/{media}", frames="0,1,30,31,60,74").status == 200
+        assert len(read) == 1, "neighbouring fragments are read together"
+        read.clear()
+        assert viewer.get(f"GetFrame/{media}", frames="0,1,60,74").status == 200
+        assert len(read) == 2
+
+    def test_what_costs_too_much_is_refused_before_decoding(self, viewer, media, monkeypatch):
+        monkeypatch.setattr(drawing, "MOST_SECONDS", 0.01)
+        read = []
+        monkeypatch.setattr(objects, "read_range", lambda *given, **_: read.append(given))
+        frames = ",".join(str(frame) for frame in range(75))
+        said = viewer.get(f"GetFrame/{media}", frames=frames, animate=5)
+        assert (said.status, said.message.startswith("frames: drawing this takes about")) == (400, True)
+        assert "Ask for fewer frames" in said.message
+        assert read == []
+
+    def test_decoding_ends_at_its_deadline(self, viewer, media, monkeypatch):
+        monkeypatch.setattr(isolation, "ANSWERING", isolation.Limits(seconds=0.01))
+        said = viewer.get(f"GetFrame/{media}", frames=",".join(["5", "70"] * 30), animate=5)
+        assert (said.status, said.message) == (400, "Working on the file takes longer than allowed.")
 
     def test_an_image_has_one_frame(self, api, viewer, project):
         url = uploaded(api, project, picture(30, 20), "a.jpg")

@@ -74,7 +74,7 @@ class TestGetLocalizationGraphic:
         [
             ("box", box(), (40, 40)),
             ("box", box(width=0.0, height=0.0), (3, 3)),
-            ("box", box(x=0.9, y=0.9, width=0.5, height=0.5), (20, 10)),
+            ("box", box(x=0.9, y=0.9, width=0.5, height=0.5), (100, 50)),
             ("box", box(0, 0, 1, 1), (200, 100)),
             ("dot", {"x": 0.5, "y": 0.5}, (21, 21)),
             ("line", {"x": 0.5, "y": 0.5, "u": -0.25, "v": 0.25}, (70, 45)),
@@ -84,6 +84,11 @@ class TestGetLocalizationGraphic:
     def test_its_size_follows_from_its_shape(self, api, image, make, dtype, geometry, size):
         found = opened(api.get(f"LocalizationGraphic/{make(dtype, image, **geometry)}")).size
         assert all(abs(side - wanted) <= 1 for side, wanted in zip(found, size, strict=True)), found
+
+    @pytest.mark.parametrize("place", [0.0, 0.001, 0.03, 0.97, 0.999, 1.0])
+    def test_a_part_at_the_border_is_shifted_inside_and_keeps_its_size(self, api, image, make, place):
+        for x, y in ((place, 0.5), (0.5, place), (place, place)):
+            assert opened(api.get(f"LocalizationGraphic/{make('dot', image, x=x, y=y)}")).size == (21, 21)
 
     def test_margins_of_ones_own(self, api, image, make):
         number = make("box", image, **box())

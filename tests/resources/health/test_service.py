@@ -1,64 +1,56 @@
-"""What belongs to nobody's data: health, notices to the operator, permalinks."""
+"""Health checks, and notifications of the operator."""
 
 from __future__ import annotations
 
 import uuid
 
-import msgspec
 import pytest
 
-from chalicelib.core.accounts import USER
-from chalicelib.core.entities import MediaFiles
-from chalicelib.core.kinds import Kind
 from chalicelib.errors import Unavailable
 from chalicelib.resources.health import operations as health_operations
-from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.dynamodb.tables import RecordRow
+from chalicelib.settings import override, settings
+from chalicelib.storage.dynamodb.tables import EntityRow
 from infra.local import aws, outbox
-from tests.conftest import join, new_user
 from tests.roles import RECORDER
 
 
 class TestHealth:
-    def test_anybody_may_ask(self, nobody):
+    def test_the_short_check_is_open_and_the_full_one_needs_a_token(self, nobody, stranger):
         assert nobody.get("HealthCheck").json == [{"part": "service", "status": "ok"}]
-        parts = [part["part"] for part in nobody.get("HealthCheckFull").json]
+        assert nobody.get("HealthCheckFull").status == 401
+        parts = [part["part"] for part in stranger.get("HealthCheckFull").json]
         assert parts == ["service", "database", "object store", "queues", "key service"]
 
     @pytest.mark.parametrize("place", [0, 1, 2, 3])
-    def test_the_part_that_is_away_is_named_and_nothing_else(self, nobody, monkeypatch, place):
+    def test_the_part_that_is_away_is_named_and_nothing_else(self, nobody, stranger, monkeypatch, place):
         def away():
             raise Unavailable("table limn-local-records in account 123456789012")
 
         parts = list(health_operations.PARTS)
         parts[place] = (parts[place][0], away)
         monkeypatch.setattr(health_operations, "PARTS", tuple(parts))
-        said = nobody.get("HealthCheckFull")
+        said = stranger.get("HealthCheckFull")
         assert said.status == 503
         assert said.json == {"message": f"The {parts[place][0]} does not answer.", "details": "None"}
         assert nobody.get("HealthCheck").status == 200
 
     @pytest.mark.parametrize(
         ("member", "part"),
-        [("records_table", "database"), ("views_bucket", "object store"), ("clip_queue_url", "queues")],
+        [("entities_table", "database"), ("views_bucket", "object store"), ("clip_queue_url", "queues")],
     )
-    def test_what_is_not_there_does_not_answer(self, nobody, monkeypatch, member, part):
+    def test_what_is_not_there_does_not_answer(self, stranger, monkeypatch, member, part):
         there = getattr(settings(), member)
-        changed = msgspec.structs.replace(settings(), **{member: there + "x"})
-        if member == "records_table":
-            monkeypatch.setattr(RecordRow.Meta, "table_name", there + "x")
-            monkeypatch.setattr(RecordRow, "_connection", None)
-        for module in ("chalicelib.storage.health", "chalicelib.queues.sending"):
-            monkeypatch.setattr(f"{module}.settings", lambda: changed)
-        said = nobody.get("HealthCheckFull")
+        if member == "entities_table":
+            monkeypatch.setattr(EntityRow.Meta, "table_name", there + "x")
+            monkeypatch.setattr(EntityRow, "_connection", None)
+        with override(**{member: there + "x"}):
+            said = stranger.get("HealthCheckFull")
         assert (said.status, said.message) == (503, f"The {part} does not answer.")
         RECORDER.refused.clear()  # no role names what is not there
 
-    def test_a_key_that_is_gone_does_not_answer(self, nobody, monkeypatch):
-        changed = msgspec.structs.replace(settings(), key_id="00000000-0000-0000-0000-000000000000")
-        monkeypatch.setattr("chalicelib.storage.sealing.settings", lambda: changed)
-        said = nobody.get("HealthCheckFull")
+    def test_a_key_that_is_gone_does_not_answer(self, stranger):
+        with override(key_id="00000000-0000-0000-0000-000000000000"):
+            said = stranger.get("HealthCheckFull")
         assert (said.status, said.message) == (503, "The key service does not answer.")
         RECORDER.refused.clear()
 
@@ -69,12 +61,11 @@ class TestNotify:
         assert (said.status, said.message) == (503, "Not Processed")
 
     @pytest.fixture
-    def operator(self, monkeypatch):
+    def operator(self):
         """The address for notices."""
         address = f"operator-{uuid.uuid4()}@example.org"
-        changed = msgspec.structs.replace(settings(), notify_address=address)
-        monkeypatch.setattr("chalicelib.resources.email.notify_operations.settings", lambda: changed)
-        return address
+        with override(notify_address=address):
+            yield address
 
     @pytest.mark.parametrize("more", [{}, {"send_as_file": 0}, {"sendAsFile": 0}])
     def test_a_notice_reaches_the_operator(self, api, operator, more):
@@ -111,59 +102,3 @@ class TestNotify:
     )
     def test_a_bad_notice_is_refused(self, api, body):
         assert api.post("Notify", body).status == 400
-
-
-class TestPermalink:
-    @pytest.fixture
-    def media(self, api, project, organization):
-        kind = api.made(f"MediaTypes/{project}", {"name": "video", "dtype": "video"})
-        number = api.made(f"Medias/{project}", {"type": kind, "name": "a.mp4", "md5": ""})
-        place = f"{organization}/{project}/{number}"
-        files = {
-            "streaming": [
-                {"path": f"{place}/{height}.mp4", "codec": "h264", "resolution": [height, height * 2]}
-                for height in (240, 700, 1080)
-            ],
-            "thumbnail": [{"path": f"{place}/t.jpg", "resolution": [10, 10]}],
-            "audio": [{"path": f"{place}/a.m4a", "codec": "aac"}, {"path": f"{place}/b.m4a", "codec": "aac"}],
-        }
-        found = msgspec.convert(files, MediaFiles)
-        entities.edit(Kind.MEDIA, number, lambda old: msgspec.structs.replace(old, media_files=found), user=None)
-        return number
-
-    @pytest.mark.parametrize(
-        ("query", "name"),
-        [
-            ({}, "700.mp4"),
-            ({"quality": 0}, "240.mp4"),
-            ({"quality": 5000}, "1080.mp4"),
-            ({"element": "streaming", "quality": 1000}, "1080.mp4"),
-            ({"element": "thumbnail"}, "t.jpg"),
-            ({"element": "audio"}, "a.m4a"),
-        ],
-    )
-    def test_it_leads_a_member_to_the_nearest_file(self, media, member, query, name):
-        said = member("View Only").get(f"Permalink/{media}", **query)
-        assert said.status == 301
-        assert f"/{name}?" in said.headers["Location"]
-        assert said.headers["Cache-Control"] == "no-store"
-
-    def test_what_is_not_there_is_not_found(self, api, media):
-        assert api.get(f"Permalink/{media}", element="archival").status == 404
-        assert api.get(f"Permalink/{media}", element="nonsense").status == 400
-        assert api.get(f"Permalink/{media}", quality=-1).status == 400
-        assert api.get("Permalink/999999999").status == 404
-
-    def test_strangers_and_nobody_learn_nothing(self, nobody, stranger, media):
-        assert nobody.get(f"Permalink/{media}").status == nobody.get("Permalink/999999999").status == 401
-        assert stranger.get(f"Permalink/{media}").status == stranger.get("Permalink/999999999").status == 404
-
-    def test_the_membership_of_anonymous_opens_it_to_everybody(self, nobody, stranger, media, project):
-        guest = new_user()
-        records.edit(USER, guest.user.id, lambda user: msgspec.structs.replace(user, username="anonymous"))
-        try:
-            assert nobody.get(f"Permalink/{media}").status == 401
-            join(guest, project, "View Only")
-            assert nobody.get(f"Permalink/{media}").status == stranger.get(f"Permalink/{media}").status == 301
-        finally:
-            records.edit(USER, guest.user.id, lambda user: msgspec.structs.replace(user, username=guest.user.username))

@@ -6,11 +6,11 @@ import msgspec
 import pytest
 import yaml
 
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.jobs.engines import batch, batch_jobs
 from chalicelib.resources.jobs.engines.base import Away
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
@@ -111,7 +111,7 @@ class TestForkAndJoin:
         batches.move(named["left"], "FAILED", "Essential container in task exited")
         seen = api.get(f"Job/{uid}").json
         assert seen["status"] == "Failed"
-        assert seen["message"] == "Essential container in task exited"
+        assert seen["message"] == "left: Essential container in task exited"
         assert {node["task"]: node["status"] for node in seen["nodes"]}["join"] == "Omitted"
 
     def test_deletion_ends_its_jobs(self, api, project, queue):

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import base64
+import functools
+import socket
+import tempfile
+import time
+from pathlib import Path
 
+import msgspec
 import pytest
 import yaml
 
+from chalicelib.core.integrations import JobCluster
 from chalicelib.resources.jobs.engines import kubernetes
-from chalicelib.resources.jobs.engines.base import Refused
+from chalicelib.resources.jobs.engines.base import Away, Order, Refused
 from chalicelib.resources.jobs.runs import Run
+from chalicelib.settings import settings
+from chalicelib.storage import sealing
 from tests.resources.jobs import clusters
 from tests.workflows.test_workflows import FORK
 
@@ -79,3 +88,87 @@ class TestCertificates:
     def test_what_is_none_is_refused(self, text):
         with pytest.raises(Refused):
             kubernetes._context(text)
+
+
+class TestHosts:
+    @pytest.mark.parametrize(
+        "host",
+        ["x\r\ny", "a b", "user@host", "host/path", "host?query", "http://host", "a:b:c:443", "host#x", "[zz]"],
+    )
+    def test_what_is_no_host_is_refused_when_it_is_registered(self, api, organization, host):
+        said = api.post(f"JobClusters/{organization}", cluster_spec(host))
+        assert said.status == 400
+        assert "host" in said.message
+
+    @pytest.mark.parametrize(
+        "host",
+        [
+            *("127.0.0.1", "127.1", "2130706433", "0x7f000001", "localhost", "10.1.2.3", "169.254.169.254", "[::1]"),
+            *("::1", "[::ffff:127.0.0.1]", "[fd00::1]", "0.0.0.0", "https://127.0.0.1", "100.64.0.1", "inside.example"),
+        ],
+    )
+    def test_inside_the_operators_network_it_is_refused_in_every_form(self, api, organization, monkeypatch, host):
+        resolve = socket.getaddrinfo
+        inside = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.7", 443))]
+        monkeypatch.setattr(
+            socket,
+            "getaddrinfo",
+            lambda name, *a, **k: inside if name == "inside.example" else resolve(name, *a, **k),
+        )
+        said = api.post(f"JobClusters/{organization}", cluster_spec(host))
+        assert said.status == 400
+        assert "no public address" in said.message
+
+    def test_a_change_is_checked_as_a_registration_is(self, api, organization):
+        number = api.made(f"JobClusters/{organization}", cluster_spec("k8s.example.org"))
+        assert api.patch(f"JobCluster/{number}", cluster_spec("127.0.0.1")).status == 400
+
+    def test_a_name_that_leads_inside_later_is_not_connected_to(self, monkeypatch):
+        with socket.socket() as listening:
+            listening.bind(("127.0.0.1", 0))
+            listening.listen()
+            listening.settimeout(0.2)
+            port = listening.getsockname()[1]
+            with pytest.raises(Away) as refused:
+                engine("localhost", port).standings([order()], time.monotonic() + 5)
+            with pytest.raises(TimeoutError):
+                listening.accept()
+        assert "cannot be used at the moment" in str(refused.value)
+
+    def test_open_closed_and_other_ports_are_told_by_the_same_sentence(self, monkeypatch, tmp_path):
+        sentences = set()
+        with socket.socket() as listening, socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            listening.bind(("127.0.0.1", 0))
+            listening.listen()
+            ports = [listening.getsockname()[1], closed.getsockname()[1]]
+            for allowed in ("", ",".join(f"https://127.0.0.1:{port}" for port in ports)):
+                monkeypatch.setenv("LIMN_SERVICE_ORIGINS", allowed)
+                settings.cache_clear()
+                for port in ports:
+                    with pytest.raises(Away) as away:
+                        engine("127.0.0.1", port).standings([order()], time.monotonic() + 0.5)
+                    sentences.add(str(away.value))
+        monkeypatch.undo()
+        settings.cache_clear()
+        assert sentences == {"The job cluster c cannot be used at the moment."}
+
+
+def cluster_spec(host: str, port: int = 6443) -> dict:
+    return {"name": "c", "host": host, "port": port, "token": "t", "cert": certificate()}
+
+
+@functools.cache
+def certificate() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        return clusters.certificates(Path(folder))[0]
+
+
+def engine(host: str, port: int) -> kubernetes.Cluster:
+    secrets = msgspec.json.encode({"token": "t", "cert": certificate()})
+    sealed = sealing.seal(secrets, kubernetes.PURPOSE)
+    return kubernetes.Cluster(JobCluster(id=1, organization=1, name="c", host=host, port=port, sealed=sealed))
+
+
+def order() -> Order:
+    return Order(run=run(), document=dict, parameters=list, claim=lambda: (run(), False))

@@ -8,15 +8,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.resource import now
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 from functions import jobs as function
@@ -195,7 +196,7 @@ class TestDeath:
         with monkeypatch.context() as patched:
             patched.setattr(place, name, die)
             with pytest.raises(KeyboardInterrupt):
-                jobs_service.remove_many(project, None, None)
+                jobs_service.remove_many(project, None, None, UNRESTRICTED)
         assert api.get(f"Job/{uid}").status == 404
         function.handler({}, None)
         assert cluster.workflows == {}
@@ -208,5 +209,5 @@ def test_many_are_removed_in_few_questions(api, project, algorithm, monkeypatch)
     asked = []
     linked = records.linked
     monkeypatch.setattr(records, "linked", lambda *given: asked.append(given) or linked(*given))
-    jobs_service.remove_many(project, None, None)
+    jobs_service.remove_many(project, None, None, UNRESTRICTED)
     assert len(asked) == 1

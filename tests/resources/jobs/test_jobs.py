@@ -225,7 +225,7 @@ class TestTranscodesAsJobs:
             uid=uid, gid=gid, project=project, user=api.user.id, media=7, start_time=now(), spec=TranscodeSpec(url="x")
         )
         records.create(JOB, job)
-        assert api.get(f"Job/{uid}").json["status"] == "pending"
+        assert api.get(f"Job/{uid}").json["status"] == "Pending"
         assert stranger.get(f"Job/{uid}").status == 404
         assert [one["uid"] for one in api.get(f"Jobs/{project}", gid=gid).json] == [uid]
         assert api.get(f"Jobs/{project}").json == []

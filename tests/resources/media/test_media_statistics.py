@@ -9,13 +9,13 @@ import pytest
 
 from chalicelib.core.attributes import AttributeType
 from chalicelib.core.kinds import Kind
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.storage.dynamodb import entities, ids
 from chalicelib.storage.objects import objects, owners
-from tests.conftest import join, new_user
 from tests.resources.media.samples import bare_media, media_type
+from tests.service import join, new_user
 
 _names = itertools.count(1)
 

@@ -16,7 +16,7 @@ from chalicelib.access.masks import BITS_OF, DEPTHS, FULL, mask_of
 from chalicelib.core.accounts import AFFILIATION, Affiliation
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.storage.dynamodb import ids, records
-from tests.conftest import Api, join, new_user
+from tests.service import Api, join, new_user
 
 pytestmark = pytest.mark.usefixtures("fine_grained")
 

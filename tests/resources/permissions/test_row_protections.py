@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.access import authentication, scope
+from chalicelib.access import authentication
 from chalicelib.access.masks import ACL, EXIST, FULL, READ, below, mask_of
+from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.storage.dynamodb import entities
-from tests.conftest import join
+from tests.service import join
 
 VIEW = EXIST | READ
 ALL = mask_of(Level.FULL)
@@ -242,6 +243,5 @@ def test_requests_of_other_callers_do_not_share_what_was_read(api, project, stra
     join(stranger, project, "View Only")
     assert stranger.get(f"Project/{project}").status == 200
     caller = authentication.Caller(id=api.user.id)
-    scope.begin(authentication.Caller(id=stranger.user.id), Level.VIEW)
-    assert scope.project_level(caller, project, "project", lambda: None) is Level.FULL
-    scope.begin(authentication.Caller.nobody(), Level.NONE)
+    Scope.of(authentication.Caller(id=stranger.user.id), Level.VIEW).project_level(project, "project", lambda: None)
+    assert Scope.of(caller, Level.VIEW).project_level(project, "project", lambda: None) is Level.FULL

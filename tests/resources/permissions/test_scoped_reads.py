@@ -107,17 +107,17 @@ class TestWriting:
         image = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
         opened, closed = folders(api, project)
         spec = {"type": image, "name": "a.jpg", "md5": ""}
-        assert guest.post(f"Medias/{project}", {**spec, "section_id": opened}).status == 403
+        assert guest.post(f"Medias/{project}", {**spec, "section_id": opened}).status == 403  # no level to create
         allow(api, guest, ROUND, section=opened)
         said = guest.post(f"Medias/{project}", {**spec, "section_id": opened})
         assert said.status == 201
         assert said.json["object"]["effective_permission"] == ROUND >> 8
         number = said.json["id"]
-        for place in ({"section_id": closed}, {}, {"section": "another"}):
-            assert guest.post(f"Medias/{project}", {**spec, **place}).status == 403, place
+        for place, status in (({"section_id": closed}, 400), ({}, 403), ({"section": "another"}, 403)):
+            assert guest.post(f"Medias/{project}", {**spec, **place}).status == status, place
         assert {section["name"] for section in api.get(f"Sections/{project}").json} == {"open", "closed"}
-        assert guest.patch(f"Media/{number}", {"primary_section": closed}).status == 403
-        assert guest.patch(f"Medias/{project}", {"primary_section": closed}).status == 403
+        assert guest.patch(f"Media/{number}", {"primary_section": closed}).status == 400
+        assert guest.patch(f"Medias/{project}", {"primary_section": closed}).status == 400
         assert guest.patch(f"Medias/{project}", {"primary_section": opened}).status == 200
         assert guest.get(f"Media/{number}").json["primary_section"] == opened
 
@@ -128,14 +128,20 @@ class TestWriting:
         other = api.made(f"Versions/{project}", {"name": "other"})
         shape = {"type": kind, "frame": 0, "x": 0.1, "y": 0.1, "width": 0.1, "height": 0.1}
         allow(api, guest, ROUND, media=media[0])
-        assert guest.post(f"Localizations/{project}", [{**shape, "media_id": media[1]}]).status == 403
+        assert guest.post(f"Localizations/{project}", [{**shape, "media_id": media[1]}]).status == 400
         both = [{**shape, "media_id": number} for number in media]
-        assert guest.post(f"Localizations/{project}", both).status == 403
+        said = guest.post(f"Localizations/{project}", both)
+        assert (said.status, said.message) == (400, f"[1].media_id: the project has no media {media[1]}.")
         (mine,) = guest.made(f"Localizations/{project}", [{**shape, "media_id": media[0]}])
         assert guest.get(f"Localization/{mine}").json["effective_permission"] == ROUND >> 8
-        assert guest.post(f"States/{project}", [{"type": track, "media_ids": media[1:]}]).status == 403
+        assert guest.post(f"States/{project}", [{"type": track, "media_ids": media[1:]}]).status == 400
         own = api.get(f"Localization/{boxes[1]}").json["version"]
         allow(api, guest, mask_of(Level.EDIT), version=own)
+        assert guest.patch(f"Localization/{boxes[1]}", {"version": other}).status == 400
+        said = guest.patch(f"Localizations/{project}", {"new_version": other, "ids": [boxes[1]]})
+        assert said.status == 400
+        assert guest.patch(f"Localization/{boxes[0]}", {"version": other}).status == 400
+        allow(api, guest, mask_of(Level.VIEW), version=other)
         assert guest.patch(f"Localization/{boxes[1]}", {"version": other}).status == 403
         said = guest.patch(f"Localizations/{project}", {"new_version": other, "ids": [boxes[1]]})
         assert said.status == 403
@@ -147,6 +153,8 @@ class TestWriting:
         track = api.get(f"State/{state}").json["type"]
         (other,) = api.made(f"States/{project}", [{"type": track, "media_ids": media[1:]}])
         allow(api, guest, mask_of(Level.EDIT), state=state)
+        assert guest.patch(f"MergeStates/{state}", {"merge_state_id": other}).status == 400
+        allow(api, guest, mask_of(Level.VIEW), state=other)
         assert guest.patch(f"MergeStates/{state}", {"merge_state_id": other}).status == 403
         allow(api, guest, mask_of(Level.EDIT), state=other)
         assert guest.patch(f"MergeStates/{state}", {"merge_state_id": other}).status == 200
@@ -187,7 +195,7 @@ def test_urls_of_objects_are_as_open_as_what_they_belong_to(api, project, guest,
     assert guest.post(f"DownloadInfo/{project}", {"keys": [uploaded_key]}).status == 201
     assert guest.post(f"DownloadInfo/{project}", {"keys": keys}).status == 403
     assert guest.get(f"UploadInfo/{project}", media_id=media[0]).status == 200
-    assert guest.get(f"UploadInfo/{project}", media_id=media[1]).status == 403
+    assert guest.get(f"UploadInfo/{project}", media_id=media[1]).status == 400
     parts = [{"PartNumber": number, "ETag": "x"} for number in (1, 2)]
     finish = {"key": keys[1], "upload_id": "x", "parts": parts}
     assert guest.post(f"UploadCompletion/{project}", finish).status == 403

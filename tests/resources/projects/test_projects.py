@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.conftest import join, new_user
+from tests.service import join, new_user
 
 
 def name():

@@ -14,14 +14,14 @@ from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, PROJECT
 from chalicelib.core.kinds import Kind
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import NotFound, Unavailable
-from chalicelib.queues import PurgeProject
 from chalicelib.resources.organizations import service as organizations_service
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects
-from tests.conftest import join, new_user
+from tests.service import join, new_user
 
 
 def kinds():

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.storage.log import log
 
@@ -306,26 +307,28 @@ class TestFolders:
         assert here.one(found)["dtype"] == "folder"
 
     def test_another_case_at_the_same_time_gets_the_same(self, here, monkeypatch):
-        first = sections_service.folder_for(here.project, "reef", 1)
+        first = sections_service.folder_for(UNRESTRICTED, here.project, "reef", 1)
         real, early = sections_service._folder, iter([True])
 
         def look(*place):  # the first look is from before the other made it
             return None if next(early, False) else real(*place)
 
         monkeypatch.setattr(sections_service, "_folder", look)
-        assert sections_service.folder_for(here.project, "REEF", 1).id == first.id
+        assert sections_service.folder_for(UNRESTRICTED, here.project, "REEF", 1).id == first.id
 
     def test_a_folder_that_got_another_name_leaves_its_own_to_the_next(self, here):
-        first = sections_service.folder_for(here.project, "reef", 1).id
+        first = sections_service.folder_for(UNRESTRICTED, here.project, "reef", 1).id
         assert here.api.patch(f"Section/{first}", {"name": "kelp", "path": "kelp"}).status == 200
-        assert sections_service.folder_for(here.project, "reef", 1).id != first
-        assert sections_service.folder_for(here.project, "KELP", 1).id == first
+        assert sections_service.folder_for(UNRESTRICTED, here.project, "reef", 1).id != first
+        assert sections_service.folder_for(UNRESTRICTED, here.project, "KELP", 1).id == first
         assert here.one(here.make("Kelp", path="another"))["name"] == "Kelp"
         assert "by_name" not in here.one(first)
 
     @pytest.mark.parametrize("names", [["Reef"] * 8, ["reef", "Reef", "REEF", "rEEF"] * 2])
     def test_eight_who_need_one_at_once_get_the_same(self, here, names):
         with ThreadPoolExecutor(8) as pool:
-            made = list(pool.map(lambda name: sections_service.folder_for(here.project, name, 1).id, names))
+            made = list(
+                pool.map(lambda name: sections_service.folder_for(UNRESTRICTED, here.project, name, 1).id, names)
+            )
         assert len(set(made)) == 1
         assert len(here.names()) == 1

@@ -23,8 +23,8 @@ from PIL import Image
 
 from chalicelib.core.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
 from chalicelib.errors import BadInput
-from chalicelib.queues import ImportImage
 from chalicelib.resources.media import images
+from chalicelib.resources.media.messages import ImportImage
 from chalicelib.storage.objects import objects
 from tests.resources.media.samples import BUNNY, media_type, picture, transcode, uploaded, video
 from tests.resources.transcodes.test_transcodes import key_of, leftovers
@@ -178,6 +178,9 @@ FILES = {
     "no extension": Odd(lambda: video(3), status="succeeded", name="clip"),
     "a year between two frames": Odd(
         lambda: written("matroska", "ffv1", (64, 48), [0, 1, 365 * 86_400 * 25]), status="either"
+    ),
+    "7.1 PCM, which corrupts the heap of the process that opens it": Odd(
+        (BUNNY.parent / "pcm_7_1.mov").read_bytes, says="crashes the decoder", name="x.mov"
     ),
     "a tail that is missing": Odd(lambda: bunny()[: len(bunny()) * 2 // 3], status="either"),
     **{f"fuzzed index {seed}": Odd(lambda seed=seed: fuzzed(seed), status="either") for seed in range(8)},

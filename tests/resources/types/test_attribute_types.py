@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import join, new_user
+from tests.service import join, new_user
 
 DTYPES = {
     "bool": {},

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import new_user
+from tests.service import new_user
 
 WORDS = ["MediaType", "LocalizationType", "StateType", "LeafType", "FileType"]
 EVERY = pytest.mark.parametrize("word", WORDS)

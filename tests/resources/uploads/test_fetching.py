@@ -289,7 +289,7 @@ def test_secret_headers_stay_with_the_first_origin(setting, monkeypatch):
         return HTTPResponse(b"", {"Location": moved} if moved else {}, 302 if moved else 200)
 
     monkeypatch.setattr(fetching, "_get", answering)
-    with fetching.opened("https://one.example.org/x", {"Authorization": "secret"}):
+    with fetching.open_url("https://one.example.org/x", {"Authorization": "secret"}):
         pass
     assert sent == [("one.example.org", {"Authorization": "secret"}), ("two.example.org", {})]
 

@@ -11,8 +11,8 @@ from chalicelib.core.accounts import ORGANIZATION
 from chalicelib.resources.uploads import thumb_keys as uploads_thumb_keys
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
-from tests.conftest import join, new_user
 from tests.resources.media.samples import picture, uploaded
+from tests.service import join, new_user
 
 
 class TestOrganizations:

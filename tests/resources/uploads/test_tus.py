@@ -19,8 +19,8 @@ from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
 from chalicelib.storage.objects import tus_uploads as rows
 from infra.local.gateway import Server
-from tests.conftest import GATEWAY, Api
 from tests.resources.media.samples import BUNNY, media_type
+from tests.service import GATEWAY, Api
 
 # moto leaves the spooled files of uploads to the garbage collector
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -79,3 +79,38 @@ class Engine(Protocol):
 
     def stop(self, run: Run) -> None:
         """End a run and forget it; one it does not know is no error. Raises Away."""
+
+    def output(self, run: Run, node: RunNode, lines: int) -> list[str]:
+        """The last lines that a step printed; none where it has not begun. Raises Away."""
+
+
+LONGEST_LINE = 2_000
+MOST_OUTPUT = 256_000
+"""Characters of output in one answer."""
+MESSAGE_LINES, LONGEST_MESSAGE = 5, 1_500
+
+
+def bounded(lines: Sequence[str]) -> list[str]:
+    """The last of some lines, each cut to `LONGEST_LINE`, that have `MOST_OUTPUT` characters together."""
+    kept: list[str] = []
+    left = MOST_OUTPUT
+    for line in reversed(lines):
+        short = line[:LONGEST_LINE]
+        left -= len(short) + 1
+        if left < 0:
+            break
+        kept.append(short)
+    return kept[::-1]
+
+
+def with_output(message: str, engine: Engine, run: Run, nodes: Sequence[RunNode]) -> str:
+    """The message of a failed run, with the last lines that its first failed step printed, where they can be had."""
+    failed = next((node for node in nodes if node.is_pod and node.status in ("Failed", "Error")), None)
+    if failed is None:
+        return message
+    try:
+        lines = engine.output(run, failed, MESSAGE_LINES)
+    except (Away, Refused):
+        return message
+    said = "\n".join(line[:LONGEST_MESSAGE] for line in lines)[-LONGEST_MESSAGE:]
+    return f"{message}\n{said}".strip()

@@ -21,7 +21,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib.core.resource import Timestamp, timestamp
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.jobs.engines import batch_jobs
-from chalicelib.resources.jobs.engines.base import Away, Busy, Order, Refused, Standing
+from chalicelib.resources.jobs.engines.base import Away, Busy, Order, Refused, Standing, bounded, with_output
 from chalicelib.resources.jobs.runs import Run, RunNode
 from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
@@ -37,6 +37,8 @@ PHASES = {
     "SUCCEEDED": SUCCEEDED,
     "FAILED": FAILED,
 }
+LOG_GROUP = "/aws/batch/job"
+"""Where Batch sends the output of jobs on Fargate."""
 AT_ONCE = 100
 """Jobs that Batch describes in one call."""
 MOST_NEEDS = 20
@@ -64,6 +66,12 @@ def client(*, once: bool = False) -> Any:
     """The Batch client of this process; `once`: one that tries once, for what Batch would do a second time."""
     config = CONFIG.merge(Config(retries={"total_max_attempts": 1, "mode": "standard"})) if once else CONFIG
     return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=config)
+
+
+@lru_cache(maxsize=1)
+def logs_client() -> Any:
+    """The CloudWatch Logs client of this process."""
+    return boto3.client("logs", endpoint_url=settings().aws_endpoint or None, config=CONFIG)
 
 
 class Batch:
@@ -109,6 +117,23 @@ class Batch:
         for job in sorted(doomed):
             _call("terminate_job", jobId=job, reason="The job was deleted.")
 
+    def output(self, run: Run, node: RunNode, lines: int) -> list[str]:  # noqa: ARG002 other engines need the run
+        """The last lines that a step printed, from CloudWatch Logs."""
+        if node.log is None:
+            return []
+        group, _, stream = node.log.partition(":")
+        try:
+            answer = logs_client().get_log_events(
+                logGroupName=group, logStreamName=stream, limit=lines, startFromHead=False
+            )
+            return bounded([str(event["message"]).rstrip("\n") for event in answer["events"]])
+        except ClientError as failure:
+            if failure.response["Error"]["Code"] == "ResourceNotFoundException":
+                return []
+            raise Away(f"CloudWatch Logs does not answer ({failure.response['Error']['Code']}).") from failure
+        except (BotoCoreError, KeyError, TypeError) as failure:
+            raise Away(f"CloudWatch Logs does not answer ({type(failure).__name__}).") from failure
+
     def _standing(self, order: Order, jobs: Mapping[str, dict[str, Any]]) -> Standing | None:
         """How one run stands; None where Batch does not know a job of it. Raises Busy where another hands it over."""
         run = order.run
@@ -127,20 +152,23 @@ class Batch:
             if any(_may_go(node, known) for node in graph.nodes.values()):
                 claimed, is_doubtful = order.claim()
                 ends_claim = True
-                known |= {node.id: node for node in claimed.nodes if node.job and not known[node.id].job}
+                known |= {node.id: node for node in claimed.nodes if node.job and not _is_handed(known.get(node.id))}
                 known, leaves_doubt = _hand_over(run, graph, known, is_doubtful=is_doubtful)
         except (BadInput, Refused) as error:
             self.stop(msgspec.structs.replace(run, nodes=list(known.values())))
             return Standing(phase=ERROR, message=str(error), nodes=list(known.values()), ends_claim=True)
         nodes = _shown(graph, known)
         phase = graph.phase or (RUNNING if any(node.status != PENDING for node in nodes[1:]) else PENDING)
-        failed = [jobs.get(node.job or "", {}) for node in nodes if node.status == FAILED]
-        reasons = [job.get("statusReason") for job in failed]
+        message = next(
+            (f"{node.task}: {node.message}" for node in nodes if node.status == FAILED and node.message), None
+        )
+        if phase in FINISHED and phase != SUCCEEDED:
+            message = with_output(message or "", self, run, nodes) or None
         starts = [node.start_time for node in nodes if node.start_time]
         stops = [node.stop_time for node in nodes if node.stop_time]
         return Standing(
             phase=FAILED if phase in FINISHED and phase not in (SUCCEEDED, ERROR) else phase,
-            message=next((str(reason)[:500] for reason in reasons if reason), None),
+            message=message,
             start_time=min(starts, default=None),
             stop_time=max(stops, default=None),
             nodes=nodes,
@@ -153,6 +181,11 @@ def _expanded(run: Run, order: Order, results: Mapping[str, Result]) -> Graph:
     workflow = manifests.workflow(order.document())
     arguments = expansion.arguments_of(workflow, order.parameters())
     return expansion.expand(workflow, arguments, results, name=run.id, uid=run.uid)
+
+
+def _is_handed(node: RunNode | None) -> bool:
+    """Whether a node was handed to Batch."""
+    return node is not None and node.job is not None
 
 
 def _may_go(node: Node, known: Mapping[str, RunNode]) -> bool:
@@ -257,7 +290,36 @@ def _seen(node: RunNode, job: Mapping[str, Any]) -> RunNode:
         job=node.job,
         start_time=_moment(job.get("startedAt")),
         stop_time=_moment(job.get("stoppedAt")),
+        is_pod=True,
+        message=_reason(job),
+        log=_log(job),
     )
+
+
+def _main(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The container of a job that runs the step, as Batch tells of it."""
+    if "container" in job:
+        return job["container"] or {}
+    tasks = (job.get("ecsProperties") or {}).get("taskProperties") or [{}]
+    return next((item for item in tasks[0].get("containers", []) if item.get("name") == "main"), {})
+
+
+def _reason(job: Mapping[str, Any]) -> str | None:
+    """Why a job failed, as far as Batch knows: its own words, those of the container, the exit code."""
+    if job.get("status") != "FAILED":
+        return None
+    main = _main(job)
+    said = [str(text) for text in (job.get("statusReason"), main.get("reason")) if text]
+    code = main.get("exitCode")
+    if code and not any("code" in text for text in said):
+        said.append(f"exit code {code}")
+    return "; ".join(said)[:500] or None
+
+
+def _log(job: Mapping[str, Any]) -> str | None:
+    """Where the output of a job is kept: log group and stream."""
+    stream = _main(job).get("logStreamName")
+    return f"{LOG_GROUP}:{stream}" if stream else None
 
 
 def _result(node: RunNode) -> Result:
@@ -301,10 +363,10 @@ def _shown(graph: Graph, known: Mapping[str, RunNode]) -> list[RunNode]:
         inner = [known[number].status for number in known if number.startswith(f"{node.id}.") and known[number].job]
         if status is None:
             status = RUNNING if not node.is_pod and any(phase != PENDING for phase in inner) else PENDING
-        shown = RunNode(id=node.id, task=node.task, status=status, children=node.children)
+        shown = RunNode(id=node.id, task=node.task, status=status, children=node.children, is_pod=node.is_pod)
         if seen is not None and seen.job:
             shown.job, shown.start_time, shown.stop_time = seen.job, seen.start_time, seen.stop_time
-            shown.outputs, shown.text = seen.outputs, seen.text
+            shown.outputs, shown.text, shown.message, shown.log = seen.outputs, seen.text, seen.message, seen.log
         nodes.append(shown)
     return nodes
 

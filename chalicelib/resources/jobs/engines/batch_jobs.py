@@ -35,7 +35,6 @@ SIZES = (
 """What Fargate offers: processors, and the MiB of memory that go with them."""
 LARGEST_OVERRIDES = 8000
 """Characters that Batch takes as command and environment of one job, with some left for itself."""
-SHORTEST_TIMEOUT = 60
 TEXT = "text"
 """The output that holds what a node printed."""
 _OWN = "/limn"
@@ -122,7 +121,7 @@ def extras(node: Node) -> dict[str, Any]:
     """How often and how long a node's job may run."""
     found: dict[str, Any] = {"retryStrategy": {"attempts": node.attempts}}
     if node.seconds is not None:
-        found["timeout"] = {"attemptDurationSeconds": max(node.seconds, SHORTEST_TIMEOUT)}
+        found["timeout"] = {"attemptDurationSeconds": max(node.seconds, settings().job_shortest_timeout)}
     return found
 
 

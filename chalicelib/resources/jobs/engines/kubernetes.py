@@ -14,6 +14,7 @@ import ssl
 import time
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -21,11 +22,14 @@ from urllib.parse import quote, urlencode
 import msgspec
 import urllib3
 
+from chalicelib.core import origins
 from chalicelib.core.integrations import JobCluster
+from chalicelib.core.origins import Address
 from chalicelib.core.resource import Timestamp, timestamp
-from chalicelib.resources.jobs.engines.base import Away, Order, Refused, Standing
+from chalicelib.errors import Forbidden
+from chalicelib.resources.jobs.engines.base import Away, Order, Refused, Standing, bounded, with_output
 from chalicelib.resources.jobs.runs import Run, RunNode
-from chalicelib.storage import sealing
+from chalicelib.storage import outbound, sealing
 
 PURPOSE = "job cluster"
 """What the secrets of a cluster are sealed for."""
@@ -33,13 +37,14 @@ CONNECT_SECONDS = 1.5
 ANSWER_SECONDS = 4.0
 """How long one answer may take as a whole."""
 LARGEST_ANSWER = 20_000_000
+LARGEST_LOG = 1_000_000
+"""Bytes of a step's output that are asked for."""
 MOST_NODES = 800
 """Nodes that are kept of one run: its record has a limit."""
 AT_ONCE = 50
 """Runs asked for in one call."""
 _GROUP = "/apis/argoproj.io/v1alpha1/namespaces"
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\]")
 _REFUSALS = (400, 401, 403, 404, 405, 413, 422)
 _CREATED, _OK, _NOT_FOUND, _CONFLICT, _ACCEPTED = 201, 200, 404, 409, 202
 
@@ -50,13 +55,12 @@ class Cluster:
     def __init__(self, cluster: JobCluster) -> None:
         secrets = msgspec.json.decode(sealing.unseal(cluster.sealed, PURPOSE), type=dict[str, str])
         self._name = cluster.name
+        self._address = address_of(cluster.host, cluster.port)
+        self._context = _context(secrets["cert"])
+        self._connections: urllib3.HTTPSConnectionPool | None = None
         self._headers = {"Authorization": f"Bearer {secrets['token'].strip()}", "Accept": "application/json"}
-        host = cluster.host.strip().removeprefix("https://").rstrip("/")
-        if not _HOST.fullmatch(host) or not secrets["token"].strip().isprintable():
-            raise Refused("The host or the token of the job cluster is malformed.")
-        self._pool = urllib3.HTTPSConnectionPool(
-            host, cluster.port, ssl_context=_context(secrets["cert"]), retries=False, maxsize=8
-        )
+        if not secrets["token"].strip().isprintable():
+            raise Refused("The token of the job cluster is malformed.")
 
     def submit(self, order: Order) -> Standing:
         """Create the workflow of a run."""
@@ -67,8 +71,10 @@ class Cluster:
         if status in (_OK, _CREATED, _ACCEPTED, _CONFLICT):
             return Standing(phase="Running", ends_claim=True)
         if status in _REFUSALS:
-            raise Refused(f"The job cluster {self._name} refuses the workflow: {_reason(answer, status)}")
-        raise Away(f"The job cluster {self._name} answers with status {status}.")
+            if not _message(answer):
+                raise self._away()
+            raise Refused(f"The job cluster {self._name} refuses the workflow: {_message(answer)}")
+        raise self._away()
 
     def standings(self, orders: Sequence[Order], deadline: float) -> Mapping[str, Standing | None]:
         """How workflows stand, by their uids."""
@@ -83,6 +89,11 @@ class Cluster:
                 asked = uids[start : start + AT_ONCE]
                 items = self._list(namespace, asked, deadline)
                 found |= {uid: items.get(uid) for uid in asked}
+        for order in orders:
+            standing = found.get(order.run.uid)
+            if standing is not None and standing.phase in ("Failed", "Error") and time.monotonic() < deadline:
+                message = with_output(standing.message or "", self, order.run, standing.nodes)
+                found[order.run.uid] = replace(standing, message=message or None)
         return found
 
     def stop(self, run: Run) -> None:
@@ -90,55 +101,128 @@ class Cluster:
         path = f"{_path(run.namespace)}/{quote(run.id, safe='')}?propagationPolicy=Background"
         status, answer = self._ask("DELETE", path)
         if status not in (_OK, _ACCEPTED, _NOT_FOUND):
-            raise Away(f"The job cluster {self._name} does not stop the workflow: {_reason(answer, status)}")
+            raise self._away(answer)
 
     def _list(self, namespace: str, uids: list[str], deadline: float) -> dict[str, Standing]:
         query = urlencode({"labelSelector": f"limn-uid in ({','.join(uids)})", "limit": AT_ONCE})
         seconds = max(0.5, min(ANSWER_SECONDS, deadline - time.monotonic()))
         status, answer = self._ask("GET", f"{_path(namespace)}?{query}", seconds=seconds)
         if status != _OK:
-            raise Away(f"The job cluster {self._name} does not tell: {_reason(answer, status)}")
+            raise self._away(answer)
         items = answer.get("items") if isinstance(answer, dict) else None
         if not isinstance(items, list):
-            raise Away(f"The job cluster {self._name} answers with something else than workflows.")
+            raise self._away()
         found = {}
         for item in items:
             try:
                 uid = item["metadata"]["labels"]["limn-uid"]
                 found[uid] = standing_of(item)
             except (KeyError, TypeError, AttributeError, ValueError) as error:
-                raise Away(f"The job cluster {self._name} answers with a workflow that is none.") from error
+                raise self._away() from error
         return found
+
+    def output(self, run: Run, node: RunNode, lines: int) -> list[str]:
+        """The last lines that a step printed, from the log of its pod."""
+        selector = urlencode({"labelSelector": f"workflows.argoproj.io/workflow={run.id}", "limit": MOST_NODES})
+        place = f"/api/v1/namespaces/{quote(run.namespace, safe='')}/pods"
+        status, answer = self._ask("GET", f"{place}?{selector}")
+        if status != _OK or not isinstance(answer, dict):
+            raise self._away(answer)
+        try:
+            names = [pod["metadata"]["name"] for pod in answer["items"] if _is_pod_of(pod, node.id)]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise self._away() from error
+        if not names:
+            return []
+        query = urlencode({"container": "main", "tailLines": lines, "limitBytes": LARGEST_LOG})
+        path = f"{place}/{quote(str(names[-1]), safe='')}/log?{query}"
+        status, data = self._send("GET", path)
+        if status != _OK:
+            return []
+        return bounded(data.decode(errors="replace").splitlines()[-lines:])
+
+    def _away(self, answer: Any = None) -> Away:
+        """The one sentence for every failure: what is there, and whether anything is, does not show in it.
+
+        What a Kubernetes API says of itself is added.
+        """
+        said = _message(answer)
+        return Away(f"The job cluster {self._name} cannot be used at the moment{f': {said}' if said else '.'}")
 
     def _ask(self, method: str, path: str, body: bytes | None = None, seconds: float | None = None) -> tuple[int, Any]:
         """Status and decoded body of one request. Raises Away within `seconds`, or ANSWER_SECONDS."""
+        status, data = self._send(method, path, body, seconds)
+        try:
+            return status, json.loads(data) if data.strip() else {}
+        except (ValueError, RecursionError) as failure:
+            raise self._away() from failure
+
+    def _send(
+        self, method: str, path: str, body: bytes | None = None, seconds: float | None = None
+    ) -> tuple[int, bytes]:
+        """Status and body of one request, to an address that was judged first."""
         seconds = seconds or ANSWER_SECONDS
         end = time.monotonic() + seconds
         headers = {**self._headers, **({"Content-Type": "application/json"} if body else {})}
         try:
-            response = self._pool.urlopen(
+            response = self._pool().urlopen(
                 method,
                 path,
                 body=body,
-                headers=headers,
+                headers={**headers, "Host": f"{self._address.host}:{self._address.port}"},
                 redirect=False,
                 timeout=urllib3.Timeout(connect=min(CONNECT_SECONDS, seconds), read=seconds),
                 preload_content=False,
+                assert_same_host=False,
             )
             try:
                 data = _bounded(response, end)
             finally:
                 response.close()
-        except (urllib3.exceptions.HTTPError, OSError) as failure:
-            raise Away(f"The job cluster {self._name} does not answer ({type(failure).__name__}).") from failure
+        except (urllib3.exceptions.HTTPError, OSError, Forbidden) as failure:
+            raise self._away() from failure
         if data is None:
-            raise Away(f"The job cluster {self._name} answers too slowly or too much.")
-        try:
-            return response.status, json.loads(data) if data.strip() else {}
-        except (ValueError, RecursionError) as failure:
-            if response.status in _REFUSALS:
-                return response.status, {}
-            raise Away(f"The job cluster {self._name} answers with something that is not JSON.") from failure
+            raise self._away()
+        return response.status, data
+
+    def _pool(self) -> urllib3.HTTPSConnectionPool:
+        if self._connections is None:
+            number = outbound.resolve(self._address, is_inside=outbound.is_service_allowed(self._address))
+            name = self._address.host.strip("[]")
+            self._connections = urllib3.HTTPSConnectionPool(
+                number,
+                self._address.port,
+                ssl_context=self._context,
+                assert_hostname=name,
+                server_hostname=name,
+                retries=False,
+                maxsize=8,
+            )
+        return self._connections
+
+
+def address_of(host: str, port: int) -> Address:
+    """Where a cluster is, from its host: a name or an address, `https://` before it or not.
+
+    Raises:
+        Refused: it is neither.
+    """
+    name = host.strip().removeprefix("https://").rstrip("/")
+    if ":" in name and not name.startswith("["):
+        name = f"[{name}]"
+    try:
+        found = origins.take_apart(f"https://{name}:{port}")
+    except Forbidden:
+        raise Refused("The host of the job cluster is neither a name nor an address.") from None
+    if found.origin != f"https://{name.lower().rstrip('.')}:{port}" or found.target != "/":
+        raise Refused("The host of the job cluster is neither a name nor an address.")
+    return found
+
+
+def _is_pod_of(pod: Mapping[str, Any], node: str) -> bool:
+    """Whether a pod is that of a node: Argo notes the node in an annotation, and once named pods by their nodes."""
+    metadata = pod["metadata"]
+    return node in ((metadata.get("annotations") or {}).get("workflows.argoproj.io/node-id"), metadata["name"])
 
 
 def workflow_of(run: Run, document: Mapping[str, Any], parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -179,7 +263,8 @@ def standing_of(item: Mapping[str, Any]) -> Standing:
     status = item.get("status") or {}
     nodes = status.get("nodes") or _unpacked(status.get("compressedNodes"))
     phase = str(status.get("phase") or "Running")
-    kept = [_node(number, node) for number, node in list(nodes.items())[:MOST_NODES]]
+    namespace = str((item.get("metadata") or {}).get("namespace") or "default")
+    kept = [_node(number, node, namespace) for number, node in list(nodes.items())[:MOST_NODES]]
     message = status.get("message")
     return Standing(
         phase=phase if phase in ("Pending", "Running", "Succeeded", "Failed", "Error") else "Running",
@@ -190,7 +275,8 @@ def standing_of(item: Mapping[str, Any]) -> Standing:
     )
 
 
-def _node(number: str, node: Mapping[str, Any]) -> RunNode:
+def _node(number: str, node: Mapping[str, Any], namespace: str) -> RunNode:
+    is_pod = node.get("type") == "Pod"
     return RunNode(
         id=number[:300],
         task=str(node.get("displayName") or node.get("name") or number)[:200],
@@ -198,6 +284,9 @@ def _node(number: str, node: Mapping[str, Any]) -> RunNode:
         children=[str(child)[:300] for child in (node.get("children") or [])[:MOST_NODES]],
         start_time=_moment(node.get("startedAt")),
         stop_time=_moment(node.get("finishedAt")),
+        message=str(node["message"])[:500] if node.get("message") else None,
+        log=f"{namespace}/{number}"[:400] if is_pod else None,
+        is_pod=is_pod,
     )
 
 
@@ -233,9 +322,11 @@ def _bounded(response: urllib3.BaseHTTPResponse, end: float) -> bytes | None:
     return bytes(body)
 
 
-def _reason(answer: Any, status: int) -> str:
-    message = answer.get("message") if isinstance(answer, dict) else None
-    return str(message)[:300] if message else f"status {status}."
+def _message(answer: Any) -> str:
+    """What a Status of Kubernetes says; empty for any other answer."""
+    if not isinstance(answer, dict) or answer.get("kind") != "Status":
+        return ""
+    return str(answer.get("message") or "")[:300]
 
 
 def _path(namespace: str) -> str:

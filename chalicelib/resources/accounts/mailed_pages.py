@@ -1,0 +1,281 @@
+"""The pages that links in mails lead to: registration, acceptance, password reset, confirmation and unlocking.
+
+Each shows a form, and the POST of the form does the work by the same functions as the REST operations. They need no
+script and no console. A GET changes nothing, because mail scanners open links; the one exception is the confirmation
+of a registration, whose link is meant to be visited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+from urllib.parse import parse_qs
+
+import msgspec
+from msgspec import Meta
+
+from chalicelib.access import passwords
+from chalicelib.core.accounts import USER, MailedToken, User, UserSpec
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Resource
+from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, TooLarge, TooMany
+from chalicelib.http.addresses import plain
+from chalicelib.http.operation import Answer, Call, NoQuery, Operation
+from chalicelib.resources.accounts import address_changes, registration
+from chalicelib.resources.accounts.html_pages import Field, alert, form, page, paragraph, secret
+from chalicelib.resources.email import notifications
+from chalicelib.storage.dynamodb import records
+
+TAG = "Pages"
+_LARGEST_FORM = 20_000
+_MOST_FIELDS = 20
+_PASSWORD = Field(name="password", label="Password", kind="password", autocomplete="current-password")
+_NEW_PASSWORD = Field(name="password", label="New password", kind="password", autocomplete="new-password")
+_USERNAME = Field(name="username", label="User name", autocomplete="username")
+
+
+class RegistrationQuery(Resource, kw_only=True):
+    """The token of an invitation, as its link carries it."""
+
+    registration_token: MailedToken = ""
+
+
+class ResetQuery(Resource, kw_only=True):
+    """The token of a password reset and its user, as its link carries them."""
+
+    reset_token: MailedToken = ""
+    user: Annotated[str, Meta(max_length=20)] = ""
+
+
+class UnlockQuery(Resource, kw_only=True):
+    """The token of a mail about a lock, as its link carries it."""
+
+    unlock_token: MailedToken = ""
+
+
+class _Form:
+    """The members of a form that was sent."""
+
+    def __init__(self, body: bytes | None) -> None:
+        if body is not None and len(body) > _LARGEST_FORM:
+            raise TooLarge(f"A form may have {_LARGEST_FORM} bytes.")
+        try:
+            members = parse_qs((body or b"").decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        except ValueError as failure:
+            raise BadInput("The form cannot be read.") from failure
+        self._members = {name: values[-1] for name, values in members.items()}
+
+    def __getitem__(self, name: str) -> str:
+        return self._members.get(name, "")
+
+
+Content = Callable[[], tuple[str, ...]]
+
+
+def show_registration(_call: Call[None, RegistrationQuery, None]) -> Answer:
+    """The form of an invited person who has no account."""
+    return page("Register", *_registration_form())
+
+
+def send_registration(call: Call[None, RegistrationQuery, bytes]) -> Answer:
+    """Register with an invitation."""
+
+    def work(sent: _Form) -> Answer:
+        members = {name: sent[name] for name in ("username", "first_name", "last_name", "email", "password")}
+        spec = _convert({**members, "registration_token": call.query.registration_token})
+        user = registration.register(spec, call.caller)
+        notifications.registered(user)
+        return page("Welcome", paragraph(f"The account {user.username} is ready. You can sign in with it now."))
+
+    return _answer(call, "Register", work, _registration_form)
+
+
+def show_acceptance(_call: Call[None, RegistrationQuery, None]) -> Answer:
+    """The form of an invited user."""
+    return page("Accept the invitation", *_acceptance_form())
+
+
+def send_acceptance(call: Call[None, RegistrationQuery, bytes]) -> Answer:
+    """Accept an invitation, with the password of the invited user."""
+
+    def work(sent: _Form) -> Answer:
+        user = passwords.verify(sent["username"], sent["password"], notifications.locked_out)
+        invitation = registration.by_token(call.query.registration_token, call.caller)
+        if user.email_key != invitation.email.casefold():
+            raise Forbidden("The invitation is for another address.")
+        registration.accept(invitation, user)
+        return page("Accepted", paragraph("The invitation is accepted. You belong to the organization now."))
+
+    return _answer(call, "Accept the invitation", work, _acceptance_form)
+
+
+def show_reset(_call: Call[None, ResetQuery, None]) -> Answer:
+    """The form for a new password."""
+    return page("Set a new password", form(_NEW_PASSWORD, button="Set password"))
+
+
+def send_reset(call: Call[None, ResetQuery, bytes]) -> Answer:
+    """Set a new password."""
+
+    def work(sent: _Form) -> Answer:
+        user = _user(call.query.user)
+        registration.reset_password(user, call.query.reset_token, sent["password"], call.caller)
+        return page("Password set", paragraph(f"{user.username} has a new password. You can sign in with it now."))
+
+    return _answer(call, "Set a new password", work, lambda: (form(_NEW_PASSWORD, button="Set password"),))
+
+
+def show_confirmation(call: Call[None, NoQuery, None]) -> Answer:
+    """Confirm the address of a registration; ask whether a changed address is right."""
+    token = call.path["token"]
+    pending = address_changes.find(token)
+    if pending is not None:
+        return page("Confirm your address", *_confirmation_form(pending))
+
+    def work(_: _Form) -> Answer:
+        user = registration.confirm(token, call.caller)
+        return page("Address confirmed", paragraph(f"The account {user.username} is active. You can sign in now."))
+
+    return _answer(call, "Confirm your address", work, tuple)
+
+
+def send_confirmation(call: Call[None, NoQuery, bytes]) -> Answer:
+    """Let a changed address count."""
+
+    def work(_: _Form) -> Answer:
+        user = address_changes.confirm(call.path["token"], call.caller)
+        return page("Address confirmed", paragraph(f"The address of {user.username} is {user.email} now."))
+
+    return _answer(call, "Confirm your address", work, tuple)
+
+
+def show_unlock(_call: Call[None, UnlockQuery, None]) -> Answer:
+    """The form of a user whose account is locked."""
+    return page("Sign in", *_unlock_form())
+
+
+def send_unlock(call: Call[None, UnlockQuery, bytes]) -> Answer:
+    """Sign in to a locked account, which unlocks it."""
+
+    def work(sent: _Form) -> Answer:
+        user = passwords.verify(sent["username"], sent["password"], unlock_token=call.query.unlock_token)
+        token = passwords.issue_token(user, refresh=False)
+        return page(
+            "Signed in",
+            paragraph(f"The account {user.username} is open again. This API token of yours is shown once:"),
+            secret(token),
+        )
+
+    return _answer(call, "Sign in", work, _unlock_form)
+
+
+def _answer(call: Call[Any, Any, Any], title: str, work: Callable[[_Form], Answer], again: Content) -> Answer:
+    """The page of a work that is done, or the form again with what is wrong."""
+    try:
+        return work(_Form(call.body))
+    except LimnError as failure:
+        headers = {"Retry-After": str(failure.retry_after)} if isinstance(failure, TooMany) else None
+        return page(title, alert(failure.message), *again(), status=failure.status, headers=headers)
+
+
+def _registration_form() -> tuple[str, ...]:
+    fields = (
+        _USERNAME,
+        Field(name="first_name", label="First name", autocomplete="given-name"),
+        Field(name="last_name", label="Last name", autocomplete="family-name"),
+        Field(name="email", label="The address that was invited", kind="email", autocomplete="email"),
+        _NEW_PASSWORD,
+    )
+    return (form(*fields, button="Register"),)
+
+
+def _acceptance_form() -> tuple[str, ...]:
+    return (paragraph("Sign in to accept."), form(_USERNAME, _PASSWORD, button="Accept"))
+
+
+def _confirmation_form(user: User) -> tuple[str, ...]:
+    question = f"Is {user.pending_email} to be the address of the account {user.username}?"
+    return (paragraph(question), form(button="Confirm"))
+
+
+def _unlock_form() -> tuple[str, ...]:
+    text = "The account was locked after wrong passwords. With this link, your own password opens it."
+    return (paragraph(text), form(_USERNAME, _PASSWORD, button="Sign in"))
+
+
+def _convert(members: dict[str, str]) -> UserSpec:
+    try:
+        return msgspec.convert(members, UserSpec)
+    except msgspec.ValidationError as failure:
+        rule, _, member = str(failure).partition(" - at `$.")
+        raise BadInput(f"{member.rstrip('`')}: {rule}.") from failure
+
+
+def _user(number: str) -> User:
+    found = records.maybe(USER, int(number)) if number.isascii() and number.isdigit() else None
+    if found is None:
+        raise NotFound("This link is incomplete, or no longer valid.")
+    return found
+
+
+def _operations(
+    name: str,
+    path: str,
+    purpose: str,
+    query: type[Resource],
+    show: Callable[..., Answer],
+    send: Callable[..., Answer],
+) -> tuple[Operation, Operation]:
+    addresses = plain(lambda _: None, token=str) if "{token}" in path else None
+    return (
+        Operation(
+            id=f"Show{name}",
+            method="GET",
+            path=path,
+            summary=f"The page to {purpose}, which a mail links to.",
+            needs=Permission.ANYONE,
+            addresses=addresses,
+            query=query,
+            returns="text/html",
+            handler=show,
+            tag=TAG,
+        ),
+        Operation(
+            id=f"Send{name}",
+            method="POST",
+            path=path,
+            summary=f"The form of the page to {purpose}.",
+            needs=Permission.ANYONE,
+            addresses=addresses,
+            query=query,
+            body=bytes,
+            body_required=False,
+            returns="text/html",
+            status=200,
+            handler=send,
+            tag=TAG,
+        ),
+    )
+
+
+PAGES = (
+    *_operations(
+        "Registration",
+        "/registration",
+        "register with an invitation",
+        RegistrationQuery,
+        show_registration,
+        send_registration,
+    ),
+    *_operations("Acceptance", "/accept", "accept an invitation", RegistrationQuery, show_acceptance, send_acceptance),
+    *_operations("Reset", "/password-reset", "set a new password", ResetQuery, show_reset, send_reset),
+    *_operations(
+        "Confirmation",
+        "/email-confirmation/{token}",
+        "confirm an address",
+        NoQuery,
+        show_confirmation,
+        send_confirmation,
+    ),
+    *_operations("Unlock", "/unlock", "sign in to a locked account", UnlockQuery, show_unlock, send_unlock),
+)

@@ -1,0 +1,21 @@
+"""Messages of bulk changes. Queue: purge."""
+
+from __future__ import annotations
+
+from chalicelib.queues.base import Message, tag_of
+
+
+class FinishBulkChange(Message, frozen=True, kw_only=True, tag="bulk.finish.1"):
+    """Do what is left of a change of many things whose request died. Queue: purge."""
+
+    id: str
+    """A uuid for each message: a change that goes on is not one that is done."""
+    project: int
+    name: str
+    """Of the intent."""
+    key: str
+    """Of the object that says what is to be done."""
+
+    def idempotency_key(self) -> str:
+        """By its id alone."""
+        return f"{tag_of(type(self))}#{self.id}"

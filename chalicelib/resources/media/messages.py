@@ -1,0 +1,14 @@
+"""Messages of media. Queue: transcode."""
+
+from __future__ import annotations
+
+from chalicelib.queues.base import Message
+
+
+class ImportImage(Message, frozen=True, kw_only=True, tag="image.import.1"):
+    """Fetch an image by URL and make it the picture of a media. Queue: transcode."""
+
+    media: int
+    url: str
+    thumbnail_url: str | None = None
+    """Made from the image where it is not given."""

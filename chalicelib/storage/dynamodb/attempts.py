@@ -1,0 +1,84 @@
+"""Counted attempts: how often something was tried within a period, one counter row for each key.
+
+A count is one conditional update, so that requests in parallel never pass a limit together. Keys are stored as hashes:
+addresses and names of users do not appear in the table. Rows expire by themselves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+
+from pynamodb.exceptions import UpdateError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from chalicelib.errors import Unavailable
+from chalicelib.storage.dynamodb.tables import CounterRow
+
+_TRIES = 5
+
+
+def count(key: str, limit: int, seconds: int, *, extend: bool = False) -> int | None:
+    """Count one attempt.
+
+    Args:
+        key: what the attempts are at.
+        limit: how many a period may have.
+        seconds: how long a period lasts: from its first attempt, or with `extend` from its last one.
+        extend: whether each attempt, refused or not, begins the period's time again.
+
+    Returns:
+        the number of this attempt in its period, from 1; None where the limit was reached before.
+
+    Raises:
+        Unavailable: DynamoDB does not answer.
+    """
+    for _ in range(_TRIES):
+        now = int(time.time())
+        row = _row(key)
+        ends = CounterRow.expires.set(now + seconds if extend else CounterRow.expires | (now + seconds))
+        below_limit = CounterRow.pk.does_not_exist() | ((CounterRow.expires > now) & (CounterRow.n < limit))
+        if _update(row, [CounterRow.n.add(1), ends], below_limit):
+            return int(row.n)
+        over = CounterRow.expires <= now
+        if _update(row, [CounterRow.n.set(1), CounterRow.expires.set(now + seconds)], over):
+            return 1
+        at_limit = (CounterRow.expires > now) & (CounterRow.n >= limit)
+        unchanged = CounterRow.expires.set(now + seconds if extend else CounterRow.expires)
+        if _update(row, [unchanged], at_limit):
+            return None
+    raise Unavailable("The database is too busy; nothing was changed. Try again.")
+
+
+def give_back(key: str) -> None:
+    """Take one counted attempt back."""
+    _update(_row(key), [CounterRow.n.add(-1)], CounterRow.n > 0)
+
+
+def clear(key: str) -> None:
+    """Forget all attempts at a key."""
+    _row(key).delete()
+
+
+def seconds_left(key: str) -> int:
+    """In how many seconds the period of a key ends, at least 1."""
+    try:
+        ends = int(CounterRow.get(*_row(key).key(), consistent_read=True).expires)
+    except CounterRow.DoesNotExist:
+        return 1
+    return max(1, ends - int(time.time()))
+
+
+def _row(key: str) -> CounterRow:
+    return CounterRow(f"attempts|{hashlib.sha256(key.encode()).hexdigest()}", "@")
+
+
+def _update(row: CounterRow, actions: list[Action], condition: Condition) -> bool:
+    try:
+        row.update(actions=actions, condition=condition)
+    except UpdateError as failure:
+        if failure.cause_response_code == "ConditionalCheckFailedException":
+            return False
+        raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure
+    return True

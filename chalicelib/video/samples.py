@@ -1,0 +1,102 @@
+"""Decoding a fragment from its bytes: no demuxer is opened, and the header is read once for all fragments.
+
+FFmpeg's demuxer decodes pictures of its own while it opens a file, which takes longer than a fragment's. What is here
+knows only the plainest fragmented MP4, which every rendition of ours is; for anything else `packets` says None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
+
+from chalicelib.errors import BadInput
+from chalicelib.video import boxes
+from chalicelib.video.decode import THREADS, DamagedPacketError
+from chalicelib.video.opening import DECODING
+
+if TYPE_CHECKING:
+    from av import VideoCodecContext, VideoFrame
+
+_SAMPLE_ENTRY = 78
+"""Bytes of a visual sample entry before the boxes in it."""
+_CODECS = {
+    "avc1": ("h264", "avcC"),
+    "avc3": ("h264", "avcC"),
+    "hvc1": ("hevc", "hvcC"),
+    "hev1": ("hevc", "hvcC"),
+    "av01": ("libdav1d", "av1C"),
+}
+"""By the name of the sample entry: FFmpeg's decoder, and the box that holds its settings."""
+
+
+class Track(Struct, frozen=True):
+    """A decoder by FFmpeg's name, its settings, and the size of samples that fragments do not give."""
+
+    decoder: str
+    settings: bytes
+    sample_size: int
+
+
+@lru_cache(maxsize=32)
+def track_of(header: bytes) -> Track | None:
+    """The one track of a file by its `ftyp` and `moov` boxes; None where there are several or it is of another kind."""
+    try:
+        moov = boxes.need(header, "moov")
+        if sum(box.name == "trak" for box in boxes.children(header, moov.body, moov.end)) != 1:
+            return None
+        table = boxes.need(header, "moov", "trak", "mdia", "minf", "stbl", "stsd")
+        entry = next(boxes.children(header, table.body + 8, table.end))
+        decoder, wanted = _CODECS[entry.name]
+        inside = boxes.children(header, entry.body + _SAMPLE_ENTRY, entry.end)
+        found = next(box for box in inside if box.name == wanted)
+    except (BadInput, KeyError, StopIteration):
+        return None
+    return Track(decoder, header[found.body : found.end], boxes.default_size(header))
+
+
+def packets(track: Track, data: bytes) -> list[bytes] | None:
+    """The samples of one or more movie fragments, in order; None where they are not plain.
+
+    Plain are fragments of one track whose samples are shown in the order in which they are decoded.
+    """
+    found: list[bytes] = []
+    try:
+        for box in boxes.children(data, 0, len(data)):
+            if box.name == "moof":
+                sizes = boxes.sample_sizes(data[box.offset : box.end], track.sample_size)
+                if sizes is None:
+                    return None
+                at, lengths = sizes
+                at += box.offset
+                for length in lengths:
+                    found.append(data[at : at + length])
+                    at += length
+                if at > len(data):
+                    return None
+    except BadInput:
+        return None
+    return found
+
+
+def pictures(track: Track, samples: Sequence[bytes]) -> Iterator[VideoFrame]:
+    """The pictures of samples that begin with a keyframe, in order.
+
+    Raises:
+        DamagedPacketError: a sample cannot be decoded.
+    """
+    import av  # noqa: PLC0415 - see video.opening
+
+    context = cast("VideoCodecContext", av.CodecContext.create(track.decoder, "r"))
+    context.extradata = track.settings
+    context.options = dict(DECODING)
+    context.thread_type = "AUTO"
+    context.thread_count = min(THREADS, len(samples))
+    try:
+        for sample in samples:
+            yield from context.decode(av.Packet(sample))
+        yield from context.decode(None)
+    except av.FFmpegError as error:
+        raise DamagedPacketError from error

@@ -1,0 +1,68 @@
+"""What runs in a child process (`video.isolation`): every function here takes sources first and returns plain data.
+
+The fork server imports this module, so that a child finds FFmpeg and Pillow loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av  # noqa: F401 - loaded before the fork
+import PIL.Image  # noqa: F401
+
+from chalicelib.video import archival, clip, drawing, encode, images, probe, thumbnails
+from chalicelib.video.clip import Clip
+from chalicelib.video.encode import PieceResult
+from chalicelib.video.images import ImportedImage
+from chalicelib.video.plan import Piece, Probe, TranscodePlan
+from chalicelib.video.segments import SegmentInfo
+from chalicelib.video.source import Source
+from chalicelib.video.thumbnails import Thumbnail
+from chalicelib.video.timing import FrameTable
+
+
+def probe_video(source: Source) -> tuple[Probe, FrameTable]:
+    """As `probe.probe`."""
+    return probe.probe(source)
+
+
+def encode_piece(source: Source, plan: TranscodePlan, piece: Piece, table: FrameTable, folder: Path) -> PieceResult:
+    """As `encode.encode_piece`."""
+    return encode.encode_piece(source, plan, piece, table, folder)
+
+
+def draw_thumbnail(source: Source, found: Probe, table: FrameTable) -> Thumbnail:
+    """As `thumbnails.thumbnail`."""
+    return thumbnails.thumbnail(source, found, table)
+
+
+def draw_animated_thumbnail(source: Source, segment_info: Any, fps: Fraction, frames: int) -> Thumbnail:
+    """As `thumbnails.animated_thumbnail`."""
+    return thumbnails.animated_thumbnail(source, segment_info, fps, frames)
+
+
+def finish_archival(*sources_and_path: Any) -> int:
+    """As `archival.finish_archival`: the video, the sound where there is one, and the path."""
+    *sources, path = sources_and_path
+    return archival.finish_archival(sources[0], sources[1] if len(sources) > 1 else None, path)
+
+
+def convert_image(source: Source) -> ImportedImage:
+    """As `images.import_image`, of the whole source."""
+    return images.import_image(source.read(0, source.size))
+
+
+def draw(*sources_and_drawing: Any) -> tuple[bytes, str]:
+    """As `drawing.draw`: the sources, and the drawing."""
+    *sources, wanted = sources_and_drawing
+    return drawing.draw(sources, wanted)
+
+
+def encode_clip(
+    source: Source, segment_info: SegmentInfo, ranges: Sequence[tuple[int, int]], fps: Fraction, path: Path
+) -> Clip:
+    """As `clip.encode_clip`."""
+    return clip.encode_clip(source, segment_info, ranges, fps, path)

@@ -1,0 +1,272 @@
+"""A step as a process of this machine: no image, its command by the programs that are here, within limits.
+
+What a container would give it is made up for: a folder of its own, an environment without anything of the service's,
+and limits of time, processor, memory, file size and processes. Its folders of files, `/out` and so on, lie within its
+own folder: their paths are replaced in its command, its environment and its script.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from infra.local.batch import launch_step
+from infra.local.batch.logs import Log
+from infra.local.batch.step import LARGEST_FILE, MOST_PROCESSES, Ended, Step, drain, follow
+
+MARK = "LIMN_STEP"
+"""A variable that every process of a step inherits: those that left its session are found by it."""
+_PYTHON = re.compile(r"python(3(\.\d+)?)?")
+_SCRIPT = "/limn/source"
+_NICE = 3
+_PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/etc", "/sys", "/nix", "/snap")
+_PROC = tuple(f"/proc/{name}" for name in ("cpuinfo", "meminfo", "stat", "sys", "filesystems", "loadavg", "version"))
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm")  # noqa: S108
+_KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+"""Variables of the service that a step gets too."""
+_SCAN_SECONDS = 0.2
+
+
+class Processes:
+    """Runs steps as processes.
+
+    Args:
+        owner: tells the steps of this stack from those of another on the same machine.
+        readable: more folders that steps may read, such as one with models.
+    """
+
+    name = "process"
+
+    def __init__(self, owner: str, readable: tuple[str, ...] = ()) -> None:
+        self._owner = owner
+        self._readable = [*_PROGRAMS, *_PROC, *_prefixes(), *readable]
+        self._confines = launch_step.can_confine()
+
+    def description(self) -> str:
+        """What the start says of it."""
+        held = "confined to their folder by Landlock" if self._confines else "NOT confined: they can read your files"
+        return f"processes of this machine, {held}; images are not used"
+
+    def run(self, step: Step, log: Log, stop: threading.Event) -> Ended:
+        """Run a step to its end, or until `stop` is set."""
+        home = step.folder / "home"
+        (home / "tmp").mkdir(parents=True, exist_ok=True)
+        command = [_mapped(part, step) for part in step.command]
+        _map_script(step)
+        environment = self._environment(step, home)
+        if not command:
+            return Ended(reason=f"The step has no command. Without containers its image {step.image} gives none.")
+        program = _program(command[0], home, environment["PATH"])
+        if program is None:
+            where = f"its image {step.image} is not used without containers"
+            return Ended(exit_code=127, reason=f"The command {command[0]!r} is not on this machine; {where}.")
+        plan = {
+            "parent": os.getpid(),
+            "command": [program, *command[1:]],
+            "nice": _NICE,
+            "limits": _limits(step),
+            "confine": self._confines,
+            "writable": [str(step.folder), *_DEVICES],
+            "readable": self._readable,
+        }
+        launcher = [sys.executable, "-I", "-S", launch_step.__file__, json.dumps(plan)]
+        process = subprocess.Popen(  # noqa: S603 the step's command is what is to be run
+            launcher,
+            cwd=home,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            reason = follow(process, step, log, stop, lambda: _excess(process.pid, step))
+        finally:
+            _kill_session(process.pid)
+            process.wait()
+            _kill_marked(f"{MARK}={self._owner}:{step.id}")
+            drain(process, log)
+        return Ended(exit_code=process.returncode, reason=reason or _reason(process.returncode, step))
+
+    def clean_up(self) -> None:
+        """End the processes of steps whose service was killed."""
+        _kill_marked(f"{MARK}={self._owner}:")
+
+    def _environment(self, step: Step, home: Path) -> dict[str, str]:
+        own = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        threads = str(max(1, round(step.processors)))
+        paths = [str(Path(sys.executable).parent), *own.get("PATH", os.defpath).split(os.pathsep)]
+        return {
+            **own,
+            "PATH": os.pathsep.join(dict.fromkeys(paths)),
+            "HOME": str(home),
+            "TMPDIR": str(home / "tmp"),
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "MALLOC_ARENA_MAX": "2",
+            "OMP_NUM_THREADS": threads,
+            "OPENBLAS_NUM_THREADS": threads,
+            **{name: _mapped(value, step) for name, value in step.environment.items()},
+            MARK: f"{self._owner}:{step.id}",
+        }
+
+
+def _kill_marked(mark: str) -> None:
+    """Kill every process whose environment has a variable that is, or begins with, a mark; on Linux only."""
+    wanted = mark.encode()
+    for _ in range(20):
+        found = [pid for pid in _numbers() if _carries(pid, wanted)]
+        if not found:
+            return
+        for pid in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def _carries(pid: int, mark: bytes) -> bool:
+    try:
+        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return any(item == mark or (mark.endswith(b":") and item.startswith(mark)) for item in variables)
+
+
+def _numbers() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208
+    except FileNotFoundError:
+        return []
+
+
+def _kill_session(leader: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _limits(step: Step) -> dict[str, int]:
+    """Hard limits. That of memory is a backstop: programs reserve more than they use, so what they use is watched."""
+    return {
+        "RLIMIT_CPU": int(step.seconds * max(1.0, step.processors)) + 1,
+        "RLIMIT_AS": 2 * step.memory + 2 * 2**30,
+        "RLIMIT_FSIZE": LARGEST_FILE,
+        "RLIMIT_CORE": 0,
+        "RLIMIT_NOFILE": 1024,
+    }
+
+
+def _excess(leader: int, step: Step) -> str | None:
+    used = usage.of(leader)
+    if used is None:
+        return None
+    memory, count = used
+    if memory > step.memory:
+        return f"It used more memory than its limit of {step.memory // 2**20} MiB."
+    if count > MOST_PROCESSES:
+        return f"It started more than {MOST_PROCESSES} processes."
+    return None
+
+
+def _reason(code: int, step: Step) -> str | None:
+    if code == 0:
+        return None
+    if code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
+        if name == "SIGXCPU":
+            return f"It used more processor time than its limit of {step.seconds:g} seconds."
+        if name == "SIGXFSZ":
+            return f"It wrote a file larger than {LARGEST_FILE // 2**30} GiB."
+        return f"It was ended by signal {name}."
+    return f"It exited with code {code}."
+
+
+def _program(name: str, home: Path, path: str) -> str | None:
+    """The file that a command names; any Python is the one that runs the service, with its packages."""
+    if _PYTHON.fullmatch(Path(name).name):
+        return sys.executable
+    found = str(home / name) if "/" in name else name
+    return shutil.which(found, path=path)
+
+
+def _mapped(text: str, step: Step) -> str:
+    """A text with the folders of the step's files as they are here."""
+    if not step.mounts:
+        return text
+    folders = "|".join(re.escape(folder) for folder in sorted(step.mounts, key=len, reverse=True))
+    return re.sub(rf"(?<![\w./-])({folders})(?![\w.-])", lambda found: str(step.mounts[found[1]]), text)
+
+
+def _map_script(step: Step) -> None:
+    folder = step.mounts.get(str(Path(_SCRIPT).parent))
+    script = folder / Path(_SCRIPT).name if folder else None
+    if script is not None and script.is_file():
+        script.write_text(_mapped(script.read_text(), step))
+
+
+def _prefixes() -> list[str]:
+    """Where Python and the packages of this environment are."""
+    return list(dict.fromkeys(str(Path(place).resolve()) for place in (sys.prefix, sys.base_prefix)))
+
+
+class _Usage:
+    """What the processes of each session take, read at most every `_SCAN_SECONDS` for all steps together."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._at = 0.0
+        self._found: dict[int, tuple[int, int]] = {}
+
+    def of(self, session: int) -> tuple[int, int] | None:
+        """Bytes of memory and number of processes of a session."""
+        with self._lock:
+            if time.monotonic() - self._at > _SCAN_SECONDS:
+                self._found = _read_proc() or _read_ps()
+                self._at = time.monotonic()
+            return self._found.get(session)
+
+
+usage = _Usage()
+
+
+def _read_proc() -> dict[int, tuple[int, int]]:
+    page = os.sysconf("SC_PAGE_SIZE")
+    found: dict[int, tuple[int, int]] = {}
+    for pid in _numbers():
+        try:
+            text = Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            continue
+        fields = text.rpartition(")")[2].split()
+        session, resident = int(fields[3]), int(fields[21]) * page
+        memory, count = found.get(session, (0, 0))
+        found[session] = (memory + resident, count + 1)
+    return found
+
+
+def _read_ps() -> dict[int, tuple[int, int]]:
+    """As `_read_proc`, by process groups, where there is no /proc."""
+    try:
+        said = subprocess.run(
+            ["ps", "-axo", "pgid=,rss="],  # noqa: S607
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    found: dict[int, tuple[int, int]] = {}
+    for line in said.splitlines():
+        group, kilobytes = map(int, line.split())
+        memory, count = found.get(group, (0, 0))
+        found[group] = (memory + kilobytes * 1024, count + 1)
+    return found

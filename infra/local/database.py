@@ -1,0 +1,479 @@
+"""The one SQLite database that holds the state of the local stack: rows, messages, mail, the index of objects.
+
+Every AWS call that writes is one transaction, committed before the call is answered; calls are committed in the order
+they were made, so a process that dies leaves what a crash between two AWS calls leaves, and nothing else. A commit
+survives the death of the process as it is. Before an answer leaves the machine, `sync` writes the log of the database
+(WAL) through to the disk, once for all that were committed meanwhile, so what was acknowledged survives a loss of
+power.
+
+Other parts of the local stack keep what they want to find after a restart in `Documents`:
+
+    jobs = database.current().documents("batch/jobs")
+    jobs.put("id", {"status": "RUNNING"})      # one transaction, or part of one: `with
+    database.current().transaction()` jobs.get("id"), dict(jobs.items()), jobs.delete("id")
+
+Damage is found, not survived: each row has a checksum that is compared when it is read and when the stack starts, and
+`sync` notes in a file beside the database up to where it has acknowledged, so that a log that was cut or altered is not
+taken for a shorter one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import msgspec
+
+NAME = "limn.sqlite"
+ACKNOWLEDGED = "acknowledged"
+"""The file with the number of the last acknowledged synchronization, in decimal."""
+CHECKPOINT_SECONDS = 2.0
+"""The least time between two transfers of the log into the database."""
+PAGE = 100
+"""Rows that a walk reads at once."""
+VERSION = 1
+_NO_DAMAGE = ("full", "disk I/O", "unable to open", "readonly", "locked")
+"""What SQLite says when the disk, not the data, is the matter."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS rows (
+    tab INTEGER NOT NULL, pk BLOB NOT NULL, sk BLOB NOT NULL, doc BLOB NOT NULL, crc INTEGER NOT NULL,
+    PRIMARY KEY (tab, pk, sk)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS documents (
+    space BLOB NOT NULL, key BLOB NOT NULL, doc BLOB NOT NULL, crc INTEGER NOT NULL, PRIMARY KEY (space, key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS messages (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, queue TEXT NOT NULL, due REAL NOT NULL, delayed REAL NOT NULL,
+    doc BLOB NOT NULL, crc INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS messages_due ON messages (queue, due, number);
+"""
+_CHECKED = (
+    ("rows", "SELECT tab, pk, sk, doc, crc FROM rows"),
+    ("documents", "SELECT 0, space, key, doc, crc FROM documents"),
+    ("messages", "SELECT 0, CAST(id AS BLOB), CAST(queue AS BLOB), doc, crc FROM messages"),
+)
+"""Every entry as what `checksum` takes, and its checksum."""
+
+pack = msgspec.msgpack.Encoder().encode
+unpack: Callable[[bytes], Any] = msgspec.msgpack.Decoder().decode
+log = logging.getLogger("limn.local.database")
+
+
+class Damaged(Exception):
+    """Stored data is not what was stored: which file, and what is wrong with it."""
+
+    def __init__(self, path: Path | None, what: str) -> None:
+        super().__init__(f"{path or 'The database in memory'} is damaged: {what}.")
+        self.path = path
+
+
+class CannotStore(Exception):
+    """Nothing can be stored at the moment; nothing of the call was done."""
+
+
+def checksum(table: int, first: bytes, second: bytes, doc: bytes) -> int:
+    """The checksum of a document in a table under a key of two parts."""
+    return crc32(doc, crc32(second, crc32(first, table)))
+
+
+class Database:
+    """The database of one stack; in memory where no directory is given. Its methods may be called by any thread."""
+
+    def __init__(self, directory: Path | None = None) -> None:
+        """Open or create it.
+
+        Raises:
+            Damaged: something of it is not what was stored. Nothing was changed.
+            CannotStore: there is no room for it.
+        """
+        self.lock = threading.RLock()
+        self.directory = directory
+        self.path = None if directory is None else directory / NAME
+        self.failure = ""
+        """Why the last write failed; empty after one that succeeded."""
+        self.damage = ""
+        """What was found damaged while the stack runs."""
+        self._depth = 0
+        self._commits = self._durable = 0
+        self._syncing = threading.Lock()
+        self._wal = self._mark = -1
+        self._closing = threading.Event()
+        self._written = threading.Event()
+        self._checkpointer: threading.Thread | None = None
+        if directory is not None:
+            directory.mkdir(parents=True, exist_ok=True)
+        acknowledged = self._acknowledged()
+        self.state = self.documents("state")
+        self._number = 0
+        try:
+            with self._log_kept():
+                self._connection = self._connect()
+                try:
+                    self._open()
+                    self._check(acknowledged)
+                except BaseException:
+                    self._connection.close()
+                    raise
+        except sqlite3.DatabaseError as failure:
+            if any(word in str(failure) for word in _NO_DAMAGE):
+                raise CannotStore(f"{self.path}: {failure}") from failure
+            raise Damaged(self.path, str(failure)) from failure
+        if self.path is not None:
+            self._wal = os.open(self._log_path(), os.O_RDWR | os.O_CREAT, 0o600)
+            self._mark = os.open(self.path.with_name(ACKNOWLEDGED), os.O_WRONLY | os.O_CREAT, 0o600)
+            self._acknowledge(self._number)
+            os.fsync(self._mark)
+            self._checkpointer = threading.Thread(target=self._checkpoint, name="checkpoint", daemon=True)
+            self._checkpointer.start()
+
+    # ------------------------------------------------------------------------------------------------------ use
+
+    def read(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with self.lock:
+            try:
+                return self._connection.execute(sql, values).fetchall()
+            except sqlite3.DatabaseError as failure:
+                raise self._failed(failure) from failure
+
+    def one(self, sql: str, *values: Any) -> Any:
+        """The first row of a query, or None."""
+        with self.lock:
+            try:
+                return self._connection.execute(sql, values).fetchone()
+            except sqlite3.DatabaseError as failure:
+                raise self._failed(failure) from failure
+
+    def walk(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, read as they are asked for; the lock must be held."""
+        try:
+            cursor = self._connection.execute(sql, values)
+            while rows := cursor.fetchmany(PAGE):
+                yield from rows
+        except sqlite3.DatabaseError as failure:
+            raise self._failed(failure) from failure
+
+    def write(self, sql: str, *values: Any) -> int:
+        """Run one statement, as a transaction of its own or as part of the one that is open; how many rows it met."""
+        with self.lock:
+            try:
+                met = self._connection.execute(sql, values).rowcount
+            except sqlite3.DatabaseError as failure:
+                raise self._failed(failure) from failure
+            if not self._depth:
+                self._committed()
+            return met
+
+    def write_many(self, sql: str, values: list[tuple[Any, ...]]) -> None:
+        """Run one statement for each of some values, as part of the transaction that is open."""
+        try:
+            self._connection.executemany(sql, values)
+        except sqlite3.DatabaseError as failure:
+            raise self._failed(failure) from failure
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written within is committed at the end, or not at all where an exception ends it. May nest."""
+        with self.lock:
+            inner = f"s{self._depth}" if self._depth else ""
+            self._run(f"SAVEPOINT {inner}" if inner else "BEGIN IMMEDIATE")
+            self._depth += 1
+            try:
+                yield
+            except BaseException:
+                self._depth -= 1
+                self._roll_back(inner)
+                raise
+            self._depth -= 1
+            try:
+                self._run(f"RELEASE {inner}" if inner else "COMMIT")
+            except BaseException:
+                self._roll_back(inner)
+                raise
+            if not inner:
+                self._committed()
+
+    def documents(self, space: str) -> Documents:
+        """A space of documents by key."""
+        return Documents(self, space)
+
+    def sync(self) -> None:
+        """Make everything committed so far survive a loss of power. Call it before each answer.
+
+        Raises:
+            CannotStore: the disk did not take it.
+        """
+        wanted = self._commits
+        if self._wal < 0 or self._durable >= wanted:
+            return
+        with self._syncing:
+            if self._durable >= wanted:
+                return
+            with self.lock:
+                self.state.put("acknowledged", self._number + 1)
+                self._number += 1
+                number, reached = self._number, self._commits
+            try:
+                os.fdatasync(self._wal)
+                self._acknowledge(number)
+            except OSError as failure:
+                self.failure = str(failure)
+                raise CannotStore(f"{self._log_path()}: {failure}") from failure
+            self._durable = reached
+
+    def problem(self) -> str:
+        """Why nothing can be stored at the moment; empty where all is well. Tries again where the last write failed."""
+        if self.failure:
+            try:
+                # more than one page, so that the log has to grow
+                self.state.put("probe", os.urandom(65536))
+                self.state.delete("probe")
+                self.sync()
+            except CannotStore as failure:
+                return str(failure)
+            except Damaged as failure:
+                return str(failure)
+        return self.damage or self.failure
+
+    def clear(self) -> None:
+        """Remove all data."""
+        with self.transaction():
+            for name in ("rows", "documents", "messages"):
+                self.write(f"DELETE FROM {name}")  # noqa: S608 -- a constant
+
+    def close(self) -> None:
+        """Transfer the log into the database, and close it. A full disk leaves the log for the next start."""
+        self._closing.set()
+        self._written.set()
+        if self._checkpointer is not None:
+            self._checkpointer.join()
+            self._checkpointer = None
+        with self.lock:
+            try:
+                self.sync()
+            except (CannotStore, Damaged):
+                log.warning("The last writes stay in %s until there is room.", self._log_path())
+            self._connection.close()
+            if self._wal >= 0:
+                os.close(self._wal)
+                os.close(self._mark)
+                self._wal = -1
+
+    # -------------------------------------------------------------------------------------------------- inside
+
+    def _connect(self) -> sqlite3.Connection:
+        place = ":memory:" if self.path is None else str(self.path)
+        connection = sqlite3.connect(
+            place, isolation_level=None, check_same_thread=False, cached_statements=256, timeout=30
+        )
+        connection.execute("PRAGMA synchronous = NORMAL")  # `sync` does the rest
+        connection.execute("PRAGMA wal_autocheckpoint = 0")  # a thread of its own does it
+        connection.execute("PRAGMA cache_size = -65536")
+        return connection
+
+    def _open(self) -> None:
+        run = self._connection.execute
+        if self.path is not None:
+            is_new = not self.path.exists() or not self.path.stat().st_size
+            if is_new:
+                run("PRAGMA page_size = 4096")
+            run("PRAGMA journal_mode = WAL")
+        version = run("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            raise Damaged(self.path, f"version {version} is of a newer release, and this one reads {VERSION}")
+        with self.transaction():
+            for statement in _SCHEMA.split(";"):
+                run(statement)
+            run(f"PRAGMA user_version = {VERSION}")
+
+    def _check(self, acknowledged: int) -> None:
+        """Have SQLite look at its own structure, compare every entry with its checksum, and look for the last write."""
+        if self.path is None:
+            return
+        found = [line for (line,) in self._connection.execute("PRAGMA integrity_check(3)")]
+        if found != ["ok"]:
+            raise Damaged(self.path, "; ".join(found).replace("\n", " "))
+        for name, sql in _CHECKED:
+            for table, first, second, doc, crc in self._connection.execute(sql):
+                if crc32(doc, crc32(second, crc32(first, table))) != crc:
+                    entry = b" ".join((first, second)).decode("utf-8", "backslashreplace")
+                    raise Damaged(self.path, f"the entry {entry!r} of {name} differs from its checksum")
+        self._number = int(self.state.get("acknowledged") or 0)
+        if self._number < acknowledged:
+            what = f"it ends at write {self._number}, and write {acknowledged} was acknowledged"
+            raise Damaged(self._log_path(), what)
+
+    @contextmanager
+    def _log_kept(self) -> Iterator[None]:
+        """Leave the log as it was if the database is refused: SQLite would remove what follows a damaged place."""
+        path, kept = self._log_path(), Path(f"{self.path}-wal.kept")
+        if self.path is None or not path.exists():
+            yield
+            return
+        kept.unlink(missing_ok=True)
+        try:
+            kept.hardlink_to(path)
+        except OSError:
+            shutil.copyfile(path, kept)
+        try:
+            yield
+        except BaseException:
+            kept.replace(path)
+            raise
+        kept.unlink()
+
+    def _log_path(self) -> Path:
+        return Path(f"{self.path}-wal")
+
+    def _acknowledged(self) -> int:
+        """The number in the file of acknowledgements; 0 where there is none."""
+        if self.directory is None:
+            return 0
+        path = self.directory / ACKNOWLEDGED
+        if not path.exists():
+            return 0
+        text = path.read_bytes()
+        number = text[:20]
+        if not number.isdigit() or text != _line(int(number)):
+            raise Damaged(path, "it does not hold a number and its checksum")
+        if self.path is not None and not self.path.exists():
+            raise Damaged(self.path, "it is missing")
+        return int(number)
+
+    def _acknowledge(self, number: int) -> None:
+        # of one length, so that it is never seen half written
+        os.pwrite(self._mark, _line(number), 0)
+
+    def _committed(self) -> None:
+        self._commits += 1
+        self.failure = ""
+        if not self._written.is_set():
+            self._written.set()
+
+    def _run(self, sql: str) -> None:
+        try:
+            self._connection.execute(sql)
+        except sqlite3.DatabaseError as failure:
+            raise self._failed(failure) from failure
+
+    def _roll_back(self, inner: str) -> None:
+        # SQLite has rolled back on its own where the disk is full
+        if self._connection.in_transaction:
+            if inner:
+                self._connection.execute(f"ROLLBACK TO {inner}")
+                self._connection.execute(f"RELEASE {inner}")
+            else:
+                self._connection.execute("ROLLBACK")
+
+    def found_damaged(self, what: str, path: Path | None = None) -> Damaged:
+        """The error for an entry, or a file, that differs from its checksum; `problem` tells of it from now on."""
+        damaged = Damaged(path or self.path, what)
+        self.damage = str(damaged)
+        log.error("%s", self.damage)
+        return damaged
+
+    def found_full(self, what: str) -> CannotStore:
+        """The error for something that the disk did not take; `problem` tells of it until something is stored again."""
+        self.failure = what
+        log.error("Nothing can be stored: %s", what)
+        return CannotStore(what)
+
+    def _failed(self, failure: sqlite3.DatabaseError) -> Exception:
+        if isinstance(failure, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
+            return failure
+        if not isinstance(failure, sqlite3.OperationalError):
+            return self.found_damaged(str(failure))
+        return self.found_full(f"{self.path}: {failure}")
+
+    def _checkpoint(self) -> None:
+        """Transfer the log into the database while others write, so that neither a write nor a start has to wait."""
+        connection = self._connect()
+        while True:
+            self._written.wait()
+            if self._closing.wait(CHECKPOINT_SECONDS):
+                break
+            self._written.clear()
+            try:
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            except sqlite3.Error:
+                log.exception("The log could not be transferred into the database")
+        connection.close()
+
+
+class Documents:
+    """Documents (any value that MessagePack takes) by key, in one space of the database."""
+
+    def __init__(self, database: Database, space: str) -> None:
+        self._database, self._space = database, space.encode()
+
+    def get(self, key: str) -> Any:
+        """The document with this key; None where there is none."""
+        found = self._database.one("SELECT doc, crc FROM documents WHERE space = ? AND key = ?", self._space, _raw(key))
+        return None if found is None else self._intact(_raw(key), *found)
+
+    def put(self, key: str, value: Any) -> None:
+        """Store a document, in the place of the one with the same key."""
+        doc = pack(value)
+        crc = checksum(0, self._space, _raw(key), doc)
+        self._database.write("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", self._space, _raw(key), doc, crc)
+
+    def delete(self, key: str) -> None:
+        """Remove a document; one that is not there is no error."""
+        self._database.write("DELETE FROM documents WHERE space = ? AND key = ?", self._space, _raw(key))
+
+    def items(self) -> list[tuple[str, Any]]:
+        """All documents with their keys, in order of the keys."""
+        found = self._database.read("SELECT key, doc, crc FROM documents WHERE space = ? ORDER BY key", self._space)
+        return [(key.decode("utf-8", "surrogatepass"), self._intact(key, doc, crc)) for key, doc, crc in found]
+
+    def clear(self) -> None:
+        """Remove all documents of the space."""
+        self._database.write("DELETE FROM documents WHERE space = ?", self._space)
+
+    def __len__(self) -> int:
+        return int(self._database.one("SELECT count(*) FROM documents WHERE space = ?", self._space)[0])
+
+    def _intact(self, key: bytes, doc: bytes, crc: int) -> Any:
+        if checksum(0, self._space, key, doc) != crc:
+            raise self._database.found_damaged(f"the document {key!r} differs from its checksum")
+        return unpack(doc)
+
+
+def _line(number: int) -> bytes:
+    text = b"%020d" % number
+    return text + b" %08x\n" % crc32(text)
+
+
+def _raw(key: str) -> bytes:
+    return key.encode("utf-8", "surrogatepass")
+
+
+_current: list[Database] = []
+
+
+def current() -> Database:
+    """The database of the AWS that runs in this process; one in memory where `start` was not given a directory."""
+    if not _current:
+        _current.append(Database())
+    return _current[-1]
+
+
+def start(directory: Path | None) -> None:
+    """Open the database that `current` gives from now on. Raises as `Database`."""
+    stop()
+    _current.append(Database(directory))
+
+
+def stop() -> None:
+    """Close the current database."""
+    while _current:
+        _current.pop().close()

@@ -1,0 +1,86 @@
+"""A queue of jobs on this machine, and short words to launch workflows on it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from chalicelib.resources.jobs.engines import batch
+from chalicelib.settings import settings
+from functions import jobs as function
+from infra.local.batch.processes import Processes
+from infra.local.batch.queue import VARIABLES, LocalQueue
+from infra.local.batch.step import Runner
+from tests.resources.algorithms.test_algorithms import saved, spec
+
+SECONDS = 60.0
+
+
+@contextmanager
+def running(monkeypatch: Any, home: Path, runner: Runner | None = None, width: int = 4) -> Iterator[LocalQueue]:
+    """A queue that runs, and a service that is configured to use it."""
+    for name, value in VARIABLES.items():
+        monkeypatch.setenv(name, value)
+    settings.cache_clear()
+    batch.client.cache_clear()
+    batch.logs_client.cache_clear()
+    batch._definitions.clear()
+    runner = runner or Processes(uuid.uuid4().hex[:12])
+    queue = LocalQueue(home, runner, function.handler, settings().job_files_image, width)
+    queue.start()
+    try:
+        yield queue
+    finally:
+        queue.stop()
+        monkeypatch.undo()
+        settings.cache_clear()
+        batch.client.cache_clear()
+        batch.logs_client.cache_clear()
+        batch._definitions.clear()
+
+
+def manifest(*templates: dict[str, Any], **more: Any) -> str:
+    """A workflow that begins with the first of its templates."""
+    body = {"entrypoint": templates[0]["name"], "templates": list(templates), **more}
+    return yaml.safe_dump({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": body}, sort_keys=False)
+
+
+def shell(name: str, text: str, **more: Any) -> dict[str, Any]:
+    """A template that runs a line of sh."""
+    return {"name": name, "container": {"image": "alpine", "command": ["sh", "-c"], "args": [text]}, **more}
+
+
+def python(name: str, text: str, **more: Any) -> dict[str, Any]:
+    """A template that runs a Python script."""
+    return {"name": name, "script": {"image": "python:3", "command": ["python"], "source": text}, **more}
+
+
+def launched(api: Any, project: int, text: str, media: list[int] | None = None, **more: Any) -> list[str]:
+    """Register a manifest and launch it; the uids of the jobs."""
+    wanted = spec(api, project, manifest=saved(api, project, text), files_per_job=3)
+    api.made(f"Algorithms/{project}", wanted)
+    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media or [1], **more})
+    assert said.status == 201, said.body
+    return said.json["uid"]
+
+
+def ended(api: Any, uid: str, seconds: float = SECONDS) -> dict[str, Any]:
+    """A job once it has ended."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        job = api.get(f"Job/{uid}").json
+        if job["status"] in ("Succeeded", "Failed", "Error"):
+            return job
+        time.sleep(0.05)
+    raise AssertionError(f"it did not end: {job}")
+
+
+def statuses(job: dict[str, Any]) -> dict[str, str]:
+    """How the nodes of a job stand, by task."""
+    return {node["task"]: node["status"] for node in job["nodes"]}

@@ -1,0 +1,349 @@
+"""Workflows that really run, as processes of this machine, through the engine that AWS Batch has."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from chalicelib.resources.jobs.runs import RUN
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.objects import objects
+from tests.infra import local_jobs
+from tests.infra.local_jobs import ended, launched, manifest, python, shell, statuses
+
+
+@pytest.fixture
+def queue(monkeypatch, tmp_path):
+    with local_jobs.running(monkeypatch, tmp_path) as found:
+        yield found
+
+
+def put_out(uid: str) -> dict[str, dict[str, str]]:
+    """The parameters that the nodes of a job put out, by task."""
+    return {node.task: node.outputs for node in records.get(RUN, uid).nodes if node.outputs}
+
+
+def output(queue, uid: str, task: str = "") -> str:
+    """What a node of a job printed."""
+    from infra.local.batch import logs
+
+    [job] = [node.job for node in records.get(RUN, uid).nodes if node.job and task in ("", node.task)]
+    return "\n".join(logs.tail(queue._scheduler.logs, job, 1000))
+
+
+class TestWhatRuns:
+    def test_parameters_reach_scripts_and_come_back_from_files_and_output(self, api, project, queue):
+        text = manifest(
+            {
+                "name": "main",
+                "steps": [
+                    [{"name": "count", "template": "count"}],
+                    [
+                        {
+                            "name": "use",
+                            "template": "use",
+                            "arguments": {
+                                "parameters": [
+                                    {"name": "number", "value": "{{steps.count.outputs.parameters.number}}"},
+                                    {"name": "printed", "value": "{{steps.count.outputs.result}}"},
+                                ]
+                            },
+                        }
+                    ],
+                ],
+            },
+            python(
+                "count",
+                "ids = '{{workflow.parameters.media_ids}}'.split(',')\n"
+                "open('/out/number', 'w').write(str(len(ids)))\n"
+                "print('counted', len(ids))\n",
+                outputs={"parameters": [{"name": "number", "valueFrom": {"path": "/out/number"}}]},
+            ),
+            shell(
+                "use",
+                "echo {{inputs.parameters.number}} {{inputs.parameters.printed}} > /out/all",
+                inputs={"parameters": [{"name": "number"}, {"name": "printed"}]},
+                outputs={"parameters": [{"name": "all", "valueFrom": {"path": "/out/all"}}]},
+            ),
+        )
+        [uid] = launched(api, project, text, media=[4, 5, 6])
+        assert ended(api, uid)["status"] == "Succeeded"
+        assert put_out(uid) == {"count": {"number": "3"}, "use": {"all": "3 counted 3"}}
+
+    def test_files_travel_between_the_tasks_of_a_dag(self, api, project, queue):
+        made = {"artifacts": [{"name": "made", "path": "/work/made.bin"}]}
+        text = manifest(
+            {
+                "name": "main",
+                "dag": {
+                    "tasks": [
+                        {"name": "make", "template": "make"},
+                        {
+                            "name": "sum",
+                            "template": "sum",
+                            "dependencies": ["make"],
+                            "arguments": {
+                                "artifacts": [{"name": "made", "from": "{{tasks.make.outputs.artifacts.made}}"}]
+                            },
+                        },
+                    ]
+                },
+            },
+            python("make", "open('/work/made.bin', 'wb').write(bytes(range(256)) * 1000)", outputs=made),
+            python(
+                "sum",
+                "open('/out/sum', 'w').write(str(sum(open('/work/made.bin', 'rb').read())))",
+                inputs=made,
+                outputs={"parameters": [{"name": "sum", "valueFrom": {"path": "/out/sum"}}]},
+            ),
+        )
+        [uid] = launched(api, project, text)
+        assert ended(api, uid)["status"] == "Succeeded"
+        assert put_out(uid) == {"sum": {"sum": str(sum(range(256)) * 1000)}}
+
+    def test_loops_and_conditions_follow_what_steps_print(self, api, project, queue):
+        text = manifest(
+            {
+                "name": "main",
+                "steps": [
+                    [{"name": "list", "template": "list"}],
+                    [
+                        {
+                            "name": "each",
+                            "template": "each",
+                            "withParam": "{{steps.list.outputs.result}}",
+                            "when": "{{item}} > 1",
+                            "arguments": {"parameters": [{"name": "item", "value": "{{item}}"}]},
+                        },
+                        {"name": "never", "template": "list", "when": "'{{steps.list.outputs.result}}' == none"},
+                    ],
+                ],
+            },
+            python("list", "print([1, 2, 3])"),
+            shell("each", "echo {{inputs.parameters.item}}", inputs={"parameters": [{"name": "item"}]}),
+        )
+        [uid] = launched(api, project, text)
+        job = ended(api, uid)
+        assert job["status"] == "Succeeded"
+        assert statuses(job) == {
+            "main": "Succeeded",
+            "list": "Succeeded",
+            "each(0:1)": "Skipped",
+            "each(1:2)": "Succeeded",
+            "each(2:3)": "Succeeded",
+            "never": "Skipped",
+        }
+
+    def test_a_step_that_fails_twice_and_then_not_succeeds_with_three_attempts(self, api, project, queue, tmp_path):
+        marks = tmp_path / "jobs" / "marks"
+        marks.mkdir()
+        queue._scheduler._runner._readable.append(str(marks))
+        text = manifest(
+            python(
+                "main",
+                f"import os, sys, urllib.request\nsys.exit(0 if len(os.listdir({str(marks)!r})) >= 2 else 3)",
+                retryStrategy={"limit": 2},
+            )
+        )
+        original = queue._scheduler._attempt
+
+        def attempt(job, event):
+            ended_as = original(job, event)
+            (marks / str(time.monotonic_ns())).touch()
+            return ended_as
+
+        queue._scheduler._attempt = attempt
+        [uid] = launched(api, project, text)
+        assert ended(api, uid)["status"] == "Succeeded"
+        assert len(list(marks.iterdir())) == 3
+        assert "attempt 3 of 3" in output(queue, uid)
+
+    def test_what_waits_for_a_failed_step_is_omitted(self, api, project, queue):
+        tasks = [{"name": "a", "template": "bad"}, {"name": "b", "template": "bad", "dependencies": ["a"]}]
+        [uid] = launched(api, project, manifest({"name": "main", "dag": {"tasks": tasks}}, shell("bad", "exit 3")))
+        job = ended(api, uid)
+        assert (job["status"], statuses(job)) == ("Failed", {"main": "Failed", "a": "Failed", "b": "Omitted"})
+        assert "exited with code 3" in job["message"]
+
+    def test_the_environment_has_what_the_manifest_says_and_nothing_of_the_service(self, api, project, queue):
+        step = shell("main", "env; pwd")
+        step["container"]["env"] = [{"name": "COLOUR", "value": "blue"}]
+        [uid] = launched(api, project, manifest(step))
+        assert ended(api, uid)["status"] == "Succeeded"
+        said = output(queue, uid)
+        assert "COLOUR=blue" in said
+        assert "AWS_SECRET" not in said
+        assert "LIMN_JOB_QUEUE" not in said
+        assert not any(line.startswith(("AWS_ACCESS", "LIMN_RECORDS")) for line in said.splitlines())
+
+
+class TestLogs:
+    def test_the_last_lines_of_a_step_are_answered_and_those_of_a_failure_are_in_the_message(self, api, project, queue):
+        tasks = [{"name": "fine", "template": "fine"}, {"name": "bad", "template": "bad", "dependencies": ["fine"]}]
+        lines = "for n in $(seq 1 300); do echo line $n; done"
+        text = manifest(
+            {"name": "main", "dag": {"tasks": tasks}},
+            shell("fine", lines),
+            shell("bad", "echo no such species; exit 3"),
+        )
+        [uid] = launched(api, project, text)
+        job = ended(api, uid)
+        assert job["message"].splitlines()[:2] == ["bad: It exited with code 3.", "no such species"]
+        nodes = {node["task"]: node for node in job["nodes"]}
+        assert nodes["bad"]["message"] == "It exited with code 3."
+        assert nodes["bad"]["log"].startswith("/aws/batch/job:limn-local-")
+        said = api.get(f"JobLog/{uid}", node="fine", lines=2).json
+        assert (said["task"], said["status"], said["lines"]) == ("fine", "Succeeded", ["line 299", "line 300"])
+        assert api.get(f"JobLog/{uid}").json["task"] == "bad"
+        assert len(api.get(f"JobLog/{uid}", node=nodes["fine"]["id"]).json["lines"]) == 100
+        missing = api.get(f"JobLog/{uid}", node="nothing")
+        assert missing.status == 404
+        assert "its steps are fine, bad" in missing.message
+        assert api.get(f"JobLog/{uid}", lines=5000).status == 400
+
+    def test_a_very_long_line_is_cut(self, api, project, queue):
+        [uid] = launched(api, project, manifest(python("main", "print('x' * 1_000_000)")))
+        ended(api, uid)
+        assert len(api.get(f"JobLog/{uid}").json["lines"][-1]) == 2000
+
+    def test_others_do_not_read_it(self, api, project, queue, stranger):
+        [uid] = launched(api, project, manifest(shell("main", "echo secret")))
+        ended(api, uid)
+        assert stranger.get(f"JobLog/{uid}").status == 404
+
+
+class TestProgress:
+    def test_it_counts_steps_until_a_step_reports_its_own(self, api, project, queue, member):
+        tasks = [{"name": "a", "template": "quick"}, {"name": "b", "template": "slow", "dependencies": ["a"]}]
+        text = manifest({"name": "main", "dag": {"tasks": tasks}}, shell("quick", "true"), shell("slow", "sleep 320"))
+        [uid] = launched(api, project, text)
+        wait_until(lambda: api.get(f"Job/{uid}").json["progress"] == {"done": 1, "total": 2})
+        report = {"progress": {"done": 40, "total": 100, "message": "reef.mp4"}}
+        assert member("Can Transfer").patch(f"Job/{uid}", report).status == 403
+        assert api.patch(f"Job/{uid}", report).status == 200
+        assert api.get(f"Job/{uid}").json["progress"] == report["progress"]
+        assert [job["progress"] for job in api.get(f"Jobs/{project}").json] == [report["progress"]]
+        for wrong in ({"done": 3, "total": 2}, {"done": -1, "total": 2}, {"done": 1}, {"done": "many", "total": 2}):
+            assert api.patch(f"Job/{uid}", {"progress": wrong}).status == 400
+        assert api.delete(f"Job/{uid}").status == 200
+
+    def test_a_group_answers_its_sum(self, api, project, queue):
+        uids = launched(api, project, manifest(shell("main", "true")), media=list(range(1, 11)))
+        for uid in uids:
+            ended(api, uid)
+        [group] = api.get(f"JobGroups/{project}").json
+        assert group["jobs"] == len(uids) == 4
+        assert group["statuses"] == {"Succeeded": 4}
+        assert group["progress"] == {"done": 4, "total": 4}
+        assert api.get(f"JobGroups/{project}", gid=group["gid"]).json == [group]
+        assert api.patch(f"Job/{uids[0]}", {"progress": {"done": 1, "total": 2}}).status == 409
+
+
+class TestWhatEnds:
+    def test_a_time_limit_ends_a_step_and_what_it_started(self, api, project, queue, tmp_path):
+        text = manifest(shell("main", "sleep 300 & setsid sleep 301 & sleep 302", activeDeadlineSeconds=1))
+        [uid] = launched(api, project, text)
+        job = ended(api, uid)
+        assert job["status"] == "Failed"
+        assert "time limit of 1 seconds" in job["message"]
+        assert not processes("sleep 30")
+
+    def test_a_cancelled_job_is_gone_with_its_processes(self, api, project, queue):
+        text = manifest(shell("main", "sleep 310 & setsid sleep 311 & sleep 312"))
+        [uid] = launched(api, project, text)
+        wait_until(lambda: len(processes("sleep 31")) >= 3)
+        assert api.delete(f"Job/{uid}").status == 200
+        assert api.get(f"Job/{uid}").status == 404
+        assert not processes("sleep 31")
+        assert list((queue._scheduler._work).iterdir()) == []
+
+    def test_a_command_that_is_not_here_fails_with_a_sentence(self, api, project, queue):
+        text = manifest({"name": "main", "container": {"image": "org/tool:2", "command": ["nosuchtool", "-x"]}})
+        job = ended(api, launched(api, project, text)[0])
+        assert job["status"] == "Failed"
+        assert "The command 'nosuchtool' is not on this machine" in job["message"]
+        assert "org/tool:2" in job["message"]
+
+    def test_an_image_without_a_command_fails_with_a_sentence(self, api, project, queue):
+        job = ended(api, launched(api, project, manifest({"name": "main", "container": {"image": "org/tool:2"}}))[0])
+        assert (job["status"], "The step has no command" in job["message"]) == ("Failed", True)
+
+
+class TestWrongOnPurpose:
+    def test_one_that_eats_memory_is_ended_at_its_limit(self, api, project, queue):
+        greedy = "kept = []\nwhile True:\n    kept.append(bytearray(b'x' * 10_000_000))"
+        job = ended(api, launched(api, project, manifest(python("main", greedy)))[0])
+        assert job["status"] == "Failed"
+        assert "memory" in job["message"]
+
+    def test_of_a_hundred_megabytes_of_output_the_last_is_kept(self, api, project, queue):
+        text = "import sys\nfor n in range(1600):\n    sys.stdout.write(('%07d ' % n) * 8192)\nprint('\\nthe end')"
+        [uid] = launched(api, project, manifest(python("main", text)))
+        assert ended(api, uid)["status"] == "Succeeded"
+        assert output(queue, uid).endswith("the end")
+        assert sum(path.stat().st_size for path in queue._scheduler.logs.iterdir()) <= 1_100_000
+
+    @pytest.mark.skipif(not Path("/proc/self").exists(), reason="Landlock is Linux's")
+    def test_one_that_leaves_its_folder_is_refused(self, api, project, queue, tmp_path):
+        secret = tmp_path / "secret"
+        secret.write_text("token")
+        text = f"""
+import os, signal
+def attempt(what, do):
+    try:
+        do()
+        print(what, "DONE")
+    except OSError as error:
+        print(what, error.errno)
+attempt("write beside", lambda: open({str(tmp_path / "mine")!r}, "w"))
+attempt("write tmp", lambda: open("/tmp/limn-escape", "w"))
+attempt("read data", lambda: open({str(secret)!r}).read())
+attempt("read environment", lambda: open("/proc/{os.getpid()}/environ").read())
+attempt("read command", lambda: open("/proc/{os.getpid()}/cmdline").read())
+attempt("list processes", lambda: os.listdir("/proc"))
+attempt("signal", lambda: os.kill({os.getpid()}, 0))
+attempt("own file", lambda: open("mine", "w").write("x"))
+"""
+        [uid] = launched(api, project, manifest(python("main", text)))
+        assert ended(api, uid)["status"] == "Succeeded"
+        said = [line for line in output(queue, uid).splitlines() if "DONE" in line]
+        assert said == ["own file DONE"]
+
+    def test_a_link_in_place_of_a_result_brings_nothing_out(self, api, project, queue, tmp_path):
+        secret = tmp_path / "secret"
+        secret.write_text("token")
+        outputs = {"parameters": [{"name": "stolen", "valueFrom": {"path": "/out/stolen"}}]}
+        text = manifest(shell("main", f"ln -s {secret} /out/stolen", outputs=outputs))
+        job = ended(api, launched(api, project, text)[0])
+        assert job["status"] == "Failed"
+        assert "did not make the file /out/stolen" in job["message"]
+        assert not [key for key in objects.under(f"{project}/") if b"token" in objects.read(key)]
+
+    def test_files_without_permissions_are_removed_all_the_same(self, api, project, queue):
+        text = manifest(shell("main", "mkdir -p a/b && touch a/b/c && chmod 0 a/b a"))
+        assert ended(api, launched(api, project, text)[0])["status"] == "Succeeded"
+        wait_until(lambda: list(queue._scheduler._work.iterdir()) == [])
+
+
+def processes(start: str) -> list[str]:
+    """The commands of processes that begin so."""
+    found = []
+    for path in Path("/proc").iterdir():
+        if path.name.isdecimal():
+            try:
+                command = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except OSError:
+                continue
+            if command.startswith(start):
+                found.append(command)
+    return found
+
+
+def wait_until(is_so, seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)

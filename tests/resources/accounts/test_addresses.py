@@ -1,0 +1,158 @@
+"""A changed address counts once the link that was mailed to it is opened."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from chalicelib.resources.accounts import address_changes
+from tests.resources.accounts.mails import link_in, mails_to, newest_mail_to, spec, token_in
+from tests.service import new_user
+
+
+def email_of(user):
+    return user.get("User/GetCurrent").json["email"]
+
+
+def change(user, address):
+    return user.patch(f"User/{user.user.id}", {"email": address})
+
+
+def confirm(nobody, api, address):
+    """Open the newest link to an address and press its button."""
+    api.drain()
+    path = link_in(newest_mail_to(address)["text"])
+    shown = nobody.get(path)
+    assert (shown.status, b'<form method="post">' in shown.body) == (200, True)
+    return nobody.ask("POST", path, raw=b"")
+
+
+def test_the_old_address_counts_until_the_new_one_is_confirmed(api, nobody, me, ada, address):
+    new = f"new-{address}"
+    said = change(me, new)
+    assert (said.status, "once" in said.message) == (200, True)
+    assert email_of(me) == address
+    assert api.get("Users", email=new).json == []
+    assert confirm(nobody, api, new).status == 200
+    assert email_of(me) == new
+    assert "about to become" in mails_to(address)[0]["text"]
+    api.drain()
+    assert new in mails_to(address)[-1]["text"]
+
+
+def test_opening_the_link_alone_changes_nothing(api, nobody, me, address):
+    new = f"new-{address}"
+    change(me, new)
+    api.drain()
+    assert nobody.get(link_in(newest_mail_to(new)["text"])).status == 200
+    assert email_of(me) == address
+
+
+def test_a_link_works_once(api, nobody, me, address):
+    new = f"new-{address}"
+    change(me, new)
+    assert confirm(nobody, api, new).status == 200
+    path = link_in(mails_to(new)[0]["text"])
+    assert nobody.ask("POST", path, raw=b"").status == 404
+
+
+def test_a_newer_change_ends_the_older_one(api, nobody, me, address):
+    change(me, f"one-{address}")
+    change(me, f"two-{address}")
+    api.drain()
+    assert nobody.ask("POST", link_in(newest_mail_to(f"one-{address}")["text"]), raw=b"").status == 404
+    assert confirm(nobody, api, f"two-{address}").status == 200
+
+
+def test_a_link_ends_after_a_day(api, nobody, me, address, monkeypatch):
+    new = f"new-{address}"
+    change(me, new)
+    api.drain()
+    later = address_changes.time.time() + 25 * 3600
+    monkeypatch.setattr(address_changes.time, "time", lambda: later)
+    assert nobody.ask("POST", link_in(newest_mail_to(new)["text"]), raw=b"").status == 404
+
+
+def test_changes_in_parallel_give_an_address_to_one_user(api, nobody, address):
+    people = [new_user() for _ in range(4)]
+    wanted = f"wanted-{address}"
+    with ThreadPoolExecutor(4) as pool:
+        assert {said.status for said in pool.map(lambda user: change(user, wanted), people)} == {200}
+    api.drain()
+    paths = [link_in(mail["text"]) for mail in mails_to(wanted)]
+    assert len(paths) == len(people)
+    with ThreadPoolExecutor(4) as pool:
+        said = [answer.status for answer in pool.map(lambda path: nobody.ask("POST", path, raw=b""), paths)]
+    assert sorted(said) == [200, 400, 400, 400]
+    assert [email_of(user) for user in people].count(wanted) == 1
+
+
+def test_the_address_of_another_user_is_refused(me, address):
+    other = new_user()
+    said = change(me, other.user.email.upper())
+    assert (said.status, "email" in said.message) == (400, True)
+
+
+def test_a_case_of_letters_needs_no_mail(api, me, address):
+    assert change(me, address.upper()).status == 200
+    assert email_of(me) == address.upper()
+
+
+def test_a_declared_address_does_not_lock_its_owner_out_of_a_reset(api, nobody, ada, address, configured):
+    configured(anonymous_registration=True)
+    squatter = nobody.made("Users", spec(address))
+    assert nobody.post("PasswordReset", {"email": address}).status == 201
+    api.drain()
+    assert f"user={ada.id}" in newest_mail_to(address)["text"]
+    assert squatter != ada.id
+
+
+def test_a_reset_by_mail_confirms_the_address(api, nobody, address, configured):
+    configured(anonymous_registration=True)
+    number = nobody.made("Users", body := spec(address))
+    nobody.post("PasswordReset", {"email": address})
+    api.drain()
+    token = token_in(newest_mail_to(address)["text"], "reset_token")
+    new = {"password": "battery staple 8", "reset_token": token}
+    assert nobody.patch(f"User/{number}", new).status == 200
+    other = nobody.made("Users", spec(address))
+    nobody.post("PasswordReset", {"email": address})
+    api.drain()
+    assert f"user={number}" in newest_mail_to(address)["text"], (other, body)
+
+
+def test_a_reset_ends_a_change_of_address_that_someone_else_began(api, nobody, me, ada, address):
+    thief = f"thief-{address}"
+    change(me, thief)
+    nobody.post("PasswordReset", {"email": address})
+    api.drain()
+    token = token_in(newest_mail_to(address)["text"], "reset_token")
+    assert nobody.patch(f"User/{ada.id}", {"password": "battery staple 8", "reset_token": token}).status == 200
+    assert nobody.ask("POST", link_in(newest_mail_to(thief)["text"]), raw=b"").status == 404
+
+
+def test_a_reset_that_was_mailed_to_the_old_address_ends_with_it(api, nobody, me, ada, address):
+    nobody.post("PasswordReset", {"email": address})
+    api.drain()
+    token = token_in(newest_mail_to(address)["text"], "reset_token")
+    change(me, f"new-{address}")
+    assert confirm(nobody, api, f"new-{address}").status == 200
+    assert nobody.patch(f"User/{ada.id}", {"password": "battery staple 8", "reset_token": token}).status == 400
+
+
+def test_one_reset_ends_the_others(api, nobody, ada, address):
+    for _ in range(2):
+        nobody.post("PasswordReset", {"email": address})
+    api.drain()
+    first, second = (token_in(mail["text"], "reset_token") for mail in mails_to(address))
+    new = {"password": "battery staple 8"}
+    assert nobody.patch(f"User/{ada.id}", {**new, "reset_token": second}).status == 200
+    assert nobody.patch(f"User/{ada.id}", {**new, "reset_token": first}).status == 400
+
+
+@pytest.mark.parametrize(("who", "status"), [("me", 400), ("api", 200)])
+def test_without_mail_only_staff_changes_an_address(request, ada, address, configured, who, status):
+    configured(email_enabled=False)
+    caller = request.getfixturevalue(who)
+    assert caller.patch(f"User/{ada.id}", {"email": f"new-{address}"}).status == status

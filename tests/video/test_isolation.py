@@ -1,0 +1,99 @@
+"""A task on a caller's media may crash, hang, or take all memory: the service goes on and says so in a sentence."""
+
+import threading
+import time
+
+import pytest
+
+from chalicelib.errors import BadInput, Unavailable
+from chalicelib.video import isolation, tasks
+from chalicelib.video.isolation import Limits
+from chalicelib.video.source import BytesSource, FileSource
+from tests.video import misbehaving
+from tests.video.made import DATA
+
+SOURCE = BytesSource(b"some bytes")
+
+
+def test_a_task_reads_its_source_and_returns_a_result():
+    assert isolation.run(misbehaving.echo, SOURCE, 7) == (7, b"some bytes")
+
+
+def test_large_reads_arrive_whole():
+    data = bytes(range(256)) * 40_000
+    assert isolation.run(misbehaving.echo, BytesSource(data), 0)[1] == data
+
+
+@pytest.mark.parametrize(
+    ("task", "limits", "says"),
+    [
+        (misbehaving.crash, Limits(), "crashes the decoder"),
+        (misbehaving.hang, Limits(seconds=0.3), "longer than allowed"),
+        (misbehaving.spin, Limits(seconds=0.3), "longer than allowed"),
+        (misbehaving.grow, Limits(memory=1 << 30), "more memory than allowed"),
+    ],
+    ids=["crash", "hang", "spin", "grow"],
+)
+def test_a_task_that_breaks_a_limit_is_refused_soon(task, limits, says):
+    before = time.monotonic()
+    with pytest.raises(BadInput, match=says):
+        isolation.run(task, SOURCE, limits=limits)
+    assert time.monotonic() - before < 5
+
+
+def test_a_file_that_grows_beyond_its_limit_is_refused(tmp_path):
+    path = tmp_path / "file"
+    with pytest.raises(BadInput, match="larger than allowed"):
+        isolation.run(misbehaving.fill, SOURCE, str(path), limits=Limits(file_size=5 << 20))
+    assert path.stat().st_size <= 5 << 20
+
+
+def test_other_tasks_go_on_while_one_crashes():
+    results = []
+
+    def work(number):
+        results.append(isolation.run(misbehaving.echo, SOURCE, number)[0])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for _ in range(4):
+        with pytest.raises(BadInput):
+            isolation.run(misbehaving.crash, SOURCE)
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == list(range(8))
+
+
+def test_a_server_that_was_killed_is_started_anew():
+    isolation.run(misbehaving.echo, SOURCE, 0)
+    isolation._server._process.kill()
+    isolation._server._process.wait()
+    assert isolation.run(misbehaving.echo, SOURCE, 1)[0] == 1
+
+
+def test_the_child_has_no_credentials(monkeypatch):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    isolation._server.stop()
+    found = isolation.run(misbehaving.environment, SOURCE)
+    assert not [name for name in found if name.startswith("AWS")]
+
+
+def test_errors_keep_their_kind():
+    class Broken(BytesSource):
+        def read(self, offset, length):
+            raise Unavailable("the storage is away")
+
+    with pytest.raises(Unavailable, match="storage is away"):
+        isolation.run(tasks.probe_video, Broken(b"x" * 100))
+    with pytest.raises(BadInput, match="not a video"):
+        isolation.run(tasks.probe_video, BytesSource(b"x" * 100))
+    with pytest.raises(RuntimeError, match="ours"):
+        isolation.run(misbehaving.fail, SOURCE)
+
+
+def test_a_file_that_corrupts_the_heap_is_refused_with_a_sentence():
+    # DATA's README says how the file was made.
+    with pytest.raises(BadInput, match="crashes the decoder") as refusal:
+        isolation.run(tasks.probe_video, FileSource(DATA / "pcm_7_1.mov"))
+    assert refusal.value.details == "SIGABRT"
