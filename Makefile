@@ -87,8 +87,8 @@ clean: ## remove what was built; .venv and .limn, the local data, stay
 	@find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
 
 $(VENV): requirements-dev.txt
-	@echo "installing requirements-dev.txt into .venv (once)"
+	@echo "installing requirements-dev.txt into .venv (once; a minute or two)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Limn needs Python 3.11 or newer: make PYTHON=…")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(BIN)/python infra/install.py requirements-dev.txt
 	@touch $@

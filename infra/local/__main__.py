@@ -1,4 +1,4 @@
-"""`make run`: the whole service in one process, on an AWS that lives in memory.
+"""`make run`: the whole service in one process, on an AWS of its own.
 
 It deploys the stack's own template, restores what the last run left in `.limn/data`, makes a first user, and serves
 the API on PORT (8000) and S3 on PORT + 1 until Ctrl-C, while pollers run the queue functions.
@@ -12,8 +12,8 @@ the API on PORT (8000) and S3 on PORT + 1 until Ctrl-C, while pollers run the qu
 from __future__ import annotations
 
 import os
-import shutil
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -22,21 +22,38 @@ from infra.local import aws
 from infra.local.batch.mode import NoJobs, choose
 from infra.local.batch.queue import VARIABLES
 from infra.local.batch.step import Runner
+from infra.local.database import CannotStore, Damaged
+from infra.local.folder import CannotStart, Folder, demand_ports, read_port
 
 HOST = os.environ.get("HOST", "127.0.0.1")
 
 
 def main() -> None:
-    """Start everything, say where it is, and stop it cleanly."""
-    began = time.monotonic()
-    port = int(os.environ.get("PORT", "8000"))
-    home = Path(os.environ.get("LIMN_HOME", ".")) / ".limn"
-    if os.environ.get("FRESH"):
-        shutil.rmtree(home, ignore_errors=True)
-    home.mkdir(parents=True, exist_ok=True)
+    """Start everything, say where it is, and stop it cleanly. What keeps it from starting is one sentence."""
+    try:
+        _run()
+    except (CannotStart, CannotStore) as reason:
+        sys.exit(f"limn: it does not start: {reason}")
+    except Damaged as reason:
+        sys.exit(
+            f"limn: it does not start: {reason} Nothing was changed. Put the whole folder back from a backup, or start "
+            "empty with FRESH=1; docs/guides/own-machine.md says what else can be done."
+        )
 
-    _say(f"opening the data in {home / 'data'}")
-    cloud = aws.start(data=home / "data")
+
+def _run() -> None:
+    began = time.monotonic()
+    port = read_port(os.environ.get("PORT", "8000"))
+    folder = Folder(Path(os.environ.get("LIMN_HOME", ".")) / ".limn")
+    home = folder.home
+    folder.hold(f"make run on port {port}")
+    demand_ports(HOST, port, port + 1)
+    if os.environ.get("FRESH"):
+        folder.empty()
+    folder.refuse_previous()
+
+    _say(f"opening the data in {folder.data}")
+    cloud = aws.start(data=folder.data)
     public, s3_public = f"http://{HOST}:{port}", f"http://{HOST}:{port + 1}"
     os.environ.update({"LIMN_PUBLIC_URL": public, "LIMN_S3_ENDPOINT": s3_public, "LIMN_ANSWERS_URL": public})
     os.environ.setdefault("LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS", "true")

@@ -118,8 +118,7 @@ class Database:
             with self._log_kept():
                 self._connection = self._connect()
                 try:
-                    self._open()
-                    self._check(acknowledged)
+                    self._open(acknowledged)
                 except BaseException:
                     self._connection.close()
                     raise
@@ -280,25 +279,29 @@ class Database:
         connection.execute("PRAGMA cache_size = -65536")
         return connection
 
-    def _open(self) -> None:
+    def _open(self, acknowledged: int) -> None:
+        """Check what is there, then make what is missing; nothing is written before the check."""
         run = self._connection.execute
         if self.path is not None:
-            is_new = not self.path.exists() or not self.path.stat().st_size
-            if is_new:
+            if not self.path.exists() or not self.path.stat().st_size:
                 run("PRAGMA page_size = 4096")
             run("PRAGMA journal_mode = WAL")
         version = run("PRAGMA user_version").fetchone()[0]
         if version > VERSION:
             raise Damaged(self.path, f"version {version} is of a newer release, and this one reads {VERSION}")
+        if run("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+            self._check()
+            self._number = int(self.state.get("acknowledged") or 0)
+        if self._number < acknowledged:
+            what = f"it ends at write {self._number}, and write {acknowledged} was acknowledged"
+            raise Damaged(self._log_path(), what)
         with self.transaction():
             for statement in _SCHEMA.split(";"):
                 run(statement)
             run(f"PRAGMA user_version = {VERSION}")
 
-    def _check(self, acknowledged: int) -> None:
-        """Have SQLite look at its own structure, compare every entry with its checksum, and look for the last write."""
-        if self.path is None:
-            return
+    def _check(self) -> None:
+        """Have SQLite look at its own structure, and compare every entry with its checksum."""
         found = [line for (line,) in self._connection.execute("PRAGMA integrity_check(3)")]
         if found != ["ok"]:
             raise Damaged(self.path, "; ".join(found).replace("\n", " "))
@@ -307,10 +310,6 @@ class Database:
                 if crc32(doc, crc32(second, crc32(first, table))) != crc:
                     entry = b" ".join((first, second)).decode("utf-8", "backslashreplace")
                     raise Damaged(self.path, f"the entry {entry!r} of {name} differs from its checksum")
-        self._number = int(self.state.get("acknowledged") or 0)
-        if self._number < acknowledged:
-            what = f"it ends at write {self._number}, and write {acknowledged} was acknowledged"
-            raise Damaged(self._log_path(), what)
 
     @contextmanager
     def _log_kept(self) -> Iterator[None]:

@@ -16,15 +16,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooSlow
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from chalice.local import LocalChalice
 
 from chalicelib.errors import LimnError, NotFound, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error
-from infra.local import database
+from infra.local import database, requests
 from infra.local.database import CannotStore, Damaged
 from infra.local.reply import Reply
 
@@ -112,24 +111,24 @@ class Gateway:
             body: at most 10 MB, or the answer is 413.
             client: the network address that the request comes from.
         """
-        url = urlsplit(target)
+        path, _, query = target.partition("#")[0].partition("?")
         try:
             if len(body) > LARGEST_REQUEST:
                 raise TooLarge("The request's body is larger than 10 MB.")
-            if url.path in self._pages:
-                return self._pages[url.path](method, url.query, body)
-            if url.path in HEALTH and (problem := database.current().problem()):
+            if path in self._pages:
+                return self._pages[path](method, query, body)
+            if path in HEALTH and (problem := database.current().problem()):
                 raise Unavailable(f"The data of this machine cannot be relied upon: {problem}")
             for prefix, serve in self._folders.items():
-                if url.path.startswith(prefix):
-                    return serve(method, url.path)
-            resource, variables = self._route(url.path)
+                if path.startswith(prefix):
+                    return serve(method, path)
+            resource, variables = self._route(path)
             methods = self._app.routes[resource]
             if method == "OPTIONS" and method not in methods:
                 return Reply(200, CORS, b"")
             if method not in methods:
-                raise WrongMethod(method, url.path, tuple(methods))
-            event = _event(method, url.path, url.query, resource, variables, headers, body, client)
+                raise WrongMethod(method, path, tuple(methods))
+            event = _event(method, path, query, resource, variables, headers, body, client)
             return self._invoke(event)
         except LimnError as error:
             answer = encode_error(error)
@@ -228,51 +227,25 @@ def _event(
     }
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or the last packet of an answer waits 40 ms for the client's acknowledgement
+class _Handler(requests.Handler):
     gateway: Gateway
 
-    def _serve(self) -> None:
+    def serve(self) -> None:
+        body = b"".join(self.blocks(LARGEST_REQUEST))
+        headers = {name: ", ".join(self.headers.get_all(name, [])) for name in self.headers}
         try:
-            body = self._body()
-        except TooLarge as error:
-            answer = encode_error(error)
-            self.close_connection = True
-            self._send(Reply(answer.status, answer.headers, answer.body))
-            return
-        client = str(self.client_address[0])
-        reply = self.gateway.ask(self.command, self.path, dict(self.headers.items()), body, client)
-        try:
+            reply = self.gateway.ask(self.command, self.path, headers, body, str(self.client_address[0]))
             database.current().sync()
         except (CannotStore, Damaged) as failure:
-            refusal = encode_error(Unavailable(f"Nothing can be stored: {failure}"))
-            reply = Reply(refusal.status, refusal.headers, refusal.body)
+            reply = _refusal(Unavailable(f"Nothing can be stored: {failure}"))
+        except Exception:
+            log.exception("%s %s failed", self.command, self.path)
+            reply = _refusal(LimnError("The server failed on this request."))
         self._send(reply)
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = _serve  # noqa: N815 the base class's names
-
-    def _body(self) -> bytes:
-        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
-            return self._chunked()
-        length = self.headers.get("Content-Length", "0")
-        size = int(length) if length.isdigit() else 0
-        if size > LARGEST_REQUEST:
-            raise TooLarge("The request's body is larger than 10 MB.")
-        return self.rfile.read(size) if size else b""
-
-    def _chunked(self) -> bytes:
-        whole = b""
-        while True:
-            size = int(self.rfile.readline().split(b";")[0].strip() or b"0", 16)
-            if len(whole) + size > LARGEST_REQUEST:
-                raise TooLarge("The request's body is larger than 10 MB.")
-            if size == 0:
-                while self.rfile.readline().strip():
-                    pass
-                return whole
-            whole += self.rfile.read(size)
-            self.rfile.readline()
+    def refuse(self, status: int, message: str) -> None:
+        kind = type("Malformed", (LimnError,), {"status": status})
+        self._send(_refusal(kind(message)))
 
     def _send(self, reply: Reply) -> None:
         self.send_response_only(reply.status)
@@ -285,16 +258,14 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(reply.body)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the base class's name
-        log.debug(format, *args)
+
+def _refusal(error: LimnError) -> Reply:
+    answer = encode_error(error)
+    return Reply(answer.status, {**answer.headers, **CORS}, answer.body)
 
 
-class Server(ThreadingHTTPServer):
+class Server(requests.Server):
     """The API's port."""
 
-    daemon_threads = True
-    request_queue_size = 128
-
     def __init__(self, gateway: Gateway, host: str, port: int) -> None:
-        handler = type("Handler", (_Handler,), {"gateway": gateway, "wbufsize": -1})
-        super().__init__((host, port), handler)
+        super().__init__((host, port), type("Handler", (_Handler,), {"gateway": gateway}))

@@ -10,11 +10,11 @@ import base64
 import hashlib
 import itertools
 import logging
+import re
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
 from xml.sax.saxutils import escape
@@ -27,9 +27,10 @@ from moto.s3.exceptions import S3ClientError
 from moto.s3.models import FakeKey, S3Backend, s3_backends
 from moto.s3.utils import metadata_from_headers
 
-from infra.local import database, s3_index
+from infra.local import database, requests, s3_index
 from infra.local.contents import BLOCK, Body, Reader
 from infra.local.database import CannotStore, Damaged
+from infra.local.requests import Malformed
 from infra.local.s3_objects import open_content
 from infra.local.signatures import UNSIGNED, Claim, Denied, Request, split_query, verify
 
@@ -70,6 +71,9 @@ MOTO_HEADERS = tuple(
 )
 """Uploads with any header that starts like this are handled by moto, whole."""
 LAST_PART = 10_000
+METHODS = ("GET", "PUT", "HEAD", "POST", "DELETE", "OPTIONS")
+_CODES = {408: "RequestTimeout", 413: "EntityTooLarge", 431: "RequestHeaderSectionTooLarge"}
+_HEXADECIMAL = re.compile(rb"[0-9A-Fa-f]{1,8}")
 REGION = "us-east-1"
 log = logging.getLogger("limn.local.s3")
 
@@ -109,10 +113,7 @@ class S3Front:
         self._server.server_close()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 256
+class _Server(requests.Server):
     secrets: Mapping[str, str]
 
 
@@ -122,26 +123,11 @@ def store() -> S3Backend:
     return backend
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1  # headers and small bodies leave in one packet
+class _Handler(requests.Handler):
     server: _Server
-    _unread: int
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- its name in the base class
-        """Say nothing: there are too many requests to read."""
-
-    def handle_expect_100(self) -> bool:
-        """Ask for the body at once, past our own buffer."""
-        self.send_response_only(HTTPStatus.CONTINUE)
-        self.end_headers()
-        self.wfile.flush()
-        return True
-
-    def _any(self) -> None:
-        self._headers = {name.lower(): value for name, value in self.headers.items()}
-        self._unread = int(self._headers.get("content-length") or 0)
+    def serve(self) -> None:
+        self._headers = {name.lower(): ",".join(self.headers.get_all(name, [])) for name in self.headers}
         path, _, query = self.path.partition("?")
         self._request = Request(self.command, path, split_query(query), self._headers)
         self._answered = False
@@ -160,19 +146,22 @@ class _Handler(BaseHTTPRequestHandler):
                 self._error(500, "InternalError", str(failure))
         except S3ClientError as error:
             self._error(404 if error.code.startswith("NoSuch") else 400, error.code, error.message)
-        except (BrokenPipeError, ConnectionResetError, TimeoutError):
-            self.close_connection = True
+        except (ConnectionError, TimeoutError, Malformed):
+            raise
         except Exception as error:
             self.close_connection = True
             if not self._answered:
                 self._error(500, "InternalError", f"{type(error).__name__}: {error}")
             log.exception("%s %s failed", self.command, self._request.path)
-        self.wfile.flush()
 
-    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = do_OPTIONS = _any  # noqa: N815 -- the names that the base class looks for
+    def refuse(self, status: int, message: str) -> None:
+        self._request = Request(self.command, self.path.partition("?")[0], [], {})
+        self._error(status, _CODES.get(status, "InvalidRequest"), message)
 
     def _serve(self) -> None:
-        if "chunked" in self._headers.get("transfer-encoding", "").lower():
+        if self.command not in METHODS:
+            raise Denied("MethodNotAllowed", "The specified method is not allowed against this resource.", 405)
+        if self.is_chunked:
             self.close_connection = True
             raise Denied("MissingContentLength", "You must provide the Content-Length HTTP header.", 411)
         claim = verify(self._request, self.server.secrets)
@@ -286,8 +275,7 @@ class _Handler(BaseHTTPRequestHandler):
         """The body as it comes, checked against its hash, and without the frames of `aws-chunked`."""
         if not claim.payload.startswith("STREAMING-"):
             digest = None if claim.payload == UNSIGNED else hashlib.sha256()
-            while self._unread:
-                block = self._read(min(BLOCK, self._unread))
+            for block in self.blocks():
                 if digest is not None:
                     digest.update(block)
                 yield block
@@ -295,35 +283,26 @@ class _Handler(BaseHTTPRequestHandler):
                 message = "The provided 'x-amz-content-sha256' header does not match what was computed."
                 raise Denied("XAmzContentSHA256Mismatch", message, 400)
             return
-        while size := int(self._line().partition(b";")[0], 16):
+        while size := self._frame():
             while size:
-                block = self._read(min(BLOCK, size))
+                block = self.read(min(BLOCK, size))
                 size -= len(block)
                 yield block
-            self._line()
-        while self._unread and self._line():
+            self.line()
+        while self.unread and self.line().strip():
             """Checksums that follow the content; TCP has its own."""
 
-    def _read(self, length: int) -> bytes:
-        block = self.rfile.read(min(length, self._unread))
-        self._unread -= len(block)
-        if not block:
-            self.close_connection = True
-            raise Denied("IncompleteBody", "The request body terminated unexpectedly", 400)
-        return block
-
-    def _line(self) -> bytes:
-        line = self.rfile.readline(min(4096, self._unread))
-        self._unread -= len(line)
-        if not line and self._unread:
-            self.close_connection = True
-            raise Denied("IncompleteBody", "The request body terminated unexpectedly", 400)
-        return line.strip()
+    def _frame(self) -> int:
+        """The size of the next frame of an `aws-chunked` body."""
+        text = self.line().strip().partition(b";")[0]
+        if not _HEXADECIMAL.fullmatch(text):
+            raise Malformed("A frame of the body must begin with its size in hexadecimal digits.")
+        return int(text, 16)
 
     # -------------------------------------------------------------------------------------------- all the rest
 
     def _by_moto(self, bucket: str, key: str, claim: Claim) -> None:
-        if self._unread > LARGEST_OTHER:
+        if self.unread > LARGEST_OTHER:
             raise Denied("EntityTooLarge", "Your proposed upload exceeds the maximum allowed size", 400)
         content = b"".join(self._content(claim))
         left_out = ("host", "authorization", "content-length", "expect", "connection", "x-amz-content-sha256",
@@ -375,9 +354,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Send a whole answer. What the client still sends of a refused body is read, or the connection given up."""
         if status < HTTPStatus.BAD_REQUEST:
             database.current().sync()
-        while 0 < self._unread <= LARGEST_OTHER:
-            self._unread -= len(self.rfile.read(min(BLOCK, self._unread)) or bytes(self._unread))
-        if self._unread:
+        while 0 < self.unread <= LARGEST_OTHER:
+            self.read(BLOCK)
+        if self.unread:
             self.close_connection = True
         self._answered = True
         self.send_response_only(status, HTTPStatus(status).phrase)

@@ -5,13 +5,16 @@ Follows "Authenticating Requests (AWS Signature Version 4)" of the S3 API refere
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote, unquote_to_bytes
+
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.compat import HTTPHeaders
+from botocore.credentials import Credentials
 
 ALGORITHM = "AWS4-HMAC-SHA256"
 UNSIGNED = "UNSIGNED-PAYLOAD"
@@ -20,8 +23,12 @@ QUERY_NEEDS = (
     "Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, "
     "X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters."
 )
+ONE_MECHANISM = (
+    "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter "
+    "or the Authorization header should be specified"
+)
+_QUERY_SIGNATURES = {"X-Amz-Algorithm", "X-Amz-Signature", "Signature"}
 CLOCK_SKEW = timedelta(minutes=15)
-_SPACES = re.compile(r" +")
 
 
 class Denied(Exception):
@@ -113,6 +120,8 @@ def verify(request: Request, secrets: Mapping[str, str], moment: datetime | None
 def _claim(request: Request) -> Claim:
     authorization = request.headers.get("authorization")
     query = dict(request.query)
+    if authorization is not None and _QUERY_SIGNATURES & query.keys():
+        raise Denied("InvalidArgument", ONE_MECHANISM, 400)
     if authorization is not None:
         return _from_header(request, authorization)
     if "X-Amz-Signature" not in query or query.get("X-Amz-Algorithm") != ALGORITHM:
@@ -133,6 +142,8 @@ def _claim(request: Request) -> Claim:
 
 def _from_header(request: Request, authorization: str) -> Claim:
     algorithm, _, rest = authorization.partition(" ")
+    if not algorithm.startswith("AWS"):
+        raise Denied("InvalidArgument", "Unsupported Authorization Type", 400)
     parts = dict(piece.strip().partition("=")[::2] for piece in rest.split(","))
     try:
         access_key, scope = _credential(parts["Credential"])
@@ -164,26 +175,34 @@ def _check_headers(request: Request, claim: Claim) -> None:
         raise Denied("AccessDenied", "There were headers present in the request which were not signed")
 
 
+class _Signer(S3SigV4Auth):
+    """botocore's signer, for the headers that were signed and no others."""
+
+    def __init__(self, secret: str, claim: Claim) -> None:
+        super().__init__(Credentials(claim.access_key, secret), "s3", claim.scope.split("/")[1])
+        self._claim = claim
+
+    def headers_to_sign(self, request: AWSRequest) -> HTTPHeaders:
+        """The signed headers; one that is missing is empty."""
+        found = HTTPHeaders()
+        for name in self._claim.signed:
+            found[name] = request.headers.get(name, "")
+        return found
+
+    def payload(self, _: AWSRequest) -> str:
+        """The hash of the body that was signed."""
+        return self._claim.payload
+
+
 def signature(request: Request, claim: Claim, secret: str) -> str:
-    """The signature that a request with this claim should carry."""
-    query = sorted((_quote(name), _quote(value)) for name, value in request.query if name != "X-Amz-Signature")
-    headers = "".join(f"{name}:{_SPACES.sub(' ', request.headers.get(name, '').strip())}\n" for name in claim.signed)
-    canonical = "\n".join(
-        (
-            request.method,
-            _quote(_decode(request.path), safe="/"),
-            "&".join(f"{name}={value}" for name, value in query),
-            headers,
-            ";".join(claim.signed),
-            claim.payload,
-        )
-    )
-    digest = hashlib.sha256(canonical.encode("utf-8", "surrogateescape")).hexdigest()
-    to_sign = f"{ALGORITHM}\n{claim.moment}\n{claim.scope}\n{digest}"
-    key = f"AWS4{secret}".encode()
-    for part in claim.scope.split("/"):
-        key = hmac.digest(key, part.encode(), "sha256")
-    return hmac.digest(key, to_sign.encode(), "sha256").hex()
+    """The signature that a request with this claim should carry: it is signed again, by botocore."""
+    query = "&".join(f"{_quote(name)}={_quote(value)}" for name, value in request.query if name != "X-Amz-Signature")
+    path = _quote(_decode(request.path), safe="/")
+    again = AWSRequest(request.method, f"http://host{path}?{query}", dict(request.headers))
+    again.context["timestamp"] = claim.moment
+    signer = _Signer(secret, claim)
+    found: str = signer.signature(signer.string_to_sign(again, signer.canonical_request(again)), again)
+    return found
 
 
 def _quote(text: str, safe: str = "") -> str:

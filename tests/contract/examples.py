@@ -19,6 +19,17 @@ def body_of(operation: Operation) -> Any:
     return example_of(shapes.type_info(kind))
 
 
+def full_body_of(operation: Operation) -> Any:
+    """The same with every optional member as well."""
+    if operation.body in (None, bytes):
+        return None
+    kind = operation.body.options[-1] if isinstance(operation.body, OneOf) else operation.body
+    shape = shapes.type_info(kind)
+    if not isinstance(shape, shapes.StructType):
+        return example_of(shape)
+    return {item.encode_name: example_of(item.type) for item in shape.fields}
+
+
 def query_of(operation: Operation) -> dict[str, Any]:
     """The required query parameters."""
     return _fields(shapes.type_info(operation.query))

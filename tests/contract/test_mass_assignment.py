@@ -121,6 +121,8 @@ def sound(operation, world):
         "UpdateMembership": {"permission": "Full Control"},
         "CreateMembership": {"user": world.stranger.user.id, "permission": "Can Edit"},
         "CreateMediaList": {"type": things["media_type"], "name": "a.mp4", "md5": ""},
+        "CreateAnnotator": {"name": fresh, "url": "https://a.example.org", "type": things["localization_type"]},
+        "UpdateAnnotator": {"url": "https://a.example.org", "type": things["localization_type"]},
         "UpdateMediaList": {"primary_section": things["section"]},
         "UpdateLocalizationByElementalId": {"in_place": 1},
         "UpdateStateByElementalId": {"in_place": 1},

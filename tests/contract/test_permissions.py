@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import uuid
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
+from chalicelib.errors import LimnError
 from chalicelib.http import addresses
-from tests.contract.examples import body_of, query_of
+from chalicelib.http.decoding import decode_body
+from tests.contract.examples import body_of, full_body_of, query_of
 from tests.contract.world import World, build
 from tests.service import Api, Said, join, new_user
 
@@ -32,10 +37,12 @@ def world() -> World:
     return build()
 
 
-def ask(who: Api, operation: Any, world: World) -> Said:
+def ask(who: Api, operation: Any, world: World, raw: bytes | None = None) -> Said:
     path = operation.path
     for name, value in world.variables(operation).items():
         path = path.replace("{" + name + "}", str(value))
+    if raw is not None:
+        return who.ask(operation.method, path, raw=raw, **query_of(operation))
     return who.ask(operation.method, path, body_of(operation), **query_of(operation))
 
 
@@ -84,6 +91,72 @@ def test_every_level_below_the_needed_one_is_forbidden(operation, world):
         if LEVEL_OF[level] < operation.needs.level:
             assert ask(world.members[level], operation, world).status == refusal, level
     assert world.fingerprint() == before
+
+
+def accepted_bodies(operation: Any) -> list[bytes]:
+    """Bodies that pass validation and that a handler would refuse: empty, or with every member that may be given."""
+    found = []
+    for body in ({}, full_body_of(operation), {"ids": [10**9]}, {"attributes": {"no such": 1}}, [], {"count": 7}):
+        raw = json.dumps(body).encode()
+        try:
+            decode_body(operation, raw, "application/json")
+        except LimnError:
+            continue
+        found.append(raw)
+    return found
+
+
+@pytest.mark.parametrize("operation", [o for o in IN_PROJECT if o.body not in (None, bytes)], ids=by_id)
+def test_the_permission_is_checked_before_the_content_of_a_body(operation, world):
+    low = [name for name in PROJECT_LEVELS if LEVEL_OF[name] < operation.needs.level][:1]
+    refusal = 404 if isinstance(operation.addresses, addresses.Own) else 403
+    for raw in accepted_bodies(operation):
+        for who, status in [*((world.members[name], refusal) for name in low), (world.stranger, 404)]:
+            assert ask(who, operation, world, raw=raw).status == status, raw
+
+
+NAMING_AN_AUTHOR = [
+    ("POST", "Localizations", [{"type": 10**9, "media_id": 10**9, "frame": 0}]),
+    ("POST", "States", [{"type": 10**9, "media_ids": [10**9]}]),
+    ("POST", "Medias", {"type": 10**9, "name": "x", "md5": ""}),
+    ("PATCH", "Localizations", {"attributes": {"no such": 1}, "new_version": 10**9}),
+    ("PATCH", "States", {"attributes": {"no such": 1}, "new_version": 10**9}),
+    ("PATCH", "Medias", {"attributes": {"no such": 1}}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), NAMING_AN_AUTHOR)
+def test_the_permission_to_name_an_author_is_checked_before_the_rest_of_a_body(world, method, path, body):
+    author = {"user_elemental_id": str(uuid.uuid4())}
+    named = [{**body[0], **author}] if isinstance(body, list) else {**body, **author}
+    who = world.members["Can Transfer"]
+    assert who.ask(method, f"{path}/{world.things['project']}", named).status == 403
+    assert who.ask(method, f"{path}/{world.things['project']}", body).status in (200, 400, 404)
+
+
+def test_the_guide_lists_what_each_level_may_write():
+    """The table of docs/guides/accounts.md: level, then the tags of what it creates, changes and deletes."""
+    text = Path("docs/guides/accounts.md").read_text()
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")
+    ]
+    told = {
+        row[0]: [set(cell.split(", ")) - {"–"} for cell in row[1:]]
+        for row in rows
+        if row[0] in PROJECT_LEVELS and len(row) == len(VERBS) + 1
+    }
+    declared = {
+        level: [
+            {o.tag for o in IN_PROJECT if o.needs.value == level and o.method == method and not o.legacy}
+            for method in VERBS
+        ]
+        for level in PROJECT_LEVELS
+    }
+    declared["View Only"] = [set(), set(), set()]
+    assert told == {level: cells for level, cells in declared.items() if any(cells)}
+
+
+VERBS = ("POST", "PATCH", "DELETE")
 
 
 @pytest.mark.parametrize("operation", IN_ORGANIZATION, ids=by_id)

@@ -231,6 +231,18 @@ class TestRefusals:
     def test_of_urls_that_lack_something(self, presign, name):
         assert requests.get(changed(presign("get_object"), **{name: None})).status_code in (400, 403)
 
+    @pytest.mark.parametrize(
+        "header", ["Token abc", "AWS4-HMAC-SHA256 Credential=A/20260101/us-east-1/s3/aws4_request"]
+    )
+    def test_of_two_authorizations(self, presign, header):
+        refused(requests.get(presign("get_object"), headers={"Authorization": header}), 400, "InvalidArgument")
+
+    def test_of_an_authorization_that_is_not_of_aws(self, front, bucket):
+        refused(requests.get(f"{front.url}/{bucket}/k", headers={"Authorization": "Token a"}), 400, "InvalidArgument")
+
+    def test_of_a_method_that_is_not_signed(self, presign):
+        refused(requests.delete(presign("get_object")), 403, "SignatureDoesNotMatch")
+
     def test_of_a_parameter_added(self, presign):
         refused(requests.get(presign("get_object") + "&response-content-type=text/html"), 403, "SignatureDoesNotMatch")
 

@@ -21,7 +21,7 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.annotations.segments import segments
 from chalicelib.resources.annotations.tracks import Place, places
 from chalicelib.resources.entities.service import Writer, author, existing, hyphenated, rows_of, settling, types_of
-from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.versions import service as versions_service
 from chalicelib.storage.dynamodb import entities, ids, records, steps
 from chalicelib.storage.dynamodb.steps import Step
 
@@ -57,7 +57,7 @@ def default_version(writer: Writer, versions: Mapping[int, Version]) -> int:
     numbered = [version for version in versions.values() if version.number >= 0]
     if numbered:
         return min(numbered, key=lambda version: (version.number, version.id)).id
-    version = projects_service.baseline(writer.project)
+    version = versions_service.baseline(writer.project)
     records.create(VERSION, version, user=writer.user)
     return version.id
 
@@ -109,6 +109,8 @@ class _Creation:
     # --- checks ----------------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
+        # The permission to name another author is checked before the content of the specs.
+        self._authors = {name: author(self._writer, name) for name in {spec.user_elemental_id for spec in self._specs}}
         for index, spec in enumerate(self._specs):
             if spec.type not in self._types:
                 raise self._refusal(index, f"type: the project has no {self._kind} type {spec.type}.")
@@ -119,7 +121,6 @@ class _Creation:
         self._check_media()
         self._check_members()
         self._check_parents()
-        self._authors = {name: author(self._writer, name) for name in {spec.user_elemental_id for spec in self._specs}}
         if any(spec.version is None for spec in self._specs):
             self._default = default_version(self._writer, self._versions)
 

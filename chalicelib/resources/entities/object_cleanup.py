@@ -26,8 +26,8 @@ from chalicelib.core import object_keys
 from chalicelib.core.commits import Edit
 from chalicelib.core.entities import File, Media
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import keys_of
 from chalicelib.core.resource import timestamp
-from chalicelib.resources.media.schemas import keys_of
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects, owners

@@ -15,13 +15,13 @@ from chalicelib.core.definitions import MEDIA_TYPE, Definitions, MediaType, Sect
 from chalicelib.core.edits import unseen
 from chalicelib.core.entities import Media, MediaFiles
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import TAG_ATTRIBUTE, keys_of
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.media import service as media_service
-from chalicelib.resources.media.schemas import TAG_ATTRIBUTE, keys_of
 from chalicelib.resources.media.statistics_schemas import MOST_CLONED, CloneMediaSpec
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.storage.dynamodb import entities, ids, records

@@ -17,6 +17,7 @@ from chalicelib.core.commits import Change
 from chalicelib.core.definitions import MEDIA_TYPE, Definitions, MediaType, Section
 from chalicelib.core.entities import ImageDefinition, Media, MediaFiles
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import TAG_ATTRIBUTE
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.queues import send_many
@@ -24,7 +25,7 @@ from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities.service import Writer, author, hyphenated
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.messages import ImportImage
-from chalicelib.resources.media.schemas import TAG_ATTRIBUTE, MediaSpec, guess_type, tag_text, tagged, with_job
+from chalicelib.resources.media.schemas import MediaSpec, guess_type, tag_text, tagged, with_job
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
@@ -59,6 +60,8 @@ def create(
         BadInput: a spec breaks a rule, or several are given and not all are images; nothing was created.
         NotFound: a type or an author does not exist.
     """
+    for name in {spec.user_elemental_id for spec in specs}:
+        author(writer, name)
     for spec in specs:
         for url in (spec.url, spec.thumbnail_url, spec.thumbnail_gif_url):
             fetching.check_origin(url)

@@ -12,6 +12,7 @@ from chalicelib.access import effective_permission
 from chalicelib.core.accounts import Project
 from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import ROLES
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, answer
 from chalicelib.core.responses import CreateListResponse, CreateResponse, MessageResponse
@@ -20,13 +21,13 @@ from chalicelib.http.operation import Call, Documents, NoQuery, OneOf, Operation
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.media_bodies import MediaBulkUpdate
 from chalicelib.query.parsers.parameters import MediaQuery
-from chalicelib.resources.entities.operations import count_matches, list_matches
+from chalicelib.resources.annotations.operations import count_matches, list_matches
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media import changes as media_changes
 from chalicelib.resources.media import creation as media_creation
 from chalicelib.resources.media import deletion as media_deletion
 from chalicelib.resources.media import service as media_service
-from chalicelib.resources.media.schemas import ROLES, MediaSpec, MediaUpdate
+from chalicelib.resources.media.schemas import MediaSpec, MediaUpdate
 from chalicelib.resources.media.service import project_with
 
 TAG = "Media"

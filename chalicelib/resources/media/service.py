@@ -17,10 +17,11 @@ from chalicelib.core.attribute_values import merge
 from chalicelib.core.definitions import Definitions, MediaType, Section
 from chalicelib.core.entities import Media, MediaFiles
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import ROLES, TAG_ATTRIBUTE
 from chalicelib.core.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
-from chalicelib.resources.media.schemas import ROLES, TAG_ATTRIBUTE, tag_text, tagged, tagged_names
+from chalicelib.resources.media.schemas import tag_text, tagged, tagged_names
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import presigned
 

@@ -41,6 +41,7 @@ from chalicelib.core.personal import BOOKMARK, FAVORITE
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.queues import SETTLED, send
+from chalicelib.resources.annotators.schemas import ANNOTATOR
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.jobs.runs import RUN
@@ -63,6 +64,7 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     ALGORITHM,
     APPLET,
     ANALYSIS,
+    ANNOTATOR,
     RUN,
     JOB,
     SECTION,

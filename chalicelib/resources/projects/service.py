@@ -13,10 +13,10 @@ from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.resources.projects import purging
+from chalicelib.resources.versions import service as versions_service
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
-BASELINE = "Baseline"
 _ATTEMPTS = 5
 _MEMBERS_AT_ONCE = 20
 """Memberships made with the project itself; each is three rows of a transaction's hundred."""
@@ -51,7 +51,7 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
         Membership(id=number, project=project.id, user=user, permission=level)  # type: ignore[arg-type]
         for number, (user, level) in zip(numbers, members, strict=True)
     ]
-    _store(project, baseline(project.id), memberships[:_MEMBERS_AT_ONCE])
+    _store(project, versions_service.baseline(project.id), memberships[:_MEMBERS_AT_ONCE])
     for membership in memberships[_MEMBERS_AT_ONCE:]:
         records.create(MEMBERSHIP, membership)
     return project
@@ -104,18 +104,6 @@ def _undisturbed(do: Callable[[], object]) -> None:
             continue
         return
     raise Conflict("The members of the project are being changed by too many at once; nothing was changed.")
-
-
-def baseline(project: int) -> Version:
-    """The version every project begins with."""
-    return Version(
-        id=ids.reserve(VERSION.name)[0],
-        project=project,
-        name=BASELINE,
-        description="Initial version",
-        number=0,
-        elemental_id=str(uuid.uuid4()),
-    )
 
 
 def name_taken() -> BadInput:

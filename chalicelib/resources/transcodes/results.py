@@ -7,7 +7,7 @@ overwrites it with the same; a rendition that is there already is not joined aga
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -53,22 +53,34 @@ class Workshop:
     folder: Path
     prefix: str
 
-    def make(self, results: Sequence[PieceResult]) -> MediaFiles:
-        """Make all that the media has not yet; the files to add."""
+    def make_thumbnail(self) -> MediaFiles:
+        """Make the still thumbnail if the media has none."""
         present = self.media.media_files or MediaFiles()
-        done = {found.rendition: found for found in assemble(self.plan, results)} if self.plan.pieces else {}
+        return MediaFiles(thumbnail=None if present.thumbnail else [self._thumbnail()])
+
+    def make(self, results: Mapping[int, Sequence[PieceResult]], group: int) -> MediaFiles:
+        """Make the files of a group that the media has not yet; the files to add.
+
+        `results` are those of the pieces of this group and of the first, by group. The first group makes the sound and
+        the animated thumbnail, the last one archival copies.
+        """
+        present = self.media.media_files or MediaFiles()
+        plan = self.plan.of_group(group)
+        done = {found.rendition: found for found in assemble(plan, results[group])} if plan.pieces else {}
         archived = archival.encoded_entries(self.plan)
         streaming = [
             self._streaming(rendition, done[rendition.name])
-            for rendition in self.plan.renditions
+            for rendition in plan.renditions
             if rendition.name not in archived.values()
         ]
-        heard = assemble_sound(self.plan, results) if self.plan.pieces else None
-        sound = self._audio(heard) if heard and not present.audio else None
-        copies = [self._encoded(entry, done[name], heard) for entry, name in archived.items()]
-        copies += [self._copied(entry) for entry in archival.copied_entries(self.plan)]
+        is_first, is_last = group == 0, group == self.plan.group_count - 1
+        heard = assemble_sound(self.plan.of_group(0), results[0]) if plan.pieces else None
+        sound = self._audio(heard) if heard and is_first and not present.audio else None
+        copies = [self._encoded(entry, done[name], heard) for entry, name in archived.items() if name in done]
+        if is_last:
+            copies += [self._copied(entry) for entry in archival.copied_entries(self.plan)]
         kept = [copy for copy in copies if copy is not None]
-        still = None if present.thumbnail else self._thumbnail()
+        still = None if present.thumbnail or not is_first else self._thumbnail()
         moving = None if present.thumbnail_gif else self._animated([*(present.streaming or []), *streaming])
         return MediaFiles(
             streaming=streaming or None,
@@ -189,8 +201,10 @@ class Workshop:
         usable = [entry for entry in streaming if entry.segment_info and not object_keys.is_url(entry.path)]
         if not usable:
             return None
-        heights = [entry for entry in usable if entry.resolution[0] > thumbnails.WIDTH]
-        entry = min(heights or usable, key=lambda each: each.resolution[0])
+        wide = [entry for entry in usable if entry.resolution[1] >= thumbnails.WIDTH]
+        entry = (
+            min(wide, key=lambda each: each.resolution[0]) if wide else max(usable, key=lambda each: each.resolution[0])
+        )
         segments = msgspec.json.decode(objects.read(entry.segment_info or ""))
         made = isolation.run(
             tasks.draw_animated_thumbnail, ObjectSource(entry.path), segments, self.plan.probe.fps, self.plan.frames

@@ -10,7 +10,7 @@ from chalicelib.core.definition_specs import VersionSpec, VersionUpdate
 from chalicelib.core.definitions import VERSION, Version
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
-from chalicelib.errors import Conflict, NotFound
+from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
@@ -63,7 +63,9 @@ def make_version(call: Call[Project, VersionQuery, VersionSpec]) -> Version:
 
 def change_version(call: Call[Version, NoQuery, VersionUpdate], change: dict[str, Any]) -> dict[str, Any]:
     """Bases must be there; they replace those the version has."""
-    _check_bases(records.definitions(call.project).versions, call.body.bases)
+    known = records.definitions(call.project).versions
+    _check_bases(known, call.body.bases)
+    _check_ancestors(known, call.target.id, call.body.bases or [])
     if "elemental_id" in change:
         change["elemental_id"] = change["elemental_id"].lower()
     return change
@@ -78,6 +80,19 @@ def _check_bases(known: dict[int, Version], bases: list[int] | None) -> None:
     missing = [base for base in bases or [] if base not in known]
     if missing:
         raise NotFound(f"bases: the project has no versions {missing}.")
+
+
+def _check_ancestors(known: dict[int, Version], number: int, bases: list[int]) -> None:
+    """Raise BadInput where a version would be based on itself, over any number of steps."""
+    waiting, seen = list(bases), set()
+    while waiting:
+        base = waiting.pop()
+        if base == number:
+            message = f"bases: version {number} cannot be based on itself, nor on a version that is based on it."
+            raise BadInput(message)
+        if base not in seen and base in known:
+            seen.add(base)
+            waiting.extend(known[base].bases)
 
 
 OPERATIONS = record_operations(

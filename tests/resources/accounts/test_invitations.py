@@ -138,5 +138,5 @@ class TestRegistration:
     def test_an_account_that_must_be_confirmed_needs_mail(self, nobody, address, configured):
         configured(anonymous_registration=True, confirm_registration=True, email_enabled=False)
         assert nobody.post("Users", spec(address)).status == 400
-        configured(anonymous_registration=True)
+        configured(anonymous_registration=True, confirm_registration=False, email_enabled=True)
         assert nobody.post("Users", spec(address)).status == 201

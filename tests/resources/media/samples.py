@@ -21,8 +21,8 @@ from chalicelib.core.definitions import (
     StateType,
 )
 from chalicelib.core.entities import Media
+from chalicelib.core.media_files import TAG_ATTRIBUTE
 from chalicelib.core.resource import now
-from chalicelib.resources.media.schemas import TAG_ATTRIBUTE
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.objects import objects
 

@@ -129,3 +129,14 @@ class TestDeleting:
         layers.api.delete(f"Version/{layers.listed()[0]['id']}")
         assert layers.listed() == []
         assert layers.one(layers.make())["number"] == 0
+
+
+def test_a_version_is_never_its_own_ancestor(layers):
+    first = layers.make()
+    second = layers.make(bases=[first])
+    third = layers.make(bases=[second])
+    for bases in ([first], [second], [third]):
+        said = layers.api.patch(f"Version/{first}", {"bases": bases})
+        assert (said.status, "itself" in said.message) == (400, True), bases
+    assert layers.one(first)["bases"] == []
+    assert layers.api.patch(f"Version/{third}", {"bases": [first, second]}).status == 200

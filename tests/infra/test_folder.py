@@ -1,0 +1,81 @@
+"""What keeps the local stack from starting is one sentence, and its folder belongs to one process."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from infra.local.folder import CannotStart, Folder, demand_ports, read_port
+
+ROOT = Path(__file__).parents[2]
+
+
+def start(home, **environment):
+    """A start that must fail: what it says."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("LIMN_", "AWS_"))}
+    ran = subprocess.run(
+        [sys.executable, "-m", "infra.local"],
+        cwd=ROOT, env={**clean, "LIMN_HOME": str(home), **environment}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 1
+    assert "Traceback" not in ran.stderr
+    (line,) = ran.stderr.splitlines()
+    return line
+
+
+def test_a_second_process_is_refused_and_hears_who_holds_the_folder(tmp_path):
+    folder = Folder(tmp_path / ".limn")
+    folder.hold("make run on port 8000")
+    line = start(tmp_path, FRESH="1")
+    assert f"in use by process {os.getpid()} (make run on port 8000)" in line
+    assert (tmp_path / ".limn" / "lock").exists()
+
+
+def test_data_that_cannot_be_read_is_left_alone(tmp_path):
+    data = tmp_path / ".limn" / "data"
+    data.mkdir(parents=True)
+    (data / "limn.sqlite").write_bytes(b"this is no database" * 100)
+    line = start(tmp_path)
+    assert "limn.sqlite is damaged" in line
+    assert "FRESH=1" in line
+    assert (data / "limn.sqlite").read_bytes() == b"this is no database" * 100
+
+
+def test_data_of_an_earlier_release_is_left_alone(tmp_path):
+    folder = Folder(tmp_path)
+    folder.data.mkdir()
+    (folder.data / "dynamodb.log").touch()
+    with pytest.raises(CannotStart, match="earlier release"):
+        folder.refuse_previous()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(CannotStart, match=r"file/\.limn cannot be written"):
+        Folder(tmp_path / "file" / ".limn").hold("a test")
+
+
+def test_emptying_keeps_the_lock(tmp_path):
+    folder = Folder(tmp_path)
+    folder.hold("a test")
+    (folder.data / "objects").mkdir(parents=True)
+    (tmp_path / "local.json").touch()
+    folder.empty()
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+
+
+def test_a_port_in_use_is_named():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(CannotStart, match=f"port {taken.getsockname()[1]} of 127.0.0.1 cannot be used"):
+            demand_ports("127.0.0.1", taken.getsockname()[1])
+
+
+@pytest.mark.parametrize("text", ["", "abc", "0", "65535", "-1", "²", "8000.0"])
+def test_a_port_is_a_number_with_another_after_it(text):
+    with pytest.raises(CannotStart, match="1 to 65534"):
+        read_port(text)
