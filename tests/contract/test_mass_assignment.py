@@ -2,7 +2,7 @@
 
 What is forged comes from the declarations: every member of what the operation makes or changes that its body does not
 declare (the Struct that GET answers with), those that no body may settle whatever it declares, and one that is not a
-member of anything. Each is refused by name, alone and all together.
+member of anything. All together are refused, and one of them alone by its name: another for each operation.
 """
 
 from __future__ import annotations
@@ -186,10 +186,10 @@ def test_no_body_settles_what_it_does_not_declare(world, operation, monkeypatch)
     said = world.owner.ask(operation.method, path, with_forgery(body, lies), **query)
     assert said.status == 400, said.body[:300]
     assert marks(said.body.decode()) == []
-    for name, value in lies.items():
-        alone = world.owner.ask(operation.method, path, with_forgery(body, {name: value}), **query)
-        assert alone.status == 400, (name, alone.body[:300])
-        assert name in alone.body.decode(), (name, alone.body[:300])
+    name = sorted(lies)[MAKES.index(operation) % len(lies)]
+    alone = world.owner.ask(operation.method, path, with_forgery(body, {name: lies[name]}), **query)
+    assert alone.status == 400, (name, alone.body[:300])
+    assert name in alone.body.decode(), (name, alone.body[:300])
     assert (seen(world, path) if before else []) == before
 
 
