@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.maintenance import bulk_changes
 from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
@@ -19,7 +19,7 @@ def _purge(message: PurgeProject, delivery: Delivery) -> None:
 
 
 def _finish(message: FinishBulkChange, delivery: Delivery) -> None:
-    bulk_service.finish(message, delivery.seconds_left() - SPARE)
+    bulk_changes.finish(message, delivery.seconds_left() - SPARE)
 
 
 def _bury(message: BuryRetired, delivery: Delivery) -> None:

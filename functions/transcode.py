@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chalicelib.errors import NotFound
-from chalicelib.resources.media import images
 from chalicelib.resources.media.messages import ImportImage
+from chalicelib.resources.transcodes import images
 from chalicelib.resources.transcodes import steps as transcodes_steps
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
 from functions.worker import Delivery, Retry, worker
@@ -22,7 +22,7 @@ def _encode(message: EncodePiece, _: Delivery) -> None:
 
 
 def _assemble(message: AssembleTranscode, _: Delivery) -> None:
-    transcodes_steps.assemble(message.job)
+    transcodes_steps.assemble(message.job, message.group)
 
 
 def _import(message: ImportImage, delivery: Delivery) -> None:

@@ -22,7 +22,15 @@ from tests.environment import VARIABLES
 if TYPE_CHECKING:
     from tests.service import Api
 
-PURE = ("core", "query", "workflows", "video", "access/test_masks.py", "resources/sections/test_lquery.py")
+PURE = (
+    "core",
+    "query",
+    "workflows",
+    "video",
+    "access/test_masks.py",
+    "resources/sections/test_lquery.py",
+    "resources/bulk",
+)
 """Folders and files of tests that start no AWS."""
 
 # The same examples for each commit, however slow the machine. Nightly tests load a profile with other examples.

@@ -15,15 +15,20 @@ from chalicelib.access import effective_permission, users
 from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.definitions import SECTION, Definitions
 from chalicelib.core.field_selection import shaper
-from chalicelib.core.kinds import DefinitionKind
+from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.permissions import Level
 from chalicelib.errors import Forbidden
 from chalicelib.query.check import check
-from chalicelib.query.tree import Query
+from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded
 
-__all__ = ["View", "check_reach", "count", "current", "documents", "ids", "loaded"]
+__all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded"]
+
+
+def all_rows(kind: Kind, *where: Tree) -> Query:
+    """A query for every row that fits: earlier marks and tombstones too."""
+    return Query(kind=kind, where=both(*where), merge=False, show_deleted=True, show_all_marks=True)
 
 
 def ids(view: View, query: Query, scope: Scope) -> list[int]:

@@ -25,6 +25,8 @@ GOP = 25
 DEFAULT_HEIGHTS = (144, 360, 480, 720, 1080)
 # What one piece may cost to encode: 30 s of 4K at 30 frames a second.
 MAX_PIECE_PIXELS = 30 * 30 * 3840 * 2160
+LONG_WORK = 300_000_000
+"""Pixels of renditions beside the smallest, some seconds of encoding, from which on the smallest is made first."""
 # Bump when the same plan would give different bytes, so that finished pieces of an older release are not reused.
 ENCODER_VERSION = 2
 
@@ -136,7 +138,8 @@ class Piece(Struct, frozen=True):
 class TranscodePlan(Struct, frozen=True):
     """All that a transcode will do; `digest` is equal for equal plans, for output keys that redelivery finds again.
 
-    `sound` is the track to be made, None where there is none or it is not wanted.
+    `sound` is the track to be made, None where there is none or it is not wanted. `groups` names the renditions that
+    are made and shown together, the first one with the sound; without it there is one group.
     """
 
     probe: Probe
@@ -145,6 +148,26 @@ class TranscodePlan(Struct, frozen=True):
     pieces: tuple[Piece, ...]
     digest: str
     sound: AudioInfo | None = None
+    groups: tuple[tuple[str, ...], ...] = ()
+
+    def of_group(self, group: int) -> TranscodePlan:
+        """What is made for one group."""
+        if not self.groups:
+            return self
+        renditions = tuple(rendition for rendition in self.renditions if rendition.name in self.groups[group])
+        return msgspec.structs.replace(self, renditions=renditions, sound=None if group else self.sound, groups=())
+
+    @property
+    def largest(self) -> Rendition | None:
+        """The highest rendition for browsers."""
+        archived = {archival.rendition for archival in self.archival}
+        streaming = [rendition for rendition in self.renditions if rendition.name not in archived]
+        return max(streaming, key=lambda rendition: rendition.height, default=None)
+
+    @property
+    def group_count(self) -> int:
+        """How many groups there are."""
+        return len(self.groups) or 1
 
     @property
     def frames(self) -> int:
@@ -199,7 +222,18 @@ def plan(
         pieces=pieces,
         digest=hashlib.sha256(signature).hexdigest()[:20],
         sound=sound,
+        groups=_groups(renditions, probe.frames),
     )
+
+
+def _groups(renditions: Sequence[Rendition], frames: int) -> tuple[tuple[str, ...], ...]:
+    """The smallest rendition first where the others take long, so that a video can soon be watched."""
+    if len(renditions) < 2:  # noqa: PLR2004 - nothing to wait for
+        return ()
+    first, *others = sorted(renditions, key=lambda rendition: rendition.width * rendition.height)
+    if frames * sum(rendition.width * rendition.height for rendition in others) < LONG_WORK:
+        return ()
+    return (first.name,), tuple(rendition.name for rendition in others)
 
 
 def chosen_track(probe: Probe) -> AudioInfo | None:

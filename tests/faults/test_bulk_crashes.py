@@ -23,9 +23,9 @@ MOST_CALLS = 80
 def _small_parts(monkeypatch):
     monkeypatch.setattr(bulk_service, "SOON_DONE", A_COMMIT)
     monkeypatch.setattr(bulk_service, "SETTLED", 0)
-    for module in (bulk_service, reassign):
-        monkeypatch.setattr(module, "MOST_MOVED", A_COMMIT)
-        monkeypatch.setattr(module, "MOST_COPIED", A_COMMIT)
+    monkeypatch.setattr(bulk_service, "A_PART", A_COMMIT)
+    monkeypatch.setattr(reassign, "MOST_MOVED", A_COMMIT)
+    monkeypatch.setattr(reassign, "MOST_COPIED", A_COMMIT)
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 
 from chalicelib.resources.annotations import reassign
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.leaves import trees as leaves_trees
+from chalicelib.resources.leaves import bulk as leaves_bulk
 from chalicelib.resources.media import clearing as media_clearing
-from chalicelib.resources.sections import changes as sections_changes
+from chalicelib.resources.sections import bulk as sections_bulk
 from chalicelib.storage.dynamodb import steps
 from chalicelib.storage.log import log
 from tests.faults.test_transcode_crashes import Killer
@@ -29,13 +29,13 @@ def _small_parts(monkeypatch):
     monkeypatch.setattr(bulk_service, "SOON_DONE", A_COMMIT)
     monkeypatch.setattr(bulk_service, "SETTLED", 0)
     monkeypatch.setattr(steps, "LARGEST", A_COMMIT)
-    for module in (bulk_service, reassign):
-        monkeypatch.setattr(module, "MOST_MOVED", A_COMMIT)
-        monkeypatch.setattr(module, "MOST_COPIED", A_COMMIT)
-    monkeypatch.setattr(leaves_trees, "A_COMMIT", A_COMMIT)
-    monkeypatch.setattr(leaves_trees, "A_ROUND", 2)
+    monkeypatch.setattr(bulk_service, "A_PART", A_COMMIT)
+    monkeypatch.setattr(reassign, "MOST_MOVED", A_COMMIT)
+    monkeypatch.setattr(reassign, "MOST_COPIED", A_COMMIT)
+    monkeypatch.setattr(leaves_bulk, "A_COMMIT", A_COMMIT)
+    monkeypatch.setattr(leaves_bulk, "A_ROUND", 2 * A_COMMIT)
     monkeypatch.setattr(media_clearing, "A_ROUND", 2 * A_COMMIT)
-    monkeypatch.setattr(sections_changes, "A_ROUND", 2 * A_COMMIT)
+    monkeypatch.setattr(sections_bulk, "A_ROUND", 2 * A_COMMIT)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import yaml
 
 from chalicelib.core.definitions import MEDIA_TYPE, ResolutionConfig
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import keys_of
 from chalicelib.core.resource import timestamp
 from chalicelib.maintenance import compaction, upkeep
 from chalicelib.queues import Message
@@ -25,7 +26,6 @@ from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email.messages import SendEmail
 from chalicelib.resources.media import archiving
 from chalicelib.resources.media.messages import ImportImage
-from chalicelib.resources.media.schemas import keys_of
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
@@ -34,12 +34,12 @@ from chalicelib.resources.types.messages import BuryRetired
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.objects import objects
 from chalicelib.storage.view import views
 from functions.worker import RECEIVES
 from infra.local import aws, dynamo_rows
 from infra.local.queues import Context, event_of, failures, queue_of
 from infra.local.sqs import shelf_of
+from tests import objects
 from tests.faults import figures, picture, test_retirement_crashes, workflows
 from tests.faults.crashes import Killed, KilledReading, crasher, points
 from tests.faults.rewind import restart, rewinding

@@ -21,7 +21,7 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.annotations.segments import segments
 from chalicelib.resources.annotations.tracks import Place, places
 from chalicelib.resources.entities.service import Writer, author, existing, hyphenated, rows_of, settling, types_of
-from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.versions import service as versions_service
 from chalicelib.storage.dynamodb import entities, ids, records, steps
 from chalicelib.storage.dynamodb.steps import Step
 
@@ -57,7 +57,7 @@ def default_version(writer: Writer, versions: Mapping[int, Version]) -> int:
     numbered = [version for version in versions.values() if version.number >= 0]
     if numbered:
         return min(numbered, key=lambda version: (version.number, version.id)).id
-    version = projects_service.baseline(writer.project)
+    version = versions_service.baseline(writer.project)
     records.create(VERSION, version, user=writer.user)
     return version.id
 

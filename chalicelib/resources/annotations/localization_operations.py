@@ -11,8 +11,8 @@ from chalicelib.core.kinds import Kind
 from chalicelib.query.parsers.annotation_bodies import LocalizationBulkDelete, LocalizationBulkUpdate
 from chalicelib.query.parsers.bodies import LocalizationIdQuery
 from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.resources.annotations.operations import AnnotationResource, annotation_operations
 from chalicelib.resources.annotations.schemas import LocalizationChanged, LocalizationDelete
-from chalicelib.resources.entities.operations import AnnotationResource, annotation_operations
 
 
 class CountedLocalizationQuery(LocalizationQuery, kw_only=True):

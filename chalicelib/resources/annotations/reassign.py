@@ -19,6 +19,7 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.commits import Edit
 from chalicelib.core.edits import unseen
 from chalicelib.core.kinds import Kind
@@ -26,13 +27,13 @@ from chalicelib.core.marks import Identity, identity, next_mark
 from chalicelib.errors import Conflict
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
-from chalicelib.resources.entities.service import Writer, all_rows, rows_of, settling
+from chalicelib.resources.entities.service import Writer, rows_of, settling
 from chalicelib.storage.dynamodb import entities, ids, steps
 from chalicelib.storage.dynamodb.steps import Guard, Step
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 Change = Callable[[Any], Any]
-Told = tuple[dict[str, Any], dict[str, Any]]
+Logged = tuple[dict[str, Any], dict[str, Any]]
 ROUNDS = 4
 """How often those that are alone are looked for again after somebody was faster."""
 MOST_MOVED = steps.LARGEST - 1
@@ -49,7 +50,7 @@ class Named(msgspec.Struct, frozen=True):
     elemental_id: str
 
 
-_decode = msgspec.json.Decoder(Named).decode
+decode_name = msgspec.json.Decoder(Named).decode
 
 
 @dataclass(kw_only=True)
@@ -60,7 +61,7 @@ class Moves:
         kind: their kind.
         writer: who changes them.
         change: from a row to the changed row.
-        told: what the change log says of each: fields before and after, of the first of them.
+        logged: what the change log says of each: fields before and after, of the first of them.
         version: the version they come to, where that changes.
         renamed: whether all get one elemental id.
         staying: whether the rows themselves move; otherwise copies of them do, and the rows keep their content.
@@ -70,7 +71,7 @@ class Moves:
     kind: Kind
     writer: Writer
     change: Change
-    told: Told
+    logged: Logged
     version: int | None
     renamed: bool
     staying: bool
@@ -137,14 +138,15 @@ class Moves:
         within = Test("id", Op.IN, tuple(numbers))
         first = (Test("latest", Op.EQ, value=True), Test("mark", Op.EQ, 0))
         rows = [
-            _decode(each) for each in view_queries.documents(view, all_rows(self.kind, within, *first), UNRESTRICTED)
+            decode_name(each)
+            for each in view_queries.documents(view, all_rows(self.kind, within, *first), UNRESTRICTED)
         ]
         if self.version is None:
             return [row.id for row in rows]
         names = Counter(row.elemental_id for row in rows)
         there = (Test("version", Op.EQ, self.version), Test("elemental_id", Op.IN, tuple(names)))
         taken = {
-            _decode(each).elemental_id
+            decode_name(each).elemental_id
             for each in view_queries.documents(view, all_rows(self.kind, *there), UNRESTRICTED)
         }
         return [
@@ -157,7 +159,7 @@ class Moves:
     def _move_alone(self, part: Sequence[int], guard: Guard) -> None:
         rows = self._still_alone(part)
         done = [Step(self.kind, row, self.change(row.entity)) for row in rows]
-        self._apply(done, [Edit(self.kind, [step.after.id for step in done], *self.told)], guard, len(part))
+        self._apply(done, [Edit(self.kind, [step.after.id for step in done], *self.logged)], guard, len(part))
 
     def _copy_alone(self, part: Sequence[int], guard: Guard) -> None:
         rows = self._still_alone(part)
@@ -171,7 +173,7 @@ class Moves:
                 copy = msgspec.structs.replace(copy, mark=1)
             done.append(Step(self.kind, None, copy))
         if self.version is None:
-            edits.append(Edit(self.kind, [*part, *numbers], *self.told))
+            edits.append(Edit(self.kind, [*part, *numbers], *self.logged))
         self._apply(done, edits, guard, len(part))
 
     def _still_alone(self, part: Sequence[int]) -> list[entities.Stored[Any]]:
@@ -199,7 +201,7 @@ class Moves:
             flipped, rewritten = settling(self.kind, others, made.values())
             flips += flipped
             done += [Step(self.kind, before[number], row) for number, row in (made | rewritten).items()]
-        edits = [Edit(self.kind, [step.after.id for step in done], *self.told)] if done else []
+        edits = [Edit(self.kind, [step.after.id for step in done], *self.logged)] if done else []
         return self._commit(done, flips, edits, guard, len(part))
 
     def _copy_some(self, part: Sequence[int]) -> bool:
@@ -224,7 +226,7 @@ class Moves:
             flipped, rewritten = settling(self.kind, rows, made.values())
             flips += flipped
             done += [Step(self.kind, None, row) for row in (made | rewritten).values()]
-        edits = [Edit(self.kind, [number for pair in marks for number in pair], *self.told)] if marks else []
+        edits = [Edit(self.kind, [number for pair in marks for number in pair], *self.logged)] if marks else []
         return self._commit(done, flips, edits, guard, len(part))
 
     def _commit(self, done: list[Step], flips: list[Step], edits: list[Edit], guard: Guard, count: int) -> bool:

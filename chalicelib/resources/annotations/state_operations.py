@@ -15,8 +15,8 @@ from chalicelib.query.parsers.annotation_bodies import StateBulkDelete, StateBul
 from chalicelib.query.parsers.bodies import StateIdQuery
 from chalicelib.query.parsers.parameters import StateQuery
 from chalicelib.resources.annotations import tracks
+from chalicelib.resources.annotations.operations import AnnotationResource, annotation_operations, by_id
 from chalicelib.resources.annotations.schemas import StateChanged, StateDelete, StateMergeUpdate, StateTrimUpdate
-from chalicelib.resources.entities.operations import AnnotationResource, annotation_operations, by_id
 from chalicelib.resources.entities.service import Writer
 
 TAG = "States"

@@ -9,6 +9,7 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.edits import changed, deleted, tombstoned
 from chalicelib.core.entities import State, StateUpdate
 from chalicelib.core.kinds import Kind
@@ -17,7 +18,7 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.annotations.segments import members, segments
-from chalicelib.resources.entities.service import Writer, all_rows, current_mark, existing, rows_of
+from chalicelib.resources.entities.service import Writer, current_mark, existing, rows_of
 from chalicelib.storage.dynamodb import entities, steps
 from chalicelib.storage.dynamodb.entities import Stored
 from chalicelib.storage.dynamodb.steps import Step

@@ -18,12 +18,12 @@ from msgspec import Struct
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.commits import Commit, Edit
 from chalicelib.core.edits import first_values
 from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
 from chalicelib.resources.change_logs.schemas import ChangeLog, described
-from chalicelib.resources.entities.service import all_rows
 from chalicelib.storage.log import archive
 
 LOGGED = (Kind.MEDIA, Kind.LOCALIZATION, Kind.STATE, Kind.LEAF)

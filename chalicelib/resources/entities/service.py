@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.accounts import USER
 from chalicelib.core.commits import Edit
 from chalicelib.core.definitions import TYPE_RECORD, VERSION
@@ -30,7 +31,7 @@ from chalicelib.core.records import padded
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.query.operators import Op
-from chalicelib.query.tree import Query, Test, Tree, both
+from chalicelib.query.tree import Test
 from chalicelib.storage.dynamodb import entities, records, steps
 from chalicelib.storage.dynamodb.entities import Stored
 from chalicelib.storage.dynamodb.steps import Guard, Step
@@ -149,11 +150,6 @@ def existing(kind: Kind, project: int, numbers: Collection[int]) -> set[int]:
 
 
 # --- elements ------------------------------------------------------------------------------------------------------
-
-
-def all_rows(kind: Kind, *where: Tree) -> Query:
-    """A query for every row that fits: earlier marks and tombstones too."""
-    return Query(kind=kind, where=both(*where), merge=False, show_deleted=True, show_all_marks=True)
 
 
 def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Identity, list[Stored[Any]]]:

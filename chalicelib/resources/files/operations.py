@@ -11,7 +11,7 @@ from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT, entity
 from chalicelib.http.operation import Call, Documents, NoQuery, Operation
 from chalicelib.query.parsers.parameters import FileQuery
-from chalicelib.resources.entities.operations import list_matches
+from chalicelib.resources.annotations.operations import list_matches
 from chalicelib.resources.entities.service import Writer, types_of
 from chalicelib.resources.files import service as files_service
 from chalicelib.resources.files.schemas import FileSpec, FileUpdate

@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.entities import Localization, Media, State
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
-from chalicelib.resources.entities.service import all_rows, type_of, types_of
+from chalicelib.resources.entities.service import type_of, types_of
 from chalicelib.resources.frames import service as frames_service
 from chalicelib.resources.graphics.schemas import region
 from chalicelib.storage.dynamodb import entities

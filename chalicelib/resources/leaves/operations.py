@@ -18,8 +18,8 @@ from chalicelib.http.operation import Call, Documents, NoQuery, OneOf, Operation
 from chalicelib.query.parsers.annotation_bodies import LeafBulkUpdate
 from chalicelib.query.parsers.bodies import LeafIdQuery
 from chalicelib.query.parsers.parameters import LeafQuery
+from chalicelib.resources.annotations.operations import count_matches, list_matches
 from chalicelib.resources.annotations.schemas import LeafSpec, LeafSuggestion, LeafUpdate
-from chalicelib.resources.entities.operations import count_matches, list_matches
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.leaves import service as leaves_service
 

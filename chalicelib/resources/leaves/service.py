@@ -21,11 +21,13 @@ from chalicelib.query.parsers.bodies import LeafIdQuery
 from chalicelib.query.parsers.parameters import LeafQuery
 from chalicelib.query.tree import Test, Tree, both
 from chalicelib.query.values import fold
+from chalicelib.resources.annotations.bulk_edits import first_of_one_type, matched
 from chalicelib.resources.annotations.schemas import LeafSpec, LeafSuggestion, LeafUpdate
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange, changing
-from chalicelib.resources.entities.bulk_edits import first_of_one_type, matched
+from chalicelib.resources.bulk.changes import BulkChange
+from chalicelib.resources.entities.bulk import rewrite_attributes
 from chalicelib.resources.entities.service import Writer, type_of, types_of
+from chalicelib.resources.leaves import bulk as leaves_bulk
 from chalicelib.resources.leaves import hierarchy
 from chalicelib.resources.leaves import trees as leaves_trees
 from chalicelib.resources.leaves.trees import LEAF, found, parent_of, places
@@ -91,11 +93,11 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
         fixed["name"] = body.name
     if body.parent is not None:
         fixed["parent"] = parent_of(body.parent)
-    hung = BulkChange(
+    moved = BulkChange(
         kind=LEAF,
         project=writer.project,
         user=writer.user,
-        verb="hang",
+        verb="reparent",
         numbers=[number],
         attributes=body.attributes,
         reset=body.reset_attributes,
@@ -107,8 +109,8 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
         """The leaf as it has become, or how many rows would have to change."""
         guard = steps.guard(writer.project)
         before = entities.stored(LEAF, number)
-        hung.type = before.entity.type
-        after: Leaf = changing(hung, type_of(LEAF, writer.project, hung.type))(before.entity)
+        moved.type = before.entity.type
+        after: Leaf = rewrite_attributes(moved, type_of(LEAF, writer.project, moved.type))(before.entity)
         moves = body.name is not None or body.parent is not None
         planned = leaves_trees.planned(writer.project, before.entity, after) if moves else [after]
         if len(planned) > steps.LARGEST:
@@ -127,8 +129,10 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
     if isinstance(done, Leaf):
         return done
     top = fixed.get("parent") or number
-    settled = BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="settle", numbers=[top])
-    bulk_service.run(hung, settled, scope=writer.scope, rows=max(done, bulk_service.SOON_DONE + 1))
+    rebuilt = BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="rebuild_paths", numbers=[top])
+    bulk_service.run(
+        moved, rebuilt, rows=max(done, bulk_service.SOON_DONE + 1), handlers=leaves_bulk.HANDLERS, scope=writer.scope
+    )
     leaf: Leaf = entities.get(LEAF, number)
     return leaf
 
@@ -137,9 +141,10 @@ def delete(writer: Writer, number: int) -> int:
     """Delete a leaf with all below it, the lowest first; how many there were."""
     count = 1 + len(leaves_trees.below(writer.project, [number]))
     bulk_service.run(
-        BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="fell", numbers=[number]),
-        scope=writer.scope,
+        BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete_subtree", numbers=[number]),
         rows=count,
+        handlers=leaves_bulk.HANDLERS,
+        scope=writer.scope,
     )
     return count
 
@@ -168,17 +173,20 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
         nulls=body.null_attributes,
         fixed=writer.signed(),
     )
-    changed_leaf = changing(edited, type_of(LEAF, writer.project, edited.type))(first)
-    edited.told = differences(first, changed_leaf)
-    bulk_service.run(edited, scope=writer.scope)
+    changed_leaf = rewrite_attributes(edited, type_of(LEAF, writer.project, edited.type))(first)
+    edited.logged = differences(first, changed_leaf)
+    bulk_service.run(edited, handlers=leaves_bulk.HANDLERS, scope=writer.scope)
     return len(numbers)
 
 
 def delete_many(writer: Writer, parameters: LeafQuery, body: LeafIdQuery | None, count: int | None) -> int:
     """Delete the leaves that parameters and body choose, and none below them; how many there were."""
     numbers = matched(view_queries.current(writer.project), filters.parse(LEAF, parameters, body), writer.scope, count)
-    doomed = BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete", numbers=numbers)
-    bulk_service.run(doomed, scope=writer.scope)
+    bulk_service.run(
+        BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete", numbers=numbers),
+        handlers=leaves_bulk.HANDLERS,
+        scope=writer.scope,
+    )
     return len(numbers)
 
 

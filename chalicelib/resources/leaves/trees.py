@@ -1,15 +1,13 @@
-"""The trees of leaves: where they hang, and what follows from that for the paths of all below (`spec/4` §12).
+"""Trees of leaves: where a leaf is, and which paths follow from its name and parent.
 
-What changes a tree is planned on the leaves as the view has them, and done in commits with a guard
-(`storage/dynamodb/steps.py`) that was taken before the view was asked: it lets only those succeed since whose planning
-nobody else made a leaf below another, moved, renamed or removed one. `hang`, `settle` and `fell` are parts of bulk
-changes (`resources/bulk/service.py`): they return how many leaves they did, 0 where the rest of one is to come, and
-whether a transaction told of it.
+A change of a tree is planned on the leaves of the view and committed with a guard (`storage/dynamodb/steps.py`) that
+was read before the view: the commit fails where another process has changed a tree meanwhile. Bulk changes of trees are
+in `bulk.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,29 +15,20 @@ import msgspec
 
 from chalicelib.access import authentication, view_queries
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core.edits import changed, deleted
 from chalicelib.core.entities import Leaf
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test, Tree
-from chalicelib.resources.bulk.changes import BulkChange, How
 from chalicelib.resources.leaves import hierarchy
-from chalicelib.storage.dynamodb import entities, steps
+from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.entities import Stored
-from chalicelib.storage.dynamodb.steps import Guard, Step
-from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.dynamodb.steps import Step
 
 LEAF = Kind.LEAF
 ROOT = -1
 DEEPEST = 200
 """Levels below the root."""
-A_COMMIT = steps.LARGEST - 1
-"""Rows of a commit beside a guard and the row that says how far the change is."""
-A_ROUND = 10
-"""Commits that are planned at once: planning reads all leaves below, though not their rows."""
-Also = Callable[[Transaction], None]
-"""Adds to the transaction that does a leaf what is to go with it."""
 _decode = msgspec.json.Decoder(Leaf).decode
 
 
@@ -162,61 +151,3 @@ def rewriting(plan: Sequence[Leaf], first: Stored[Any] | None = None) -> list[St
         moved = msgspec.structs.replace(row.entity, parent=leaf.parent, path=leaf.path, depth=leaf.depth)
         done.append(Step(LEAF, row, moved))
     return done
-
-
-# --- parts of bulk changes -----------------------------------------------------------------------------------------
-
-
-def hang(change: BulkChange, how: How, also: Also) -> tuple[int, bool]:
-    """Give a leaf its name and parent; the paths of most of those below it follow by `settle`."""
-    guard = steps.guard(change.project)
-    before = entities.many(LEAF, change.numbers).get(change.numbers[0])
-    if before is None:
-        return 1, False
-    plan = planned(change.project, before.entity, how(before.entity))
-    done = rewriting(plan[:A_COMMIT], before)
-    _apply(change, done, guard, also)
-    return 1, True
-
-
-def settle(change: BulkChange, also: Also) -> tuple[int, bool]:
-    """Give all below a leaf the paths that follow from it."""
-    guard = steps.guard(change.project)
-    top = entities.many(LEAF, change.numbers)
-    if not top:
-        return 1, False
-    leaf: Leaf = top[change.numbers[0]].entity
-    first, *others = planned(change.project, leaf, leaf)
-    plan = others if first == leaf else [first, *others]
-    if not plan:
-        return 1, False
-    size = A_ROUND * A_COMMIT
-    _apply(change, rewriting(plan[:size]), guard, also if len(plan) <= size else None)
-    return (1, True) if len(plan) <= size else (0, False)
-
-
-def fell(change: BulkChange, also: Also) -> tuple[int, bool]:
-    """Delete a leaf with all below it, the lowest first."""
-    guard = steps.guard(change.project)
-    number = change.numbers[0]
-    lower = below(change.project, [number])
-    doomed = [*(leaf.id for leaf in sorted(lower, key=lambda leaf: -leaf.depth)), number]
-    size = A_ROUND * A_COMMIT
-    done = [Step(LEAF, row, None) for row in entities.many(LEAF, doomed[:size]).values()]
-    _apply(change, done, guard, also if len(doomed) <= size else None)
-    return (1, bool(done)) if len(doomed) <= size else (0, False)
-
-
-def _apply(change: BulkChange, done: Sequence[Step], guard: Guard, also: Also | None) -> None:
-    """Do steps in commits as large as can be, nobody having touched the trees since the guard; `also` with the last."""
-
-    def apply(part: Sequence[Step]) -> None:
-        nonlocal guard
-        edits = [changed(LEAF, step.before.entity, step.after) for step in part if step.before and step.after]
-        if gone := [step.before.entity.id for step in part if step.before and not step.after]:
-            edits.append(deleted(LEAF, gone))
-        last = also if part[-1] is done[-1] else None
-        steps.apply(change.project, part, user=change.user, edits=edits, guarded=guard, also=last)
-        guard = Guard(guard.project, guard.n + 1)
-
-    steps.as_large(done, apply, A_COMMIT)

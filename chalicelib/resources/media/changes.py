@@ -19,12 +19,15 @@ from chalicelib.errors import BadInput
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.media_bodies import MediaBulkUpdate
 from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.resources.annotations.bulk_edits import first_of_one_type
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange, How, changing_media
+from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities import object_cleanup
-from chalicelib.resources.entities.bulk_edits import first_of_one_type
+from chalicelib.resources.entities.bulk import Rewrite
 from chalicelib.resources.entities.service import Writer, author, existing, hyphenated
+from chalicelib.resources.media import bulk as media_bulk
 from chalicelib.resources.media import service as media_service
+from chalicelib.resources.media.bulk import rewrite_media
 from chalicelib.resources.media.schemas import MediaUpdate, next_state, with_concat, with_live, with_multi
 from chalicelib.storage.dynamodb import entities, records
 
@@ -46,7 +49,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
     if body.media_files:
         _check_members(project.id, body.media_files.ids or [], "media_files.ids")
         _check_members(project.id, [part.id for part in body.media_files.concat or ()], "media_files.concat")
-        media_service.check_keys(project, number, body.media_files)
+        media_service.check_files(project, number, body.media_files)
     moments = {name: _moment(name, getattr(body, name)) for name in ("last_edit_start", "last_edit_end")}
 
     def how(current: Media) -> Media | None:
@@ -75,7 +78,9 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         Kind.MEDIA, number, how, user=writer.user, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
     )
     if body.archive_state:
-        bulk_service.run(_archiving(writer, _members([after]), body.archive_state), scope=writer.scope)
+        bulk_service.run(
+            _archiving(writer, _members([after]), body.archive_state), handlers=media_bulk.HANDLERS, scope=writer.scope
+        )
     return after
 
 
@@ -110,16 +115,16 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
         section=body.primary_section,
         fixed=signed if user is None else {**signed, "created_by": user},
     )
-    how = changing_media(edited, view.definitions)
+    how = rewrite_media(edited, view.definitions)
     members = _looked_through(edited, how, numbers, writer.scope)
     changes = [edited]
     if body.archive_state:
         changes.append(_archiving(writer, [*numbers, *members], body.archive_state))
-    bulk_service.run(*changes, scope=writer.scope)
+    bulk_service.run(*changes, handlers=media_bulk.HANDLERS, scope=writer.scope)
     return len(numbers)
 
 
-def _looked_through(edited: BulkChange, how: How, numbers: list[int], scope: Scope) -> list[int]:
+def _looked_through(edited: BulkChange, how: Rewrite, numbers: list[int], scope: Scope) -> list[int]:
     """Look at all media that are to be changed, a few at a time, before any is.
 
     What the change log is to say is noted, of the first of them that changes.
@@ -137,8 +142,8 @@ def _looked_through(edited: BulkChange, how: How, numbers: list[int], scope: Sco
         members += _members(found)
         after = [how(one) for one in found] if edited.numbers else [None] * len(found)
         changed_pairs = ((old, new) for old, new in zip(found, after, strict=True) if new is not None)
-        if edited.told == ({}, {}):
-            edited.told = next((differences(old, new) for old, new in changed_pairs), edited.told)
+        if edited.logged == ({}, {}):
+            edited.logged = next((differences(old, new) for old, new in changed_pairs), edited.logged)
         scope.check(Kind.MEDIA, [new or old for old, new in zip(found, after, strict=True)])
     return members
 

@@ -10,11 +10,12 @@ from dataclasses import replace
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.entities import State
 from chalicelib.core.kinds import Kind
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
-from chalicelib.resources.entities.service import all_rows, has_earlier, letting_go
+from chalicelib.resources.entities.service import has_earlier, letting_go
 from chalicelib.storage.dynamodb import entities, steps
 
 A_ROUND = 10 * steps.LARGEST

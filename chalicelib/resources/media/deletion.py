@@ -6,7 +6,6 @@ What lies on a media goes before it, and what came onto it meanwhile after it (`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
@@ -15,8 +14,9 @@ from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange, Verb
+from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.media import bulk as media_bulk
 from chalicelib.resources.media.changes import check_count
 from chalicelib.resources.media.clearing import on
 
@@ -27,10 +27,11 @@ def delete(writer: Writer, numbers: Sequence[int]) -> int:
         return 0
     view = view_queries.current(writer.project)
     rows = sum(view_queries.count(view, on(kind, numbers), UNRESTRICTED) for kind in (Kind.LOCALIZATION, Kind.STATE))
-    verbs: tuple[Verb, ...] = ("delete", "clear")
-    common: dict[str, Any] = {"kind": Kind.MEDIA, "project": writer.project, "user": writer.user}
-    changes = [BulkChange(**common, verb=verb, numbers=list(numbers)) for verb in verbs]
-    bulk_service.run(*changes, scope=writer.scope, rows=len(numbers) + rows)
+    changes = [
+        BulkChange(kind=Kind.MEDIA, project=writer.project, user=writer.user, verb=verb, numbers=list(numbers))
+        for verb in ("delete", "clear")
+    ]
+    bulk_service.run(*changes, rows=len(numbers) + rows, handlers=media_bulk.HANDLERS, scope=writer.scope)
     return len(numbers)
 
 

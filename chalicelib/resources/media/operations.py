@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -11,6 +12,7 @@ from chalicelib.access import effective_permission
 from chalicelib.core.accounts import Project
 from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import ROLES
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, answer
 from chalicelib.core.responses import CreateListResponse, CreateResponse, MessageResponse
@@ -19,13 +21,13 @@ from chalicelib.http.operation import Call, Documents, NoQuery, OneOf, Operation
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.media_bodies import MediaBulkUpdate
 from chalicelib.query.parsers.parameters import MediaQuery
-from chalicelib.resources.entities.operations import count_matches, list_matches
+from chalicelib.resources.annotations.operations import count_matches, list_matches
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media import changes as media_changes
 from chalicelib.resources.media import creation as media_creation
 from chalicelib.resources.media import deletion as media_deletion
 from chalicelib.resources.media import service as media_service
-from chalicelib.resources.media.schemas import ROLES, MediaSpec, MediaUpdate
+from chalicelib.resources.media.schemas import MediaSpec, MediaUpdate
 from chalicelib.resources.media.service import project_with
 
 TAG = "Media"
@@ -67,18 +69,27 @@ class OneMediaQuery(Resource, kw_only=True):
 
 def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
     """All media that match, with presigned URLs where asked for."""
+    seconds, fields = call.query.presigned, call.query.fields
+    if seconds is None:
+        return list_matches(Kind.MEDIA, call)
+    is_id_wanted = fields is None or "id" in [name.strip() for name in fields.split(",")]
+    if not is_id_wanted:  # which keys are signed depends on the media
+        call = replace(call, query=msgspec.structs.replace(call.query, fields=f"{fields},id"))
     found = list_matches(Kind.MEDIA, call)
-    seconds = call.query.presigned
-    if seconds is None or isinstance(found, int):
+    if isinstance(found, int):
         return found
     documents = [msgspec.json.decode(document) for document in found.documents]
     signed = media_service.presigned_documents(
         call.caller.id,
+        call.project,
         documents,
         seconds,
         roles=call.query.presign_only or ROLES,
         fresh=bool(call.query.no_cache),
     )
+    if not is_id_wanted:
+        for document in signed:
+            del document["id"]
     return Documents(documents=map(msgspec.json.encode, signed), columns=found.columns, present=found.present)
 
 

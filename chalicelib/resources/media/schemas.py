@@ -19,17 +19,14 @@ from chalicelib.core.entities import (
     Media,
     MediaFiles,
 )
+from chalicelib.core.media_files import TAG_ATTRIBUTE
 from chalicelib.core.resource import Flag, Id, Resource, Uuid
 from chalicelib.errors import BadInput
 
-TAG_ATTRIBUTE = "tator_user_sections"
-"""The attribute of a media that carries the tag of its folder, empty where it lies in none."""
 TAG_NAMES = {"svc_user_sections": TAG_ATTRIBUTE}
 """Its other name, by which it may be given as well."""
 JOBS_ATTRIBUTE = "_tator_import_workflow"
 """The attribute of a media that names the jobs that made its files."""
-ROLES = ("streaming", "archival", "audio", "image", "thumbnail", "thumbnail_gif", "attachment")
-"""The roles whose entries name objects."""
 
 Url = Annotated[str, Meta(max_length=2048)]
 GroupId = Annotated[str, Meta(max_length=36)]
@@ -162,15 +159,6 @@ def with_live(media: Media, live: LiveUpdateDefinition) -> MediaFiles:
     files = media.media_files or MediaFiles()
     _refuse(media, files, "live", ("streaming", "archival", "image", "ids"))
     return msgspec.structs.replace(files, live=live.streams, layout=live.layout)
-
-
-def keys_of(files: MediaFiles | None) -> set[str]:
-    """The keys of all objects that a media's files name."""
-    found = set()
-    for role in ROLES:
-        for entry in getattr(files, role, None) or []:
-            found |= {entry.path, getattr(entry, "segment_info", None)}
-    return {key for key in found if key and "://" not in key}
 
 
 def with_job(media: Media, uid: str) -> Media:

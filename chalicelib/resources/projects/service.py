@@ -11,13 +11,13 @@ from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, PROJ
 from chalicelib.core.definitions import VERSION, Version
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now
+from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.resources.projects import purging
+from chalicelib.resources.versions import service as versions_service
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
-BASELINE = "Baseline"
-_ATTEMPTS = 5
 _MEMBERS_AT_ONCE = 20
 """Memberships made with the project itself; each is three rows of a transaction's hundred."""
 
@@ -51,7 +51,7 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
         Membership(id=number, project=project.id, user=user, permission=level)  # type: ignore[arg-type]
         for number, (user, level) in zip(numbers, members, strict=True)
     ]
-    _store(project, baseline(project.id), memberships[:_MEMBERS_AT_ONCE])
+    _store(project, versions_service.baseline(project.id), memberships[:_MEMBERS_AT_ONCE])
     for membership in memberships[_MEMBERS_AT_ONCE:]:
         records.create(MEMBERSHIP, membership)
     return project
@@ -59,7 +59,7 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
 
 def _store(project: Project, first: Version, memberships: list[Membership]) -> None:
     """All of it at once, unless the organization is just being deleted: then it gets no more projects."""
-    for _ in range(_ATTEMPTS):
+    for _ in CONFLICTS.attempts():
         change = Transaction()
         if records.guard(change, ORGANIZATION, project.organization).closing:
             raise Forbidden
@@ -97,25 +97,13 @@ def delete_project(project: Project) -> None:
 
 def _undisturbed(do: Callable[[], object]) -> None:
     """Do something that fails with NotFound where a membership is removed at the same time; again in that case."""
-    for _ in range(_ATTEMPTS):
+    for _ in CONFLICTS.attempts():
         try:
             do()
         except NotFound:
             continue
         return
     raise Conflict("The members of the project are being changed by too many at once; nothing was changed.")
-
-
-def baseline(project: int) -> Version:
-    """The version every project begins with."""
-    return Version(
-        id=ids.reserve(VERSION.name)[0],
-        project=project,
-        name=BASELINE,
-        description="Initial version",
-        number=0,
-        elemental_id=str(uuid.uuid4()),
-    )
 
 
 def name_taken() -> BadInput:

@@ -18,7 +18,7 @@ from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery, Operation
-from chalicelib.resources.sections import changes as sections_changes
+from chalicelib.resources.sections import bulk as sections_bulk
 from chalicelib.resources.sections import search as sections_search
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.resources.sections.lquery import LabelPattern
@@ -80,7 +80,7 @@ class SectionResource(RecordResource):
                 more["attributes"] = merge(types, current.attributes, attributes, None, None)
             return msgspec.structs.replace(current, **change, **more)
 
-        records.edit(SECTION, call.target.id, how, user=call.caller.id, taken=sections_changes.path_taken())
+        records.edit(SECTION, call.target.id, how, user=call.caller.id, taken=sections_bulk.path_taken())
         return MessageResponse(message=f"Section {call.target.id} updated successfully!")
 
 

@@ -16,13 +16,13 @@ from chalicelib.core.attribute_values import fill
 from chalicelib.core.definition_specs import SectionSpec
 from chalicelib.core.definitions import SECTION, Section
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import TAG_ATTRIBUTE
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
-from chalicelib.resources.media.schemas import TAG_ATTRIBUTE
-from chalicelib.resources.sections import changes as sections_changes
-from chalicelib.resources.sections.changes import path_taken
+from chalicelib.resources.sections import bulk as sections_bulk
+from chalicelib.resources.sections.bulk import path_taken
 from chalicelib.storage.dynamodb import entities, ids, records
 
 PATH = re.compile(r"[A-Za-z0-9_]{1,255}(\.[A-Za-z0-9_]{1,255})*")
@@ -125,9 +125,9 @@ def delete(scope: Scope, project: int, found: Iterable[Section]) -> int:
             kind=Kind.MEDIA,
             project=project,
             user=scope.caller.id,
-            verb="dissolve",
+            verb="unlink_section",
             numbers=[section.id],
-            told=(
+            logged=(
                 {"_primary_section": section.id, TAG_ATTRIBUTE: section.tator_user_sections},
                 {"_primary_section": None, TAG_ATTRIBUTE: ""},
             ),
@@ -137,9 +137,9 @@ def delete(scope: Scope, project: int, found: Iterable[Section]) -> int:
     if changes:
         view = view_queries.current(project)
         rows = sum(
-            view_queries.count(view, sections_changes.inside(change.numbers[0]), UNRESTRICTED) for change in changes
+            view_queries.count(view, sections_bulk.inside(change.numbers[0]), UNRESTRICTED) for change in changes
         )
-        bulk_service.run(*changes, scope=scope, rows=len(changes) + rows)
+        bulk_service.run(*changes, rows=len(changes) + rows, handlers=sections_bulk.HANDLERS, scope=scope)
     return len(changes)
 
 
@@ -161,10 +161,11 @@ def substitute(scope: Scope, project: int, found: Iterable[Section], old: str, n
             kind=Kind.MEDIA,
             project=project,
             user=scope.caller.id,
-            verb="repath",
+            verb="rename_paths",
             numbers=[section.id for section in moved],
             paths={section.id: (section.path, paths[section.id]) for section in moved},
         ),
+        handlers=sections_bulk.HANDLERS,
         scope=scope,
     )
     return len(moved)

@@ -12,14 +12,15 @@ class PlanTranscode(Message, frozen=True, kw_only=True, tag="transcode.plan.1"):
 
 
 class EncodePiece(Message, frozen=True, kw_only=True, tag="transcode.piece.1"):
-    """Decode one piece of a job's source and encode every rendition of it. Queue: transcode."""
+    """Decode one piece of a job's source and encode the renditions of one group. Queue: transcode."""
 
     job: str
     index: int
-    """Which piece of the plan, from 0."""
+    """From 0: all pieces of the plan for the first group of renditions, then all for the next."""
 
 
 class AssembleTranscode(Message, frozen=True, kw_only=True, tag="transcode.assemble.1"):
-    """Join the pieces of a job, all done, into renditions. Queue: transcode."""
+    """Join the pieces of a group of renditions, all done. Queue: transcode."""
 
     job: str
+    group: int = 0

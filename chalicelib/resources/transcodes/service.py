@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +13,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.definitions import Definitions
-from chalicelib.core.entities import Media
+from chalicelib.core.entities import Media, MediaFiles
 from chalicelib.core.jobs import JOB, Job, JobProgress, StoredJob, Transcode, TranscodeSpec
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
@@ -49,7 +50,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
         BadInput: a member breaks a rule, or nothing can be read from the URL.
         NotFound: the media does not exist.
     """
-    fetching.check_origin(spec.url)
+    fetching.check_source(spec.url, project.id, writer.scope)
     _check_required(spec)
     uid = spec.uid or ""
     known = records.maybe(JOB, uid)
@@ -59,7 +60,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     type_ = _type(definitions, spec.type or ANY_TYPE)
     found = _existing(project, spec.media_id) if spec.media_id is not None else None
     writer.scope.check(Kind.MEDIA, [found] if found else [])
-    size = _size(project, spec)
+    size = _size(writer.scope, project, spec)
     if spec.email_spec:
         project_emails.prepare(project.id, spec.email_spec, uid, writer.user)
 
@@ -119,18 +120,41 @@ def cancel(jobs: Iterable[StoredJob]) -> int:
             records.remove(JOB, job.uid)
         except NotFound:
             continue
+        take_back(job)
         clean_up(job)
         count += 1
     return count
 
 
+def take_back(job: StoredJob) -> None:
+    """Take the thumbnail and the frame count from a media that got no rendition; its objects go with the job."""
+
+    def before(current: Media) -> Media | None:
+        files = current.media_files
+        if not job.digest or files is None or files.streaming:
+            return None
+        kept = [entry for entry in files.thumbnail or [] if f"_{job.digest}." not in entry.path]
+        if len(kept) == len(files.thumbnail or []):
+            return None
+        files = msgspec.structs.replace(files, thumbnail=kept or None)
+        return msgspec.structs.replace(
+            current,
+            media_files=None if files == MediaFiles() else files,
+            **dict.fromkeys(("num_frames", "fps", "width", "height")),
+            modified_datetime=now(),
+        )
+
+    with contextlib.suppress(NotFound):
+        entities.edit(Kind.MEDIA, job.media, before, user=job.user)
+
+
 def clean_up(job: StoredJob) -> None:
-    """Remove what a transcode made on the way, and of what it made for its media whatever nobody came to name."""
+    """Remove the intermediate files of a transcode, and of those for its media the ones that no record names."""
     objects.remove(list(objects.under(object_keys.pieces_prefix(job.project, job.uid))))
     pieces.remove(job.uid)
     if job.digest:
-        folder = object_keys.media_key(project_with(job.project).organization, job.project, job.media, "")
-        made = [key for key in objects.under(folder) if f"_{job.digest}." in key]
+        folder = object_keys.media_prefix(project_with(job.project).organization, job.project, job.media)
+        made = [key for key in objects.under(folder) if f"_{job.digest}." in key.path]
         objects.remove(object_cleanup.look(made).doomed)
 
 
@@ -208,11 +232,11 @@ def _existing(project: Project, number: int) -> Media:
     return found
 
 
-def _size(project: Project, spec: TranscodeSpec) -> int:
+def _size(scope: Scope, project: Project, spec: TranscodeSpec) -> int:
     try:
-        return fetching.open_source(spec.url, project.id).size
+        return fetching.open_source(spec.url, project.id, scope).size
     except BadInput:
-        if spec.size is None or fetching.object_key(spec.url, project.id) is not None:
+        if spec.size is None or fetching.object_key(spec.url, project.id, scope) is not None:
             raise
         return spec.size
 

@@ -1,8 +1,10 @@
-"""The work on a transcode: plan → pieces → assembly, each a queue message (design §5).
+"""The work on a transcode: plan → pieces → assembly, each a queue message.
 
-    plan       probe the source, decide what to make, cut it into pieces, send a message for each
-    piece      decode it once, encode every rendition of it, note that it is done; the last one asks for the assembly
-    assemble   join the renditions, make what else belongs to them, and show all of it in one commit
+    plan       probe the source, decide what to make, show frame count and thumbnail, send a message for each piece
+    piece      decode it once, encode the renditions of one group; the last one of the group asks for its assembly
+    assemble   join the renditions of a group, make what belongs to them, and show all of it in one commit
+
+Long work has two groups: the smallest rendition with the sound, so that a video can soon be watched, then the others.
 
 Every step may be killed between any two calls and run again, also twice at once: the job's record says whether there
 is anything to do, keys derive from what is made (the job, the source's ETag and the plan), a piece counts once, and the
@@ -21,11 +23,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core import object_keys
 from chalicelib.core.definitions import MediaType
 from chalicelib.core.entities import Media, MediaFiles
 from chalicelib.core.jobs import JOB, EmailSpec, StoredJob
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectPrefix
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
 from chalicelib.queues import send, send_many
@@ -34,7 +38,7 @@ from chalicelib.resources.email import project_emails
 from chalicelib.resources.media.service import project_with
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece
 from chalicelib.resources.transcodes.results import Workshop
-from chalicelib.resources.transcodes.service import clean_up, readable
+from chalicelib.resources.transcodes.service import clean_up, readable, take_back
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
@@ -73,16 +77,34 @@ def plan(uid: str) -> None:
         return
     if job.plan is None:
         job = _planned(job)
-    missing = [index for index in range(job.pieces) if not pieces.is_done(uid, index)]
+    prepared = _prepared(job)
+    _show_plan(job, prepared)
+    missing = [unit for unit in range(job.pieces) if not _is_done(uid, prepared.plan, unit)]
     queue = settings().transcode_queue_url
     if missing:
-        send_many(queue, [EncodePiece(job=uid, index=index) for index in missing])
+        send_many(queue, [EncodePiece(job=uid, index=unit) for unit in missing])
+        groups = {_place(prepared.plan, unit)[0] for unit in missing}
     else:
-        send(queue, AssembleTranscode(job=uid))
+        groups = set()
+    # Where all of a group is done, its assembly may not have been asked for.
+    finished = [
+        AssembleTranscode(job=uid, group=group) for group in range(prepared.plan.group_count) if group not in groups
+    ]
+    send_many(queue, finished)
+
+
+def _place(plan_: TranscodePlan, unit: int) -> tuple[int, int]:
+    """The group and the piece of a message's index."""
+    return divmod(unit, len(plan_.pieces))
+
+
+def _is_done(uid: str, plan_: TranscodePlan, unit: int) -> bool:
+    group, index = _place(plan_, unit)
+    return pieces.is_done(uid, index, group=group)
 
 
 def encode(uid: str, index: int) -> None:
-    """Encode one piece of a job.
+    """Encode one piece of a job for one group of its renditions.
 
     Raises:
         BadInput: nothing of it can be decoded, or the source was replaced.
@@ -90,24 +112,28 @@ def encode(uid: str, index: int) -> None:
     job = _at_work(uid)
     if job is None or job.plan is None:
         return
-    if not pieces.is_done(uid, index):
-        prepared = _prepared(job)
+    prepared = _prepared(job)
+    group, number = _place(prepared.plan, index)
+    if not pieces.is_done(uid, number, group=group):
         source = _source(job, prepared)
         with tempfile.TemporaryDirectory() as folder:
-            piece = prepared.plan.pieces[index]
-            result = isolation.run(tasks.encode_piece, source, prepared.plan, piece, prepared.table, Path(folder))
+            wanted = prepared.plan.of_group(group)
+            result = isolation.run(
+                tasks.encode_piece, source, wanted, wanted.pieces[number], prepared.table, Path(folder)
+            )
             # Encoders do not give the same bytes twice: each run has names of its own, and the first noted counts.
             run = uuid.uuid4().hex
             sound = result.sound
             for output in (*result.outputs, *([sound.output] if sound else [])):
                 with (Path(folder) / output.file).open("rb") as file:
-                    objects.write(f"{_prefix(job)}{run}/{output.file}", file, "video/mp4")
-        pieces.finish(uid, index, _encode(_named(result, run)))
+                    objects.write(_prefix(job) + f"{run}/{output.file}", file, "video/mp4")
+        pieces.finish(uid, number, _encode(_named(result, run)), group=group)
     if _at_work(uid) is None:
-        # Cancelled meanwhile: what was just written came after the cleaning.
+        # Cancelled meanwhile: this was written after the cleaning.
+        take_back(job)
         clean_up(job)
-    elif pieces.count(uid) >= job.pieces:
-        send(settings().transcode_queue_url, AssembleTranscode(job=uid))
+    elif pieces.count_of_group(uid, group) >= len(prepared.plan.pieces):
+        send(settings().transcode_queue_url, AssembleTranscode(job=uid, group=group))
 
 
 def _named(result: PieceResult, folder: str) -> PieceResult:
@@ -120,8 +146,8 @@ def _named(result: PieceResult, folder: str) -> PieceResult:
     return replace(result, outputs=outputs, sound=sound)
 
 
-def assemble(uid: str) -> None:
-    """Put a job's pieces together and show them on its media.
+def assemble(uid: str, group: int = 0) -> None:
+    """Put the pieces of a group together and show the renditions; the last group ends the job.
 
     Raises:
         BadInput: a part of it cannot be made.
@@ -136,42 +162,75 @@ def assemble(uid: str) -> None:
     if job.plan is None:
         return
     prepared = _prepared(job)
-    media: Media = entities.get(Kind.MEDIA, job.media)
-    results = [_result_decoder.decode(result) for result in pieces.results(uid).values()]
-    if len(results) < job.pieces:
+    found = {number: _results(uid, number) for number in {0, group}}
+    if any(len(results) < len(prepared.plan.pieces) for results in found.values()):
+        # An encoded archival copy has the sound of the first group; the message for this one is sent again then.
         return
     with tempfile.TemporaryDirectory() as folder:
-        workshop = Workshop(
-            job=job,
-            media=media,
-            plan=prepared.plan,
-            table=prepared.table,
-            source=_source(job, prepared),
-            folder=Path(folder),
-            prefix=_prefix(job),
-        )
+        workshop = _workshop(job, prepared, Path(folder))
         try:
-            _show(job, prepared, workshop.make(results))
+            _show(job, prepared, workshop.make(found, group))
         except (NotFound, Conflict):
             if records.maybe(JOB, uid) is not None:
                 raise
-            # Cancelled meanwhile: what was made since came after the cleaning.
+            # Cancelled meanwhile: files were made after the cleaning.
+            take_back(job)
             clean_up(job)
             return
-    _tell(job, failure=None)
+    shown = pieces.finish(uid, group, b"", group=pieces.SHOWN)
+    if shown < prepared.plan.group_count:
+        if group == 0:
+            _assemble_waiting(job, prepared)
+        return
+    _notify(job, failure=None)
     _finish(job, "succeeded", None)
 
 
+def _results(uid: str, group: int) -> list[PieceResult]:
+    return [_result_decoder.decode(result) for result in pieces.results(uid, group=group).values()]
+
+
+def _assemble_waiting(job: StoredJob, prepared: Prepared) -> None:
+    """Ask for the assembly of other groups that are done, which waited for the first."""
+    for group in range(1, prepared.plan.group_count):
+        if pieces.count_of_group(job.uid, group) >= len(prepared.plan.pieces):
+            assemble(job.uid, group)
+
+
+def _workshop(job: StoredJob, prepared: Prepared, folder: Path) -> Workshop:
+    media: Media = entities.get(Kind.MEDIA, job.media)
+    return Workshop(
+        job=job,
+        media=media,
+        plan=prepared.plan,
+        table=prepared.table,
+        source=_source(job, prepared),
+        folder=folder,
+        prefix=_prefix(job),
+    )
+
+
+def _show_plan(job: StoredJob, prepared: Prepared) -> None:
+    """Show what is known before anything is encoded: the number of frames, their rate and size, and a thumbnail."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            _show(job, prepared, _workshop(job, prepared, Path(folder)).make_thumbnail())
+        except (NotFound, Conflict):
+            if records.maybe(JOB, job.uid) is not None:
+                raise
+            clean_up(job)
+
+
 def _show(job: StoredJob, prepared: Prepared, made: MediaFiles) -> None:
-    """Show what was made on the job's media, in one commit that there is only while there is the job."""
-    largest = max(made.streaming or [], key=lambda entry: entry.resolution[0], default=None)
+    """Show files on the job's media, in one commit that is made only while the job exists."""
     shape: dict[str, Any] = {}
+    largest = prepared.plan.largest
     if largest is not None:
         shape = {
             "num_frames": prepared.plan.frames,
-            "fps": round(float(prepared.plan.probe.fps), 4),
-            "height": largest.resolution[0],
-            "width": largest.resolution[1],
+            "fps": float(prepared.plan.probe.fps),
+            "height": largest.height,
+            "width": largest.width,
         }
 
     def while_wanted(change: Transaction, _: Media) -> None:
@@ -183,13 +242,14 @@ def _show(job: StoredJob, prepared: Prepared, made: MediaFiles) -> None:
 
 
 def fail(uid: str, reason: Exception) -> None:
-    """Note why a job failed; its source and media stay as they are."""
+    """Note why a job failed. Its source stays, and renditions that are shown; without any the media is as before."""
     job = records.maybe(JOB, uid)
     if job is None:
         return
     if not job.is_finished:
         message = readable(reason)
-        _tell(job, failure=message)
+        take_back(job)
+        _notify(job, failure=message)
         _finish(job, "failed", message)
     else:
         clean_up(job)
@@ -198,7 +258,7 @@ def fail(uid: str, reason: Exception) -> None:
 def _planned(job: StoredJob) -> StoredJob:
     media: Media = entities.get(Kind.MEDIA, job.media)
     type_ = records.definitions(job.project).types(Kind.MEDIA).get(media.type)
-    source = fetching.open_source(job.spec.url, job.project)
+    source = fetching.open_source(job.spec.url, job.project, UNRESTRICTED)
     if not source.size:
         raise BadInput("The file is empty.")
     found, table = isolation.run(tasks.probe_video, source)
@@ -223,7 +283,9 @@ def _planned(job: StoredJob) -> StoredJob:
     def how(current: StoredJob) -> StoredJob | None:
         if current.plan is not None or current.is_finished:
             return None
-        return msgspec.structs.replace(current, status="running", plan=key, digest=digest, pieces=len(made.pieces))
+        return msgspec.structs.replace(
+            current, status="running", plan=key.path, digest=digest, pieces=made.group_count * len(made.pieces)
+        )
 
     return records.edit(JOB, job.uid, how)
 
@@ -240,17 +302,17 @@ def _at_work(uid: str) -> StoredJob | None:
 
 
 def _prepared(job: StoredJob) -> Prepared:
-    return _prepared_decoder.decode(objects.read(job.plan or ""))
+    return _prepared_decoder.decode(objects.read(object_keys.listed(_prefix(job), job.plan or "")))
 
 
 def _source(job: StoredJob, prepared: Prepared) -> fetching.Fetched:
-    source = fetching.open_source(job.spec.url, job.project)
+    source = fetching.open_source(job.spec.url, job.project, UNRESTRICTED)
     if source.etag != prepared.etag:
         raise BadInput("The source was replaced while it was transcoded.")
     return source
 
 
-def _prefix(job: StoredJob) -> str:
+def _prefix(job: StoredJob) -> ObjectPrefix:
     return object_keys.pieces_prefix(job.project, job.uid)
 
 
@@ -265,7 +327,7 @@ def _with_files(current: Media, made: MediaFiles, shape: dict[str, Any]) -> Medi
         new = [entry for entry in getattr(made, role) or [] if entry.path not in known]
         if new:
             change[role] = [*before, *new]
-    if not change:
+    if not change and all(getattr(current, name) == value for name, value in shape.items()):
         return None
     if streaming := change.get("streaming"):
         change["streaming"] = sorted(streaming, key=lambda entry: entry.resolution[0])
@@ -285,7 +347,7 @@ def _finish(job: StoredJob, status: str, message: str | None) -> None:
     clean_up(job)
 
 
-def _tell(job: StoredJob, failure: str | None) -> None:
+def _notify(job: StoredJob, failure: str | None) -> None:
     """Send the mail that was asked for; its id makes that a redelivery sends no second one."""
     spec = job.spec.email_spec
     if spec is None:

@@ -21,10 +21,10 @@ from chalicelib.core.definitions import (
     StateType,
 )
 from chalicelib.core.entities import Media
+from chalicelib.core.media_files import TAG_ATTRIBUTE
 from chalicelib.core.resource import now
-from chalicelib.resources.media.schemas import TAG_ATTRIBUTE
 from chalicelib.storage.dynamodb import ids, records
-from chalicelib.storage.objects import objects
+from tests import objects
 
 BUNNY = Path(__file__).parents[2] / "data" / "bigbuckbunny.mp4"
 _names = itertools.count(1)

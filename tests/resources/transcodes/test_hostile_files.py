@@ -23,9 +23,9 @@ from PIL import Image
 
 from chalicelib.core.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
 from chalicelib.errors import BadInput
-from chalicelib.resources.media import images
 from chalicelib.resources.media.messages import ImportImage
-from chalicelib.storage.objects import objects
+from chalicelib.resources.transcodes import images
+from tests import objects
 from tests.resources.media.samples import BUNNY, media_type, picture, transcode, uploaded, video
 from tests.resources.transcodes.test_transcodes import key_of, leftovers
 

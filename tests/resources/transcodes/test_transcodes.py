@@ -9,14 +9,16 @@ from chalicelib.core import object_keys
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig, StorageConfig
 from chalicelib.core.kinds import Kind
+from chalicelib.resources.transcodes import steps
 from chalicelib.resources.transcodes.results import Workshop
 from chalicelib.resources.types import archive_keys
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.log import log
-from chalicelib.storage.objects import objects
+from chalicelib.video import plan
 from chalicelib.video.source import BytesSource
+from tests import objects
 from tests.resources.media.samples import media_type, transcode, uploaded, video
 
 SMALL = [ResolutionConfig(resolution=64)]
@@ -44,7 +46,7 @@ def leftovers(project, uid):
 def files_of(media):
     """The objects in a media's folder."""
     found = entities.get(Kind.MEDIA, media)
-    folder = object_keys.media_key(records.get(PROJECT, found.project).organization, found.project, media, "")
+    folder = object_keys.media_prefix(records.get(PROJECT, found.project).organization, found.project, media)
     return list(objects.under(folder))
 
 
@@ -70,6 +72,30 @@ class TestTranscode:
         assert media["attributes"]["_tator_import_workflow"] == [said.json["id"]]
         assert leftovers(project, said.json["id"]) == []
 
+    @pytest.mark.usefixtures("short_pieces")
+    def test_the_smallest_rendition_is_shown_first_and_the_frame_count_before_it(self, api, project, monkeypatch):
+        monkeypatch.setattr(plan, "LONG_WORK", 0)
+        shown, real = [], steps._show
+
+        def show(job, *more):
+            real(job, *more)
+            media = entities.get(Kind.MEDIA, job.media)
+            files = media.media_files
+            heights = [entry.resolution[0] for entry in files.streaming or []]
+            shown.append((media.num_frames, media.fps, media.width, heights, bool(files.thumbnail), bool(files.audio)))
+
+        monkeypatch.setattr(steps, "_show", show)
+        ladder = [ResolutionConfig(resolution=height, preset="ultrafast") for height in (64, 48, 32)]
+        said = transcode(api, project, media_type(project, streaming_config=ladder), video(75, sound=True)).json
+        api.drain()
+        assert api.get(f"Transcode/{said['id']}").json["job"]["status"] == "succeeded"
+        about = (75, 25.0, 96)
+        assert shown[0] == (*about, [], True, False)
+        assert shown[1] == (*about, [32], True, True)
+        assert shown[-1] == (*about, [32, 48, 64], True, True)
+        assert leftovers(project, said["id"]) == []
+        assert pieces.count(said["id"]) == 0
+
     def test_the_answer_serves_clients_of_every_version(self, api, project, type_):
         said = transcode(api, project, type_, video(10)).json
         assert said["object"]["spec"]["media_id"] == said["media_id"]
@@ -79,13 +105,13 @@ class TestTranscode:
         older = api.post(f"Transcode/{project}", spec)
         assert (older.status, older.json["uid"]) == (201, spec["uid"])
 
-    def test_several_pieces_make_one_video_in_one_commit(self, api, project, type_, short_pieces):
+    def test_several_pieces_make_one_video_in_two_commits(self, api, project, type_, short_pieces):
         said = transcode(api, project, type_, video(75)).json
         before = log.last(project, fresh=True)
         api.drain()
         shown = api.get(f"Transcode/{said['id']}").json["job"]
         assert (shown["status"], shown["pieces"], shown["done"]) == ("succeeded", 4, 4)
-        assert log.last(project, fresh=True) == before + 1
+        assert log.last(project, fresh=True) == before + 2
         assert api.get(f"Media/{said['media_id']}").json["num_frames"] == 75
 
     def test_archival_copies_are_the_original_or_encoded(self, api, project):

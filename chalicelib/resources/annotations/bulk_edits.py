@@ -11,6 +11,7 @@ from typing import Any
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.edits import differences
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
@@ -24,9 +25,11 @@ from chalicelib.query.parsers.annotation_bodies import (
 )
 from chalicelib.query.parsers.parameters import ListQuery
 from chalicelib.query.tree import Query, Test, negated
+from chalicelib.resources.annotations import bulk as annotations_bulk
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange, changing
-from chalicelib.resources.entities.service import Writer, all_rows, author, hyphenated, type_of
+from chalicelib.resources.bulk.changes import BulkChange
+from chalicelib.resources.entities.bulk import rewrite_attributes
+from chalicelib.resources.entities.service import Writer, author, hyphenated, type_of
 from chalicelib.storage.dynamodb import entities
 
 BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
@@ -95,8 +98,8 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
         nulls=body.null_attributes,
         fixed=_fixed(writer, body, name),
     )
-    changed = changing(change, type_of(kind, writer.project, change.type))
-    change.told = differences(first, changed(first))
+    changed = rewrite_attributes(change, type_of(kind, writer.project, change.type))
+    change.logged = differences(first, changed(first))
     if body.new_version is not None and writer.scope.is_restricted:
         writer.scope.check(kind, [changed(row.entity) for row in entities.many(kind, numbers).values()])
     in_place = bool(body.in_place) if body.in_place is not None else not (kind is Kind.STATE and body.new_version)
@@ -104,7 +107,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
         change.verb = "copy"
     elif body.new_version is not None or body.new_elemental_id is not None:
         change.verb = "move"
-    bulk_service.run(change, scope=writer.scope)
+    bulk_service.run(change, handlers=annotations_bulk.HANDLERS, scope=writer.scope)
     return len(numbers)
 
 
@@ -126,11 +129,12 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
             kind=kind,
             project=writer.project,
             user=writer.user,
-            verb="prune" if prune else "bury",
+            verb="prune" if prune else "tombstone",
             numbers=numbers,
             fixed={"variant_deleted": True, **writer.signed()},
-            children=None if kind is not Kind.STATE else "prune" if prune else "bury",
+            children=None if kind is not Kind.STATE else "prune" if prune else "tombstone",
         ),
+        handlers=annotations_bulk.HANDLERS,
         scope=writer.scope,
     )
     return len(numbers)

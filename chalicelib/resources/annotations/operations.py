@@ -21,10 +21,11 @@ from chalicelib.errors import NotFound
 from chalicelib.http.addresses import WITHIN_PROJECT, entity
 from chalicelib.http.operation import Address, Call, Documents, Found, NoQuery, OneOf, Operation
 from chalicelib.query.parsers import filters
+from chalicelib.resources.annotations import bulk_edits
 from chalicelib.resources.annotations import creation as annotations_creation
 from chalicelib.resources.annotations import edits as annotations_edits
 from chalicelib.resources.annotations.schemas import AnnotationDeleted
-from chalicelib.resources.entities import bulk_edits, spreadsheets
+from chalicelib.resources.entities import spreadsheets
 from chalicelib.resources.entities.service import Writer, hyphenated, latest_of, mark_of
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.entities import Stored

@@ -1,0 +1,19 @@
+"""The objects that a media names, and the attribute that names its folder."""
+
+from __future__ import annotations
+
+from chalicelib.core.entities import MediaFiles
+
+TAG_ATTRIBUTE = "tator_user_sections"
+"""The attribute of a media that carries the tag of its folder; empty where it is in none."""
+ROLES = ("streaming", "archival", "audio", "image", "thumbnail", "thumbnail_gif", "attachment")
+"""The roles whose entries name objects."""
+
+
+def keys_of(files: MediaFiles | None) -> set[str]:
+    """The keys of all objects that the files of a media name, without URLs."""
+    found = set()
+    for role in ROLES:
+        for entry in getattr(files, role, None) or []:
+            found |= {entry.path, getattr(entry, "segment_info", None)}
+    return {key for key in found if key and "://" not in key}

@@ -1,0 +1,24 @@
+"""Finishing bulk changes of every slice."""
+
+from __future__ import annotations
+
+from chalicelib.resources.annotations import bulk as annotations_bulk
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.bulk.messages import FinishBulkChange
+from chalicelib.resources.bulk.service import Handlers
+from chalicelib.resources.leaves import bulk as leaves_bulk
+from chalicelib.resources.media import bulk as media_bulk
+from chalicelib.resources.sections import bulk as sections_bulk
+
+HANDLERS: Handlers = {
+    **annotations_bulk.HANDLERS,
+    **leaves_bulk.HANDLERS,
+    **media_bulk.HANDLERS,
+    **sections_bulk.HANDLERS,
+}
+"""The verbs of all slices: an intent may hold any."""
+
+
+def finish(message: FinishBulkChange, seconds: float) -> None:
+    """Do what is left of a bulk change, or as much of it as fits into so many seconds."""
+    bulk_service.finish(message, seconds, HANDLERS)

@@ -1,0 +1,88 @@
+"""Bulk changes of any entity: editing attributes, and deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from chalicelib.core.attribute_values import converter
+from chalicelib.core.commits import Edit
+from chalicelib.core.kinds import Kind
+from chalicelib.core.revisions import up_to_date
+from chalicelib.resources.bulk.changes import BulkChange
+from chalicelib.resources.bulk.service import Handler, Handlers, Note
+from chalicelib.resources.entities.service import letting_go, type_of
+from chalicelib.storage.dynamodb import entities
+from chalicelib.storage.dynamodb.steps import Step
+
+Rewrite = Callable[[Any], Any]
+"""From an entity to its changed copy; None to leave it as it is."""
+
+
+def rewrite_attributes(change: BulkChange, of: Any) -> Rewrite:
+    """What an `edit`, `move` or `copy` makes of each localization, state or leaf of the type `of`."""
+    merge = converter(of.attribute_types).merge
+    attributes, reset, nulls = change.attributes, change.reset, change.nulls
+
+    def rewrite(row: Any) -> Any:
+        if not (attributes or reset or nulls):
+            return msgspec.structs.replace(row, **change.fixed)
+        row = up_to_date(row, of.revisions)
+        return msgspec.structs.replace(row, attributes=merge(row.attributes, attributes, reset, nulls), **change.fixed)
+
+    return rewrite
+
+
+class RewriteRows(Handler):
+    """A change of rows in place: a subclass says what becomes of each row."""
+
+    def rewrite(self, row: Any) -> Any:
+        """The changed copy of a row; None to leave it as it is."""
+        raise NotImplementedError
+
+    def edits(self, done: list[Step]) -> list[Edit]:
+        """The entries of the change log for the rows that changed."""
+        return [Edit(self.change.kind, [step.after.id for step in done], *self.change.logged)]
+
+    def do(self, left: list[int], most: int) -> tuple[int, bool]:
+        """Rewrite the rows of one part."""
+        part = left[:most]
+        done = []
+        for row in entities.many(self.change.kind, part).values():
+            after = self.rewrite(row.entity)
+            if after is not None and entities.differs(row.entity, after):
+                done.append(Step(self.change.kind, row, after))
+        return self.apply(done, self.edits(done), len(part))
+
+
+class EditAttributes(RewriteRows):
+    """Sets attributes and built-in members."""
+
+    def __init__(self, change: BulkChange, note: Note) -> None:
+        super().__init__(change, note)
+        self._rewrite = rewrite_attributes(change, type_of(change.kind, change.project, change.type))
+
+    def rewrite(self, row: Any) -> Any:
+        """The row with its new values."""
+        return self._rewrite(row)
+
+
+class Delete(Handler):
+    """Deletes entities that nothing depends on."""
+
+    def do(self, left: list[int], most: int) -> tuple[int, bool]:
+        """Delete the rows of one part."""
+        part = left[:most]
+        done, edits = letting_go(self.change.kind, self.change.project, entities.many(self.change.kind, part).values())
+        return self.apply(done, edits, len(part))
+
+
+HANDLERS: Handlers = {
+    ("delete", Kind.LEAF): Delete,
+    ("edit", Kind.LOCALIZATION): EditAttributes,
+    ("edit", Kind.STATE): EditAttributes,
+    ("edit", Kind.LEAF): EditAttributes,
+}
+"""The verbs of this slice."""

@@ -1,0 +1,109 @@
+"""Bulk changes of sections, one after the other. Each step can be repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import msgspec
+
+from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.core.commits import Edit
+from chalicelib.core.definitions import SECTION, Section
+from chalicelib.core.entities import Media
+from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Query, Test
+from chalicelib.resources.bulk.service import Handlers, OneByOne
+from chalicelib.storage.dynamodb import entities, records, steps
+from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.transactions import Transaction
+
+A_ROUND = 10 * steps.LARGEST
+"""Media that one step unlinks from a section."""
+
+
+def inside(section: int) -> Query:
+    """A query for the media of a folder."""
+    return Query(kind=Kind.MEDIA, where=Test("section", Op.EQ, section))
+
+
+def path_taken() -> BadInput:
+    """The error of a section whose path another section has."""
+    return BadInput("path: Section with this path already exists!")
+
+
+class UnlinkSection(OneByOne):
+    """Deletes a section; its media stay and belong to none.
+
+    The media change first, so that none names a section that is gone; then media that came meanwhile.
+    """
+
+    def check(self, scope: Scope) -> None:
+        """Check the media of the sections."""
+        for number in self.change.numbers:
+            view_queries.check_reach(self.change.project, inside(number), scope)
+
+    def do_one(self, number: int) -> tuple[int, bool]:
+        """Unlink a round of media, or delete the section."""
+        if not self._empty(number):
+            return 0, False
+        with suppress(NotFound):
+            records.remove(SECTION, number, user=self.change.user)
+        return int(self._empty(number)), False
+
+    def _empty(self, section: int) -> bool:
+        """Unlink up to `A_ROUND` media of a folder; whether those were all."""
+        change = self.change
+
+        def unlink(part: Sequence[int]) -> None:
+            rows = [row for row in entities.many(Kind.MEDIA, part).values() if row.entity.primary_section == section]
+            done = [Step(Kind.MEDIA, row, _unlinked(row.entity)) for row in rows]
+            edits = [Edit(Kind.MEDIA, [step.after.id for step in done], *change.logged)]
+            steps.apply(change.project, done, user=change.user, edits=edits)
+
+        view = view_queries.current(change.project)
+        numbers = view_queries.ids(view, replace(inside(section), stop=A_ROUND), UNRESTRICTED)
+        steps.in_parts(numbers, unlink)
+        return len(numbers) < A_ROUND
+
+
+def _unlinked(row: Media) -> Media:
+    return msgspec.structs.replace(row, primary_section=None, attributes={**row.attributes, TAG_ATTRIBUTE: ""})
+
+
+class RenamePaths(OneByOne):
+    """Gives sections other paths, where they still have the path that was read."""
+
+    def check(self, scope: Scope) -> None:
+        """No entity is written."""
+
+    def do_one(self, number: int) -> tuple[int, bool]:
+        """Rename the path of one section. Raises BadInput where another section has the new path."""
+        seen, wanted = self.change.paths[number]
+        noted = False
+
+        def rename(current: Section) -> Section | None:
+            nonlocal noted
+            noted = False
+            return msgspec.structs.replace(current, path=wanted) if current.path == seen else None
+
+        def note(transaction: Transaction, _before: Section, _after: Section) -> None:
+            nonlocal noted
+            noted = True
+            self.note(transaction, 1)
+
+        with suppress(NotFound):
+            records.edit(SECTION, number, rename, user=self.change.user, taken=path_taken(), also=note)
+        return 1, noted
+
+
+HANDLERS: Handlers = {
+    ("rename_paths", Kind.MEDIA): RenamePaths,
+    ("unlink_section", Kind.MEDIA): UnlinkSection,
+}
+"""The verbs of this slice."""
