@@ -28,6 +28,7 @@ from chalicelib.resources.media import deletion as media_deletion
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.schemas import MediaSpec, MediaUpdate
 from chalicelib.resources.media.service import project_with
+from chalicelib.resources.transcodes import service as transcodes_service
 
 TAG = "Media"
 ONE = entity(Kind.MEDIA)
@@ -91,7 +92,12 @@ def count_media(call: Call[Project, MediaQuery, Any]) -> int:
 def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> CreateListResponse | CreateResponse:
     """Make one media or several images."""
     specs = call.body if isinstance(call.body, list) else [call.body]
-    made = effective_permission.add_masks(call.scope, media_creation.create(Writer.of(call), call.target, specs))
+    writer = Writer.of(call)
+    transcodes_service.check_uploads(call.target, specs)
+    created = media_creation.create(writer, call.target, specs)
+    # Clients send videos of formats that they do not know, such as MXF and 3GP, as they send images.
+    created = [transcodes_service.start_upload(writer, call.target, *pair) for pair in zip(specs, created, strict=True)]
+    made = effective_permission.add_masks(call.scope, created)
     if isinstance(call.body, list):
         message = f"Successfully created {len(made)} media!"
         return CreateListResponse(message=message, id=[one.id for one in made], object=[answer(one) for one in made])
