@@ -89,7 +89,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """For how many days a finished job is kept."""
     stage: str = "local"
     view_memory: int = 1_500_000_000
-    """What the views of all projects in one container may take together before the least recently used goes."""
+    """The memory that the process may take, as measured, before the least recently used view is given up."""
+    view_disk: int = 360_000_000
+    """Bytes that blocks and documents of views take in the temporary folder, of which Lambda has 512 MB by default."""
     compact_commits: int = 1000
     """By how many commits a log outgrows its snapshot before there is a new one; many changes do it sooner."""
     log_retention: int = 7 * 24 * 3600
@@ -187,7 +189,7 @@ def _check(made: Settings) -> None:
                 raise Misconfigured(f"{PREFIX}{name.upper()}: {origin!r} is not of the form https://host.")
     if made.email_enabled and "@" not in made.email_sender:
         raise Misconfigured(f"{PREFIX}EMAIL_SENDER: {made.email_sender!r} is no address.")
-    for name in ("view_memory", "compact_commits", "log_retention", "largest_answer", "piece_seconds"):
+    for name in ("view_memory", "view_disk", "compact_commits", "log_retention", "largest_answer", "piece_seconds"):
         if getattr(made, name) <= 0:
             raise Misconfigured(f"{PREFIX}{name.upper()}: it must be more than 0.")
     _check_batch(made)

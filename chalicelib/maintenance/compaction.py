@@ -5,11 +5,11 @@
     3  the commits below the snapshot get the time of their expiry; the snapshot's own stays, so that the log never
        ends below what a writer or a reader has seen
 
-Whoever dies on the way has changed nothing (1), left files that the next compaction's sweep removes (2), or left
+A crash changes nothing (1), leaves files that the next compaction's sweep removes (2), or leaves
 commits that the next one marks (3). Two at once do no harm: the pointer moves once.
 
 A container whose view is older than the oldest commit left notices the gap and starts from the snapshot. The retention
-is longer than any container lives, so hardly one does.
+is longer than a container lives, so this is rare.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.snapshot_records import Manifest, Pointer, current, mark, pointer
 
 ENOUGH_CHANGES = 20_000
-SHARE = 10
-"""So many changes make a snapshot worth while, and in a large project one for every so many things: writing it takes
-as long as there are things, so each change is paid for a bounded number of times."""
+"""This many changes since the last snapshot make another worth while. It stores what changed only (decision 31)."""
 _logger = logging.getLogger(__name__)
 
 
@@ -81,10 +79,8 @@ def compact(project: int, changes: int = 0, *, force: bool = False) -> bool:
 
 
 def _is_worth_while(manifest: Manifest | None, last: int, changes: int) -> bool:
-    since, rows = (manifest.seq, manifest.rows) if manifest else (0, 0)
-    return last - since >= settings().compact_commits or (
-        last > since and changes >= max(ENOUGH_CHANGES, rows // SHARE)
-    )
+    since = manifest.seq if manifest else 0
+    return last - since >= settings().compact_commits or (last > since and changes >= ENOUGH_CHANGES)
 
 
 def _fold(project: int, manifest: Manifest | None, last: int) -> Pointer | None:

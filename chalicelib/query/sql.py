@@ -64,8 +64,10 @@ def count(query: Query, layout: Layout, among: Sequence[int] | None = None) -> S
     return Statement(f"{head}SELECT count(*) {rest}", compiler.parameters)
 
 
-def ids(query: Query, layout: Layout, among: Sequence[int] | None = None) -> Statement:
+def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: str = "") -> Statement:
     """The ids a checked query selects, in order: rows of an id and, if incidents are counted, their number.
+
+    `more` names a column whose value each row ends with.
 
     `among` as in `count`. Where a query orders by distance, its rows are in the order of everything else, and unsliced.
     """
@@ -78,6 +80,8 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None) -> Sta
     if query.start and not query.nearest:
         limit += f" OFFSET {compiler.value(query.start)}"
     columns = "t0.id, coalesce(i.n, 0)" if query.incident else "t0.id"
+    if more:
+        columns += f", t0.{more}"
     return Statement(f"{head}SELECT {columns} {rest} ORDER BY {order}{limit}", compiler.parameters)
 
 
@@ -86,6 +90,14 @@ def values(kind: Kind, column: str, among: Sequence[int] | None = None) -> State
     compiler = _Compiler(Layout())
     where = "" if among is None else f" AND {_in(compiler, 'id', 'int', tuple(among))}"
     return Statement(f"SELECT id, {column} FROM {table(kind)} WHERE {column} NOTNULL{where}", compiler.parameters)
+
+
+def existing(kind: Kind, numbers: Sequence[int]) -> Statement:
+    """Those of some ids that there are rows of."""
+    compiler = _Compiler(Layout())
+    return Statement(
+        f"SELECT id FROM {table(kind)} WHERE {_in(compiler, 'id', 'int', tuple(numbers))}", compiler.parameters
+    )
 
 
 def table(kind: Kind) -> str:

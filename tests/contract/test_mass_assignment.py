@@ -61,6 +61,7 @@ REFUSED_ANYWAY = {
     "CreateHostedTemplate", "ReplaceAttributeType", "CompleteUpload", "GetDownloadInfo", "Transcode",
     "TranscodeOlder", "SaveAlgorithmManifest", "RegisterAlgorithm", "SaveGenericFile", "RegisterApplet",
     "CreateJobList", "AlgorithmLaunch", "CreateTemporaryFile", "MergeStates", "UpdateRowProtection", "Notify",
+    "UpdateJob", "PredictBoxes", "Annotate",
 }  # fmt: skip
 """Whose smallest body does nothing here: it names a file, a URL or a word of mail that is not there."""
 
@@ -127,6 +128,8 @@ def sound(operation, world):
         "UpdateMembership": {"permission": "Full Control"},
         "CreateMembership": {"user": world.stranger.user.id, "permission": "Can Edit"},
         "CreateMediaList": {"type": things["media_type"], "name": "a.mp4", "md5": ""},
+        "CreateAnnotator": {"name": fresh, "url": "https://a.example.org", "type": things["localization_type"]},
+        "UpdateAnnotator": {"url": "https://a.example.org", "type": things["localization_type"]},
         "UpdateMediaList": {"primary_section": things["section"]},
         "UpdateLocalizationByElementalId": {"in_place": 1},
         "UpdateStateByElementalId": {"in_place": 1},

@@ -19,18 +19,25 @@ from chalicelib.errors import NotFound
 from chalicelib.maintenance import compaction
 from chalicelib.query import check, parse
 from chalicelib.query.columns import BY_NAME
+from chalicelib.query.layout import Layout
 from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.query.tree import Everything, Query
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import archive, log
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.view import files as view_files
 from chalicelib.storage.view import snapshot_records, snapshots
 from chalicelib.storage.view.cache import Views
+from chalicelib.storage.view.deleted_definitions import Lost
+from chalicelib.storage.view.devices import Device, Extent
 from chalicelib.storage.view.snapshot_records import current, folder, pointer
+from chalicelib.storage.view.state import State
+from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.view import Gap, View
+from tests import objects
 from tests.query.query_rig import box, media, type_of, types
 from tests.query.query_worlds import PROJECT, change_of, world
 
@@ -77,26 +84,56 @@ def contents(view: View):
     rows = {}
     for kind in Kind:
         builtins = ", ".join(f'"{name}"' for name in BY_NAME[kind])
-        rows[kind] = view._database.execute(f'SELECT {builtins} FROM "{kind}" ORDER BY id').fetchall()
-        for number, slots in view._layout.slots[kind].items():
+        rows[kind] = view.store.run(f'SELECT {builtins} FROM "{kind}" ORDER BY id')
+        for number, slots in view.state.layout.slots[kind].items():
             for name, slot in slots.items():
                 column = f"[{slot.column}, {slot.column}b]" if slot.dtype == "geopos" else slot.column
-                rows[kind, number, name] = view._database.execute(
+                rows[kind, number, name] = view.store.run(
                     f'SELECT {column} FROM "{kind}" WHERE type = {number} ORDER BY id'
-                ).fetchall()
-    return view.seq, view._documents, view.definitions, rows
+                )
+    documents = {kind: view.documents(all_of(kind)) for kind in Kind}
+    return view.seq, documents, view.definitions, rows
+
+
+def all_of(kind: Kind) -> Query:
+    """A query for every row of a kind."""
+    return Query(kind=kind, where=Everything(), merge=False, show_deleted=True, show_all_marks=True)
+
+
+def reopened(view: View, _: Path | None = None) -> View:
+    """A view as a container opens it that has the snapshot of another, with no object store between them."""
+    view.compress()
+    view.store.documents.seal()
+    engine = view.store.engine
+
+    def opened(device: Device) -> Device:
+        body = device.read(0, device.size)
+        half = len(body) // 2
+        extents = [Extent(half, len(body) - half, "object", half), Extent(0, half, "object", 0)]
+        return engine.device(lambda _, offset, length: body[offset : offset + length], extents, len(body))
+
+    store = Store(opened(view.store.database), opened(view.store.documents.device))
+    layout = msgspec.json.decode(msgspec.json.encode(view.state.layout), type=Layout)
+    definitions = view_files.definitions_of(view.project, view_files.definitions_json(view.definitions))
+    lost = msgspec.json.decode(msgspec.json.encode(view.lost), type=Lost)
+    state = State(definitions, seq=view.seq, lost=lost, layout=layout, highest=dict(view.state.highest))
+    return View(view.project, state, store)
+
+
+def written_and_replayed(view: View, folder: Path) -> View:
+    """A view made from the Parquet files of another."""
+    definitions = view_files.definitions_of(view.project, view_files.definitions_json(view.definitions))
+    return view_files.replay(definitions, view.seq, list(view_files.write(view, folder)))
 
 
 class TestFiles:
-    @pytest.mark.parametrize("make", [view_files.load, view_files.replay])
+    @pytest.mark.parametrize("make", [reopened, written_and_replayed, lambda view, _: view_files.replay_view(view)])
     def test_a_view_comes_back_as_it_was(self, make, tmp_path, monkeypatch):
         monkeypatch.setattr(view_files, "ROWS_A_PART", 4)
         monkeypatch.setattr(view_files, "BYTES_A_PART", 1500)
         for seed in range(12):
             before = replayed(PROJECT, world(Random(seed)).commits())
-            parts = list(view_files.write(before, tmp_path))
-            definitions = view_files.definitions_of(PROJECT, view_files.definitions_json(before.definitions))
-            after = make(definitions, before.seq, parts)
+            after = make(before, tmp_path)
             assert contents(after) == contents(before)
             assert after.rows == before.rows
             after.close()
@@ -130,7 +167,7 @@ class TestFiles:
             change_of("localization_type", definition), boxed(1, attributes)])  # fmt: skip
         before = replayed(PROJECT, [commit])
         with tempfile.TemporaryDirectory() as place:
-            after = view_files.load(before.definitions, 1, list(view_files.write(before, Path(place))))
+            after = written_and_replayed(before, Path(place))
         assert contents(after) == contents(before)
 
     def test_the_documented_words_read_them(self, project, tmp_path):
@@ -267,7 +304,7 @@ class TestCompaction:
 
         def keys() -> set[str]:
             found = objects.under(folder(project), bucket=settings().views_bucket)
-            return {key.removeprefix(folder(project)) for key in found}
+            return {key.removeprefix(folder(project).path) for key in found}
 
         snapshots.sweep(project)
         assert {part.key for part in first.parts} <= keys()
@@ -285,15 +322,16 @@ class TestCompaction:
 
     def test_a_lost_file_is_an_error_unless_the_log_is_whole(self, project):
         grow(project)
-        compaction.compact(project, force=True)
-        key = folder(project) + current(project).parts[0].key
-        objects.remove([key], bucket=settings().views_bucket)
-        assert snapshots.begin(project).seq == 0
-        put(project, boxed(9))
+        for file in ("file", "documents"):
+            compaction.compact(project, force=True)
+            key = folder(project) + getattr(current(project).database, file).objects[0]
+            objects.remove([key], bucket=settings().views_bucket)
+            assert snapshots.begin(project).seq == 0
+            put(project, boxed(9))
         assert compaction.compact(project, force=True)
-        key = folder(project) + current(project).parts[0].key
+        key = folder(project) + current(project).database.file.objects[0]
         objects.remove([key], bucket=settings().views_bucket)
-        lose(project, 7)
+        lose(project, 8)
         with pytest.raises(NotFound):
             snapshots.begin(project)
 
@@ -308,7 +346,7 @@ class Killed(BaseException):
 
 
 STEPS = [
-    (objects, "write"),
+    (service_objects, "write"),
     (snapshot_records, "_swap"),
     (log, "expire"),
     (compaction, "mark"),

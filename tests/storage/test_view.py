@@ -262,7 +262,7 @@ class TestViews:
         assert [views.loaded(project) for project in (1, 2)] == [False, True]
         assert len(found(first)) == 49  # who still holds it may go on reading
         assert len(found(views.current(1))) == 49
-        room = Views(log.read_after, memory=2 * first.memory + 1000)
+        room = Views(log.read_after, memory=2, measure=lambda: len(room._views))
         for project in (1, 2, 1, 3):
             room.current(project)
         assert [room.loaded(project) for project in (1, 2, 3)] == [True, False, True]

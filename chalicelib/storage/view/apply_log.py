@@ -1,9 +1,12 @@
-"""How a view follows its log: from commits to rows of tables and documents, all of it or nothing."""
+"""How a view applies its log: from commits to rows of tables and documents, all of it or nothing."""
+
+# ruff: noqa: S608 statements are made of our own words and names
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -15,44 +18,37 @@ from chalicelib.query.geodesy import unit, unit_sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, place_columns, stored_columns
 from chalicelib.query.values import packed_array, stored
 from chalicelib.storage.view.deleted_definitions import KIND_OF_TYPE, WITH_ROWS, going
-from chalicelib.storage.view.rows import Rows, attribute_of
-
-if TYPE_CHECKING:
-    from chalicelib.storage.view.view import View
+from chalicelib.storage.view.rows import DOCUMENT, Rows, attribute_of, revise
+from chalicelib.storage.view.state import Gap, State
+from chalicelib.storage.view.store import Store
 
 _MOST_SINGLE = 2
-"""Up to so many rows go in by INSERT … VALUES, which is faster than an appender then."""
+"""Up to this many rows are written by INSERT … VALUES, which is faster than an appender for so few."""
+_FILLED_AT_ONCE = 20_000
+"""Documents that are read together when a column is filled from them."""
 _encode = msgspec.json.Encoder().encode
 
 
-class Gap(Exception):
-    """The commits that were to be applied do not follow on the last one applied."""
+class LogApplier:
+    """Applies commits to a store in one transaction, and makes the state that goes with it."""
 
-
-class Following:
-    """One application of commits: all that will change, made in a transaction and beside the view until it is whole."""
-
-    def __init__(self, view: View) -> None:
-        self.view = view
-        self.seq = view.seq
-        self.definitions = view.definitions
-        self.layout = view._layout  # noqa: SLF001 the other half of View
-        self.documents: dict[Kind, dict[int, bytes | None]] = {kind: {} for kind in Kind}
-        self.behind: dict[Kind, dict[int, int | None]] = {kind: {} for kind in Kind}
-        """What becomes of the view's own; None for a document that is made anew or gone."""
-        self.lost = view.lost
+    def __init__(self, state: State, store: Store) -> None:
+        self.before = state
+        self.state = state.copy()
+        self.changed: dict[Kind, set[int]] = {kind: set() for kind in Kind}
+        """The entities that came, changed or went."""
         self.changes = 0
-        self.begun = False
-        self._database = view._database  # noqa: SLF001
-        self._stored = view._documents  # noqa: SLF001
-        self._rows = dict(view._rows)  # noqa: SLF001
+        self.has_begun = False
+        """Whether there is a transaction to commit."""
+        self._store = store
+        self._database = store.writer
         self._waiting: dict[Kind, dict[int, Change]] = {kind: {} for kind in Kind}
 
     def take(self, commit: Commit) -> None:
-        """Take in one commit."""
-        if commit.seq != self.seq + 1:
-            raise Gap(f"commit {commit.seq} of project {commit.project} follows on {self.seq}")
-        self.seq = commit.seq
+        """Apply one commit."""
+        if commit.seq != self.state.seq + 1:
+            raise Gap(f"commit {commit.seq} of project {commit.project} follows on {self.state.seq}")
+        self.state.seq = commit.seq
         for change in commit.changes:
             self.changes += 1
             if change.is_definition:
@@ -61,25 +57,26 @@ class Following:
                 self._waiting[Kind(change.kind)][change.id] = change
 
     def finish(self) -> None:
-        """Write what waits and hand all of it to the view."""
-        if self.seq == self.view.seq:
-            return
+        """Write what waits. The transaction is left to the caller: `commit` while nobody reads, or `abandon`."""
         self._flush()
-        self.view._adopt(self)  # noqa: SLF001
-        if self.layout is self.view._layout:  # noqa: SLF001
-            self.view._rows.update(self._rows)  # noqa: SLF001
+
+    def commit(self) -> None:
+        """Let readers see it."""
+        if self.has_begun:
+            self._database.execute("COMMIT")
+            self.has_begun = False
 
     def abandon(self) -> None:
-        """Forget it all."""
-        if self.begun:
+        """Undo all of it."""
+        if self.has_begun:
             self._database.rollback()
 
     # --- entities -----------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        if not self.begun:
+        if not self.has_begun:
             self._database.execute("BEGIN")
-            self.begun = True
+            self.has_begun = True
 
     def _flush(self) -> None:
         for kind, waiting in self._waiting.items():
@@ -89,33 +86,35 @@ class Following:
                 waiting.clear()
 
     def _write(self, kind: Kind, waiting: dict[int, Change]) -> None:
-        made = self._rows.get(kind) or self._rows.setdefault(kind, Rows(kind, self.layout, self.definitions))
-        documents, before = self.documents[kind], self._stored[kind]
-        replaced = [number for number in waiting if documents.get(number, before.get(number)) is not None]
-        self._delete(kind, replaced)
-        if self.behind[kind] or self.view._behind[kind]:  # noqa: SLF001
-            self.behind[kind] |= dict.fromkeys(replaced)
-        hides = self.lost.hides(kind, self._is_media) if self.lost else None
+        state = self.state
+        maker = state.makers.get(kind)
+        if maker is None:
+            maker = state.makers[kind] = Rows(kind, state.layout, state.definitions)
+        highest = state.highest.get(kind, 0)
+        self._delete(kind, [number for number in waiting if number <= highest])
+        hides = state.lost.hides(kind, self._is_media) if state.lost else None
         rows = []
-        for number, change in waiting.items():
-            row, documents[number] = (None, None) if change.is_gone else made.make(change, hides)
+        for change in waiting.values():
+            row = None if change.is_gone else maker.make(change, self._store.documents.add, hides)
             if row is not None:
                 rows.append(row)
         self._insert(kind, rows)
+        state.highest[kind] = max(highest, *waiting)
+        self.changed[kind].update(waiting)
 
     def _is_media(self, number: int) -> bool:
-        changed = self.documents[Kind.MEDIA]
-        return (changed[number] if number in changed else self._stored[Kind.MEDIA].get(number)) is not None
+        found = self._database.execute(f"SELECT 1 FROM {sql.table(Kind.MEDIA)} WHERE id = ?", [number]).fetchall()
+        return bool(found)
 
     def _delete(self, kind: Kind, numbers: Sequence[int]) -> None:
         if not numbers:
             return
         if len(numbers) <= _MOST_SINGLE:
             places = ", ".join("?" for _ in numbers)
-            self._database.execute(f"DELETE FROM {sql.table(kind)} WHERE id IN ({places})", list(numbers))  # noqa: S608
+            self._database.execute(f"DELETE FROM {sql.table(kind)} WHERE id IN ({places})", list(numbers))
             return
         self._database.execute(
-            f"DELETE FROM {sql.table(kind)} WHERE id IN (SELECT unnest(from_json(?, '[\"BIGINT\"]')))",  # noqa: S608
+            f"DELETE FROM {sql.table(kind)} WHERE id IN (SELECT unnest(from_json(?, '[\"BIGINT\"]')))",
             [_encode(numbers).decode()],
         )
 
@@ -125,7 +124,7 @@ class Following:
         if len(rows) <= _MOST_SINGLE:
             places = ", ".join("?" for _ in rows[0])
             for row in rows:
-                self._database.execute(f"INSERT INTO {sql.table(kind)} VALUES ({places})", row)  # noqa: S608
+                self._database.execute(f"INSERT INTO {sql.table(kind)} VALUES ({places})", row)
             return
         appender = self._database.appender(kind.value)
         appender.append_rows(rows)
@@ -134,30 +133,32 @@ class Following:
     # --- definitions --------------------------------------------------------------------------------------------
 
     def _define(self, kind: DefinitionKind, change: Change) -> None:
-        if self.definitions is self.view.definitions:
-            by_kind = {each: dict(definitions) for each, definitions in self.definitions.by_kind.items()}
-            self.definitions = Definitions(project=self.view.project, by_kind=by_kind)
+        state = self.state
+        if state.definitions is self.before.definitions:
+            by_kind = {each: dict(definitions) for each, definitions in state.definitions.by_kind.items()}
+            state.definitions = Definitions(project=state.project, by_kind=by_kind)
         definition: Definition | None = None
         seen = 0
         if kind in WITH_ROWS:
             self._flush()
-            before: Any = self.definitions.by_kind[kind].get(change.id)
+            before: Any = state.definitions.by_kind[kind].get(change.id)
             seen = len(before.revisions) if before and kind in KIND_OF_TYPE else 0
             self._lose(kind, change)
         if change.is_gone:
-            self.definitions.drop(kind, change.id)
+            state.definitions.drop(kind, change.id)
         else:
             definition = msgspec.json.decode(change.doc, type=DEFINITION_STRUCT[kind])
-            self.definitions.put(kind, definition)
+            state.definitions.put(kind, definition)
         if kind in KIND_OF_TYPE:
             self._fit(KIND_OF_TYPE[kind], change.id, definition, seen)  # type: ignore[arg-type]
 
     def _lose(self, kind: DefinitionKind, change: Change) -> None:
-        """Let everything go that goes with a definition; one that comes again was never gone."""
-        if not change.is_gone and change.id not in self.lost.definitions.get(kind, ()):
+        """Delete everything that goes with a definition; one that comes again was never deleted."""
+        state = self.state
+        if not change.is_gone and change.id not in state.lost.definitions.get(kind, ()):
             return
-        self.lost = self.lost.copy()
-        self.lost.note(kind, change.id, gone=change.is_gone)
+        state.lost = state.lost.copy()
+        state.lost.note(kind, change.id, gone=change.is_gone)
         if not change.is_gone:
             return
         self._begin()
@@ -167,21 +168,21 @@ class Following:
         }
         for each, numbers in found.items():
             self._delete(each, numbers)
-            self.documents[each] |= dict.fromkeys(numbers)
-            self.behind[each] |= dict.fromkeys(numbers)
+            self.changed[each].update(numbers)
         if kind is DefinitionKind.MEDIA_TYPE:
-            self.lost.media.update(found[Kind.MEDIA])
+            state.lost.media.update(found[Kind.MEDIA])
 
     def _fit(self, kind: Kind, number: int, definition: AnyType | None, seen: int) -> None:
         """Make the table fit a type as it now is, of which it knows the first revisions."""
-        if self.layout is self.view._layout:  # noqa: SLF001
-            self.layout = self.layout.copy()
+        state = self.state
+        if state.layout is self.before.layout:
+            state.layout = state.layout.copy()
         revisions = definition.revisions[seen:] if definition else []
-        fitted = self.layout.fit(kind, number, definition, revisions)
-        self._rows.pop(kind, None)
+        fitted = state.layout.fit(kind, number, definition, revisions)
+        state.makers.pop(kind, None)
         self._begin()
         name = sql.table(kind)
-        sql_types = self.layout.sql_types[kind]
+        sql_types = state.layout.sql_types[kind]
         for slot in fitted.added:
             for column, declared in stored_columns(slot, sql_types[slot]):
                 self._database.execute(f"ALTER TABLE {name} ADD COLUMN {column} {declared}")
@@ -192,39 +193,29 @@ class Following:
         for attribute, old in fitted.recast.items():
             self._recast(kind, number, old, fitted.filled[attribute])
         self._empty(kind, number, recast)
-        things = self._of_type(kind, number) if fitted.filled or revisions else []
+        from_documents = {}
         for attribute, new in fitted.filled.items():
             if attribute in fitted.values:
                 self._set(kind, number, new, fitted.values[attribute])
             elif attribute not in fitted.recast:
-                self._fill(kind, things, attribute, new)
-        if revisions:
-            self._leave_behind(kind, things, seen)
-
-    def _leave_behind(self, kind: Kind, things: Iterable[int], seen: int) -> None:
-        """Note which documents have seen no more revisions than so many; they are revised when somebody reads them."""
-        known, changed = self.view._behind[kind], self.behind[kind]  # noqa: SLF001
-        changed |= {
-            thing: seen for thing in things if (changed[thing] if thing in changed else known.get(thing)) is None
-        }
+                from_documents[attribute] = new
+        self._fill(kind, definition, from_documents)
 
     def _empty(self, kind: Kind, number: int, columns: Iterable[str]) -> None:
         for each in columns:
-            for column, _ in stored_columns(each, self.layout.sql_types[kind][each]):
-                statement = f"UPDATE {sql.table(kind)} SET {column} = NULL WHERE type = ?"  # noqa: S608
-                self._database.execute(statement, [number])
+            for column, _ in stored_columns(each, self.state.layout.sql_types[kind][each]):
+                self._database.execute(f"UPDATE {sql.table(kind)} SET {column} = NULL WHERE type = ?", [number])
 
     def _recast(self, kind: Kind, number: int, old: Slot, new: Slot) -> None:
         """Take a type's numbers into a column of the other dtype, as `revisions.recast` does."""
         value = f"trunc({old.column})" if new.dtype == "int" else old.column
         self._database.execute(
-            f"UPDATE {sql.table(kind)} SET {new.column} = TRY_CAST({value} AS {SQL_TYPE[new.dtype]})"  # noqa: S608
-            " WHERE type = ?",
+            f"UPDATE {sql.table(kind)} SET {new.column} = TRY_CAST({value} AS {SQL_TYPE[new.dtype]}) WHERE type = ?",
             [number],
         )
 
     def _set(self, kind: Kind, number: int, slot: Slot, value: Any) -> None:
-        """Let all things of a type have one value."""
+        """Give all entities of a type one value."""
         taken = _kept(slot, value)
         if taken is None:
             return
@@ -233,24 +224,30 @@ class Following:
         if SQL_TYPE[slot.dtype] == PLACE:
             columns, values = place_columns(slot.column), [*taken, *unit(*taken)]
         setting = ", ".join(f"{column} = ?" for column in columns)
-        statement = f"UPDATE {sql.table(kind)} SET {setting} WHERE type = ?"  # noqa: S608
-        self._database.execute(statement, [*values, number])
+        self._database.execute(f"UPDATE {sql.table(kind)} SET {setting} WHERE type = ?", [*values, number])
 
-    def _of_type(self, kind: Kind, number: int) -> list[int]:
-        statement = f"SELECT id FROM {sql.table(kind)} WHERE type = ?"  # noqa: S608
-        return [row[0] for row in self._database.execute(statement, [number]).fetchall()]
-
-    def _fill(self, kind: Kind, things: list[int], attribute: str, slot: Slot) -> None:
-        """Put the values that things already have of an attribute into its column."""
-        changed, before = self.documents[kind], self._stored[kind]
-        values = []
-        for number in things:
-            document = changed.get(number) or before.get(number)
-            value = _kept(slot, attribute_of(document, attribute)) if document else None
-            if value is not None:
-                values.append((number, value))
-        if not values:
+    def _fill(self, kind: Kind, definition: AnyType, slots: dict[str, Slot]) -> None:
+        """Put the values that entities of a type already have of attributes into their columns."""
+        if not slots:
             return
+        rows = self._database.execute(
+            f"SELECT id, {DOCUMENT} FROM {sql.table(kind)} WHERE type = ? ORDER BY {DOCUMENT}", [definition.id]
+        ).fetchall()
+        for some in _batches(rows, _FILLED_AT_ONCE):
+            values = defaultdict(list)
+            documents = self._store.documents.get([place for _, place in some])
+            for (number, _), document in zip(some, documents, strict=True):
+                unseen = definition.revisions[document.seen :]
+                body = revise(document.body, unseen) if unseen else document.body
+                for attribute, slot in slots.items():
+                    value = _kept(slot, attribute_of(body, attribute))
+                    if value is not None:
+                        values[slot].append((number, value))
+            for slot, found in values.items():
+                self._update(kind, slot, found)
+
+    def _update(self, kind: Kind, slot: Slot, values: list[tuple[int, Any]]) -> None:
+        """Give entities values of an attribute, by id."""
         sql_type = SQL_TYPE[slot.dtype]
         listed = sql_type.replace("[2]", "[]")
         taken = f"{slot.column} = v.e.x"
@@ -260,11 +257,16 @@ class Following:
             values_of = ("v.e.x[1]", "v.e.x[2]", *unit_sql("v.e.x[1]", "v.e.x[2]"))
             taken = ", ".join(map(" = ".join, zip(place_columns(slot.column), values_of, strict=True)))
         self._database.execute(
-            f"UPDATE {sql.table(kind)} AS t SET {taken}"  # noqa: S608
+            f"UPDATE {sql.table(kind)} AS t SET {taken}"
             f' FROM (SELECT unnest(from_json(?, \'[{{"i":"BIGINT","x":"{listed}"}}]\')) AS e) v'
             " WHERE t.id = v.e.i",
             [_encode([{"i": number, "x": value} for number, value in values]).decode()],
         )
+
+
+def _batches(rows: list[Any], size: int) -> Iterator[list[Any]]:
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
 
 
 def _kept(slot: Slot, value: Any) -> Any:

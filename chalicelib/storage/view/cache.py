@@ -2,35 +2,63 @@
 
 from __future__ import annotations
 
+import resource
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from chalicelib.core.commits import Commit
+from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
+from chalicelib.storage.view.engine import engine, trim
 from chalicelib.storage.view.locks import Shared
 from chalicelib.storage.view.view import Gap, View
 
 ReadAfter = Callable[[int, int], Iterable[Commit]]
 """From a project and a number to the commits after that number, in order: `log.read_after`."""
+_PAGE = resource.getpagesize()
 COMMITS_AT_ONCE = 256
 """How many commits are applied in one transaction: bounds what a cold load holds twice."""
+
+
+FOLLOW_SECONDS = 20.0
+"""How long a request follows the log at most: a gateway waits 29 s. What was followed is kept."""
+LIFETIME = 12 * 3600.0
+"""Seconds after which a view begins anew from the newest snapshot: objects of older ones stay for a day."""
+DISK_SHARE = 0.7
+"""Of the disk for views, what may be taken by that which cannot be fetched again."""
+
+
+def resident() -> int:
+    """Bytes of memory that this process takes, as the kernel counts them."""
+    with Path("/proc/self/statm").open("rb") as file:
+        return int(file.read().split()[1]) * _PAGE
 
 
 class Views:
     """The views that this container has. All methods may be called from any thread."""
 
-    def __init__(self, read_after: ReadAfter, memory: int | None = None, begin: Callable[[int], View] = View) -> None:
+    def __init__(
+        self,
+        read_after: ReadAfter,
+        memory: int | None = None,
+        begin: Callable[[int], View] = View,
+        measure: Callable[[], int] = resident,
+    ) -> None:
         """Keep no views yet.
 
         Args:
             read_after: reads a project's log.
-            memory: the budget in bytes for all views together; that of the settings if not given.
+            memory: the bytes that `measure` may come to; those of the settings if not given.
             begin: makes the view that a project's log is followed from: that of its snapshot, or an empty one.
+            measure: tells what the process takes.
         """
         self._read_after = read_after
         self._begin = begin
         self._memory = memory
+        self._measure = measure
         self._lock = threading.Lock()
         self._views: OrderedDict[int, View] = OrderedDict()
         self._refreshes: dict[int, Shared] = {}
@@ -58,31 +86,49 @@ class Views:
     def _refresh(self, project: int) -> None:
         with self._lock:
             view = self._views.get(project)
-        if view is None:
-            view = self._begin(project)
+        if view is None or view.is_broken or view.age > LIFETIME:
+            view = self._keep(self._begin(project))
         try:
             self._follow(view)
         except Gap:
             # The log no longer reaches back to where this view stands: begin anew.
-            view = self._begin(project)
+            view = self._keep(self._begin(project))
             self._follow(view)
+        self._evict(project)
+
+    def _keep(self, view: View) -> View:
+        """Keep a view from before it follows the log: what it has followed when time is over is not lost."""
         with self._lock:
-            self._views[project] = view
-            self._views.move_to_end(project)
-            self._evict()
+            self._views[view.project] = view
+        return view
 
     def _follow(self, view: View) -> None:
+        end = time.monotonic() + FOLLOW_SECONDS
         waiting: list[Commit] = []
         for commit in self._read_after(view.project, view.seq):
             waiting.append(commit)
             if len(waiting) >= COMMITS_AT_ONCE:
                 view.apply(waiting)
                 waiting = []
+                if time.monotonic() > end:
+                    raise Unavailable("The project has grown faster than it can be read; try again in some seconds.")
         view.apply(waiting)
 
-    def _evict(self) -> None:
-        """Give up least recently used views until the rest fits; the newest stays whatever its size."""
+    def _evict(self, project: int) -> None:
+        """Give up the least recently used views until the process fits; the newest stays whatever it takes."""
         budget = self._memory if self._memory is not None else settings().view_memory
-        while len(self._views) > 1 and sum(view.memory for view in self._views.values()) > budget:
-            # Not closed: a reader may hold it. Its memory goes with its last reader.
-            self._views.popitem(last=False)
+        with self._lock:
+            if project in self._views:
+                self._views.move_to_end(project)
+            excess = self._measure() - budget
+            gone = 0
+            while len(self._views) > 1 and (excess > 0 or engine().is_disk_short(DISK_SHARE)):
+                # Not closed: a reader may hold it. Its memory goes with its last reader.
+                _, view = self._views.popitem(last=False)
+                # The allocator gives memory back late: what a view took is taken off the measure, not measured again.
+                excess -= view.memory
+                gone += 1
+                del view
+                engine().collect()
+        if gone:
+            trim()

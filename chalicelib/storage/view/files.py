@@ -1,14 +1,14 @@
-"""A view as Parquet files and back: tables of Parquet for each type, in parts of at most a quarter of a million rows.
+"""A view as Parquet, for others: files for each type, in parts of at most a quarter of a million rows.
 
 Columns of a file: the built-in fields under the names of `query/columns.py`; each attribute under its own name, unless
-that is taken (`names`); `document`, the JSON of the thing as answers emit it. Members that answers leave out are
+that is taken (`names`); `document`, the JSON of the entity as answers emit it. Members that answers leave out are
 built-in columns, so a row holds all that is stored. docs/snapshots.md describes it to those who read the files.
 
-`load` is what a cold start waits for, so it takes columns and documents as they stand. Where this code keeps other
-columns or emits other members than the code that wrote the files (`SHAPE`), `replay` makes both anew.
+Where this code keeps other columns or emits other members than the code that wrote a snapshot (`SHAPE`), `replay` makes
+both anew: from these files where the snapshot has nothing else, from its database where it has one.
 """
 
-# ruff: noqa: S608, SLF001 statements are made of our own words and quoted names; the other half of View
+# ruff: noqa: S608 statements are made of our own words and quoted names
 
 from __future__ import annotations
 
@@ -26,20 +26,28 @@ from chalicelib.core.definitions import DEFINITION_STRUCT, AnyType, Definitions
 from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.resource import Resource
+from chalicelib.core.revisions import Revision
 from chalicelib.query import sql
 from chalicelib.query.columns import COLUMNS
-from chalicelib.query.geodesy import unit_sql
-from chalicelib.query.layout import PLACE, SQL_TYPE, latitude, place_columns, stored_columns
+from chalicelib.query.layout import PLACE, SQL_TYPE, latitude
+from chalicelib.storage.view.documents import Document
+from chalicelib.storage.view.rows import DOCUMENT as PLACE_OF_DOCUMENT
+from chalicelib.storage.view.rows import revise
+from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.view import View
 
 if TYPE_CHECKING:
     import duckdb
 
-FORMAT = 2
+FORMAT = 3
 """Of what the files hold. What is stored in a column for a value may change only with it."""
 ROWS_A_PART = 250_000
 BYTES_A_PART = 200_000_000
 """Of documents: several files must fit onto the disk of a container at once."""
+PAGE = 10_000
+"""Documents that are read together."""
+WINDOW = 500_000
+"""Rows that are sorted together: a multiple of `PAGE`."""
 DOCUMENT = "document"
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _encode = msgspec.json.Encoder().encode
@@ -98,37 +106,70 @@ def names(kind: Kind, definition: AnyType | None) -> dict[str, str]:
 def write(view: View, folder: Path) -> Iterator[tuple[Part, Path]]:
     """Write all that a view holds, file after file; a file may be removed before the next is asked for.
 
-    Nobody may apply commits to the view meanwhile.
+    No commits may be applied to the view meanwhile.
     """
-    view.settle()
-    cursor = view._database.cursor()
-    cursor.execute("USE v")
-    cursor.execute("CREATE TEMP TABLE documents (id BIGINT, document BLOB)")
+    cursor = view.store.engine.cursor(view.store.name)
     for kind in Kind:
-        rows = cursor.execute(f"SELECT type, id FROM {sql.table(kind)} ORDER BY type, id").fetchall()
-        by_type: dict[int, list[int]] = {}
-        for type_, number in rows:
-            by_type.setdefault(type_, []).append(number)
-        for type_, ids in by_type.items():
-            for place, part in enumerate(_parts(ids, view._documents[kind])):
-                columns = names(kind, view.definitions.types(kind).get(type_))
+        types = cursor.execute(f"SELECT DISTINCT type FROM {sql.table(kind)} ORDER BY type").fetchall()
+        for (type_,) in types:
+            columns = names(kind, view.definitions.types(kind).get(type_))
+            for place, (rows, first, last) in enumerate(_parts(view, cursor, kind, type_)):
                 key = f"{kind}/{type_}/{place}.parquet"
                 path = folder / f"{kind}-{type_}-{place}.parquet"
-                _write_part(view, cursor, kind, type_, part, columns, path)
-                yield Part(kind=kind, type=type_, rows=len(part), key=key, columns=columns), path
+                _write_part(view, cursor, kind, type_, (first, last), columns, path)
+                yield Part(kind=kind, type=type_, rows=rows, key=key, columns=columns), path
     cursor.close()
 
 
-def _parts(ids: list[int], documents: dict[int, bytes]) -> Iterator[list[int]]:
-    part, size = [], 0
-    for number in ids:
-        part.append(number)
-        size += len(documents[number])
-        if len(part) >= ROWS_A_PART or size >= BYTES_A_PART:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part
+def _parts(view: View, cursor: duckdb.DuckDBPyConnection, kind: Kind, type_: int) -> Iterator[tuple[int, int, int]]:
+    """Put the documents of one part after the other into a temporary table; how many, the first and the last id."""
+    revisions = _revisions(view, kind, type_)
+    rows, size, first, last = 0, 0, 0, 0
+    for page in _pages(view, kind, ["id", PLACE_OF_DOCUMENT], min(PAGE, ROWS_A_PART), type_):
+        if not rows:
+            cursor.execute("CREATE OR REPLACE TEMP TABLE documents (id BIGINT, document BLOB)")
+            first = page[0][0]
+        documents = up_to_date(view.store.get([place for _, place in page]), revisions)
+        appender = cursor.appender("temp.main.documents")
+        appender.append_rows([(number, document) for (number, _), document in zip(page, documents, strict=True)])
+        appender.flush()
+        last = page[-1][0]
+        rows, size = rows + len(page), size + sum(map(len, documents))
+        if rows >= ROWS_A_PART or size >= BYTES_A_PART:
+            yield rows, first, last
+            rows, size = 0, 0
+    if rows:
+        yield rows, first, last
+
+
+def _pages(view: View, kind: Kind, columns: list[str], size: int, type_: int | None = None) -> Iterator[list[Any]]:
+    """Columns of the rows of a kind, or of a type, in the order of ids, which come first; some at a time."""
+    of = "" if type_ is None else f" AND type = {type_:d}"
+    statement = f"SELECT {', '.join(columns)} FROM {sql.table(kind)} WHERE id > ?{of} ORDER BY id LIMIT {WINDOW}"
+    cursor = view.store.engine.cursor(view.store.name)
+    last, more = 0, True
+    while more:
+        cursor.execute(statement, [last])
+        rows = 0
+        while page := cursor.fetchmany(size):
+            rows += len(page)
+            last = page[-1][0]
+            yield page
+        more = rows == WINDOW
+    cursor.close()
+
+
+def _revisions(view: View, kind: Kind, type_: int) -> Sequence[Revision]:
+    definition = view.definitions.types(kind).get(type_)
+    return definition.revisions if definition else ()
+
+
+def up_to_date(documents: Iterable[Document], revisions: Sequence[Revision]) -> list[bytes]:
+    """The texts of documents of one type, after the revisions that they have not seen."""
+    return [
+        revise(document.body, revisions[document.seen :]) if document.seen < len(revisions) else document.body
+        for document in documents
+    ]
 
 
 def _write_part(
@@ -136,25 +177,20 @@ def _write_part(
     cursor: duckdb.DuckDBPyConnection,
     kind: Kind,
     type_: int,
-    ids: Sequence[int],
+    ids: tuple[int, int],
     columns: dict[str, str],
     path: Path,
 ) -> None:
-    documents = view._documents[kind]
-    cursor.execute("DELETE FROM temp.documents")
-    appender = cursor.appender("temp.main.documents")
-    appender.append_rows([(number, documents[number]) for number in ids])
-    appender.flush()
     taken = [f"t.{_quoted(column.name)}" for column in COLUMNS[kind]]
     for attribute, column in columns.items():
-        slot = view._layout.slots[kind][type_][attribute]
+        slot = view.state.layout.slots[kind][type_][attribute]
         value = f"t.{slot.column}"
         if SQL_TYPE[slot.dtype] == PLACE:
             value = f"CASE WHEN {value} NOTNULL THEN [{value}, t.{latitude(slot.column)}] END"
         taken.append(f"{value} AS {_quoted(column)}")
     cursor.execute(
         f"COPY (SELECT {', '.join(taken)}, decode(d.document) AS {DOCUMENT} FROM {sql.table(kind)} t"
-        f" JOIN temp.documents d ON d.id = t.id WHERE t.type = {type_} AND t.id BETWEEN {ids[0]} AND {ids[-1]}"
+        f" JOIN temp.documents d ON d.id = t.id WHERE t.type = {type_} AND t.id BETWEEN {ids[0]} AND {ids[1]}"
         f" ORDER BY t.id) TO {_text(str(path))} (FORMAT parquet, COMPRESSION zstd)"
     )
 
@@ -162,44 +198,40 @@ def _write_part(
 # --- reading -------------------------------------------------------------------------------------------------------
 
 
-def load(definitions: Definitions, seq: int, parts: Iterable[tuple[Part, Path]]) -> View:
-    """The view as it was written, by code of the same SHAPE."""
-    view = View(definitions.project)
-    view.definitions = definitions
-    for kind in Kind:
-        for number, definition in sorted(definitions.types(kind).items()):
-            for slot in view._layout.fit(kind, number, definition).added:
-                for column, declared in stored_columns(slot, view._layout.sql_types[kind][slot]):
-                    view._database.execute(f"ALTER TABLE {sql.table(kind)} ADD COLUMN {column} {declared}")
-    for part, path in parts:
-        _load_part(view, part, path)
-    view.loaded(seq)
-    return view
-
-
-def _load_part(view: View, part: Part, path: Path) -> None:
-    into = [_quoted(column.name) for column in COLUMNS[part.kind]]
-    taken = list(into)
-    for attribute, column in part.columns.items():
-        slot = view._layout.slots[part.kind][part.type][attribute]
-        name = _quoted(column)
-        if SQL_TYPE[slot.dtype] == PLACE:
-            lon, lat = f"{name}[1]", f"{name}[2]"
-            into += place_columns(slot.column)
-            taken += [lon, lat, *unit_sql(lon, lat)]
-        else:
-            into.append(slot.column)
-            taken.append(name)
-    source = f"read_parquet({_text(str(path))})"
-    view._database.execute(
-        f"INSERT INTO {sql.table(part.kind)} ({', '.join(into)}) SELECT {', '.join(taken)} FROM {source}"
-    )
-    view._documents[part.kind].update(view._database.execute(f"SELECT id, encode({DOCUMENT}) FROM {source}").fetchall())
-
-
 def replay(definitions: Definitions, seq: int, parts: Iterable[tuple[Part, Path]]) -> View:
-    """The same of whatever SHAPE, at the pace of a log."""
+    """A view from files of whatever SHAPE, at the pace of a log."""
     return built(definitions, seq, (_changes(definitions, part, path) for part, path in parts))
+
+
+def replay_view(old: View) -> View:
+    """A view from one that code of another SHAPE has filled, at the pace of a log."""
+    return built(old.definitions, old.seq, _entities(old))
+
+
+def _entities(view: View) -> Iterator[list[Change]]:
+    for kind, struct in STRUCT_OF.items():
+        there = {row[0] for row in view.store.run(f"DESCRIBE {sql.table(kind)}")}
+        hidden = sorted(_hidden(struct) & there)
+        columns = ["id", "type", PLACE_OF_DOCUMENT, *map(_quoted, hidden)]
+        for page in _pages(view, kind, columns, PAGE):
+            documents = view.store.get([row[2] for row in page])
+            yield [
+                _change(kind, number, body, dict(zip(hidden, values, strict=True)), len(revisions))
+                for (number, type_, _, *values), document in zip(page, documents, strict=True)
+                for revisions in [_revisions(view, kind, type_)]
+                for body in up_to_date([document], revisions)
+            ]
+
+
+def _change(kind: Kind, number: int, document: bytes, hidden: dict[str, Any], revision: int) -> Change:
+    """What a commit would say of an entity, from its document and what that leaves out."""
+    entity: Any = msgspec.json.decode(document, type=STRUCT_OF[kind])
+    entity = msgspec.structs.replace(entity, **hidden, revision=revision)
+    return Change(kind, number, msgspec.Raw(_encode(entity)))
+
+
+def _hidden(struct: Any) -> set[str]:
+    return set(struct.hidden)
 
 
 def built(definitions: Definitions, seq: int, things: Iterable[list[Change]]) -> View:
@@ -212,28 +244,64 @@ def built(definitions: Definitions, seq: int, things: Iterable[list[Change]]) ->
     ]
     for changes in chain([defined], things):
         view.apply([Commit(project=view.project, seq=view.seq + 1, at="", user=None, changes=changes)])
-    view.loaded(seq)
+    view.stand_at(seq)
     return view
 
 
 def _changes(definitions: Definitions, part: Part, path: Path) -> list[Change]:
-    struct: Any = STRUCT_OF[part.kind]
     of = definitions.types(part.kind).get(part.type)
     revision = len(of.revisions) if of else 0
-    import duckdb  # noqa: PLC0415 as in view.py
+    import duckdb  # noqa: PLC0415 as in engine.py
 
     database = duckdb.connect(":memory:")
     source = f"read_parquet({_text(str(path))})"
     there = {row[0] for row in database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
-    hidden = sorted(struct.hidden & there)
+    hidden = sorted(_hidden(STRUCT_OF[part.kind]) & there)
     columns = ", ".join(["id", DOCUMENT, *map(_quoted, hidden)])
-    changes = []
-    for number, document, *values in database.execute(f"SELECT {columns} FROM {source}").fetchall():
-        thing = msgspec.json.decode(document, type=struct)
-        thing = msgspec.structs.replace(thing, **dict(zip(hidden, values, strict=True)), revision=revision)
-        changes.append(Change(part.kind, number, msgspec.Raw(_encode(thing))))
+    changes = [
+        _change(part.kind, number, document.encode(), dict(zip(hidden, values, strict=True)), revision)
+        for number, document, *values in database.execute(f"SELECT {columns} FROM {source}").fetchall()
+    ]
     database.close()
     return changes
+
+
+def copied(view: View) -> View:
+    """A view of the same rows in the order of their ids, with no documents but theirs."""
+    state = view.state.copy()
+    store = Store()
+    for kind in Kind:
+        _copy_table(view, store, kind)
+    store.checkpoint()
+    return View(view.project, state, store)
+
+
+def _copy_table(view: View, store: Store, kind: Kind) -> None:
+    name = sql.table(kind)
+    old, new = f"{view.store.name}.{name}", f"{store.name}.{name}"
+    cursor = store.engine.cursor(view.store.name)
+    (ddl,) = cursor.execute(
+        "SELECT sql FROM duckdb_tables() WHERE database_name = ? AND table_name = ?", [view.store.name, kind.value]
+    ).fetchall()[0]
+    store.writer.execute(ddl)
+    definitions = view.definitions.types(kind)
+    revisions = {number: of.revisions for number, of in definitions.items()}
+    for page in _pages(view, kind, ["id", "type", PLACE_OF_DOCUMENT], 10 * PAGE):
+        places = []
+        documents = view.store.get([place for _, _, place in page])
+        for (number, type_, _), document in zip(page, documents, strict=True):
+            known = revisions.get(type_, ())
+            (body,) = up_to_date([document], known)
+            places.append((number, store.documents.add(body, type_, max(document.seen, len(known)))))
+        cursor.execute("CREATE OR REPLACE TEMP TABLE places (id BIGINT, place BIGINT)")
+        appender = cursor.appender("temp.main.places")
+        appender.append_rows(places)
+        appender.flush()
+        cursor.execute(
+            f"INSERT INTO {new} SELECT t.* REPLACE (p.place AS {PLACE_OF_DOCUMENT}) FROM {old} t"
+            f" JOIN temp.places p ON p.id = t.id WHERE t.id BETWEEN {page[0][0]} AND {page[-1][0]} ORDER BY t.id"
+        )
+    cursor.close()
 
 
 def definitions_of(project: int, document: bytes) -> Definitions:

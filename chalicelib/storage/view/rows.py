@@ -20,6 +20,8 @@ from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Layout, Slot, place
 from chalicelib.query.values import STORED, packed_array
 from chalicelib.storage.view.deleted_definitions import Hides
 
+Add = Callable[[bytes, int, int], int]
+"""From a document, its type and the revisions it has seen to its place: `Documents.add`."""
 _decoders = {kind: msgspec.json.Decoder(struct) for kind, struct in STRUCT_OF.items()}
 _encode = msgspec.json.Encoder().encode
 
@@ -34,12 +36,14 @@ _attributes = msgspec.json.Decoder(_Attributes)
 _PLAIN = {kind: [column for column in columns if column.member] for kind, columns in COLUMNS.items()}
 _OTHERS = {kind: [column for column in columns if not column.member] for kind, columns in COLUMNS.items()}
 """A row begins with the members taken as they stand, in one go."""
+DOCUMENT = "doc"
+"""The column, behind the built-in ones, that says where the document of a row is (`documents.py`)."""
 
 
 def create_table(kind: Kind, name: str) -> str:
     """The statement that makes the table of a kind, without columns for attributes."""
     columns = ", ".join(f'"{column.name}" {SQL_TYPE[column.dtype]}' for column in (*_PLAIN[kind], *_OTHERS[kind]))
-    return f"CREATE TABLE {name} ({columns})"
+    return f"CREATE TABLE {name} ({columns}, {DOCUMENT} BIGINT)"
 
 
 class Rows:
@@ -52,20 +56,27 @@ class Rows:
         stored = [
             column for slot, sql_type in layout.sql_types[kind].items() for column, _ in stored_columns(slot, sql_type)
         ]
-        self._nothing = [None] * len(stored)
-        places = {column: len(COLUMNS[kind]) + place for place, column in enumerate(stored)}
+        self._nothing = [None] * (1 + len(stored))
+        self._document = len(COLUMNS[kind])
+        places = {column: self._document + 1 + place for place, column in enumerate(stored)}
         self._plans: dict[int, list[tuple[str, int | slice, Callable[[Any], Any]]]] = {
             number: [(name, *_step(slot, places)) for name, slot in slots.items()]
             for number, slots in layout.slots[kind].items()
         }
         self._revisions = {number: of.revisions for number, of in definitions.types(kind).items() if of.revisions}
 
-    def make(self, change: Change, hides: Hides | None = None) -> tuple[list[Any], bytes] | tuple[None, None]:
-        """The row and the document of a change of this kind that is not gone; nothing of one that is hidden."""
+    def make(self, change: Change, add: Add, hides: Hides | None = None) -> list[Any] | None:
+        """The row of a change of this kind that is not gone; None of one that is hidden.
+
+        Args:
+            change: the change.
+            add: keeps the document (`Documents.add`).
+            hides: says which entities are hidden.
+        """
         entity = self._decode(change.doc)
         if hides is not None and hides(entity):
-            return None, None
-        revisions = self._revisions.get(entity.type)
+            return None
+        revisions = self._revisions.get(entity.type, ())
         if revisions and entity.revision < len(revisions):
             entity = up_to_date(entity, revisions)
         row = [*self._take(entity), *(take(entity) for take in self._others), *self._nothing]
@@ -74,7 +85,8 @@ class Rows:
             value = attributes.get(name)
             if value is not None:
                 row[place] = convert(value)
-        return row, _encode(answer(entity))
+        row[self._document] = add(_encode(answer(entity)), entity.type, len(revisions))
+        return row
 
 
 def _step(slot: Slot, places: dict[str, int]) -> tuple[int | slice, Callable[[Any], Any]]:
@@ -93,10 +105,10 @@ def _step(slot: Slot, places: dict[str, int]) -> tuple[int | slice, Callable[[An
     return slice(first, first + columns), whole
 
 
-def revise(document: bytes, unseen: Callable[[int], Sequence[Revision]]) -> bytes:
-    """A document after those revisions that it has not seen, of the type with an id."""
+def revise(document: bytes, unseen: Sequence[Revision]) -> bytes:
+    """A document after those revisions of its type that it has not seen."""
     members = msgspec.json.decode(document)
-    members["attributes"] = revised(members["attributes"], unseen(members["type"]))
+    members["attributes"] = revised(members["attributes"], unseen)
     return _encode(members)
 
 

@@ -12,16 +12,22 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Sequence
 
 import msgspec
 
+from chalicelib.core import object_keys
+from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectPrefix
 from chalicelib.core.resource import Timestamp
 from chalicelib.errors import Conflict, NotFound
+from chalicelib.query.layout import Layout
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 from chalicelib.storage.view.deleted_definitions import Lost
+from chalicelib.storage.view.devices import Extent
 from chalicelib.storage.view.files import Part
 
 _SORT_KEY = "snapshot"
@@ -38,12 +44,59 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """Its commits and what they created together."""
 
 
+class File(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a view (`devices.py`), which lies in ranges of objects."""
+
+    size: int
+    objects: list[str]
+    """Keys relative to `projects/{project}/`."""
+    ranges: list[tuple[int, int, int, int]]
+    """Offset, length, which of the objects, and the offset in it."""
+
+    @property
+    def extents(self) -> list[Extent]:
+        """The ranges, with keys."""
+        return [Extent(start, length, self.objects[number], at) for start, length, number, at in self.ranges]
+
+    @classmethod
+    def of(cls, size: int, extents: Sequence[Extent]) -> File:
+        """A file of a size that lies in extents."""
+        keys = sorted({extent.key for extent in extents})
+        numbers = {key: number for number, key in enumerate(keys)}
+        return cls(size=size, objects=keys, ranges=[(e.start, e.length, numbers[e.key], e.at) for e in extents])
+
+
+class Database(msgspec.Struct, frozen=True, kw_only=True):
+    """The view itself: a DuckDB database and the documents that its rows refer to."""
+
+    file: File
+    documents: File
+    added: int
+    """How many documents the file has, those that no row refers to any more included."""
+    layout: Layout
+    highest: dict[Kind, int]
+    """By kind: no entity has an id above this."""
+
+    @property
+    def keys(self) -> set[str]:
+        """The objects that it lies in."""
+        return {*self.file.objects, *self.documents.objects}
+
+
+class Dropped(msgspec.Struct, frozen=True, array_like=True):
+    """An object that snapshots before this one referred to."""
+
+    key: str
+    when: int
+    """Since when it has not been part of the current snapshot, in seconds."""
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What a snapshot consists of. Keys are relative to `projects/{project}/`."""
 
     format: int
     shape: str
-    """What the writing code kept and emitted (`view_files.SHAPE`)."""
+    """What the writing code kept and emitted (`files.SHAPE`)."""
     project: int
     seq: int
     """The commit it is as of."""
@@ -54,6 +107,14 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     archive: list[Segment]
     lost: Lost = msgspec.field(default_factory=Lost)
     """What commits after it do not bring back."""
+    database: Database | None = None
+    """The view as containers open it; None in a snapshot of format 2, which has `parts` only."""
+    parts_seq: int = 0
+    """The commit that `parts` are as of: in a large project they are written less often."""
+    unexported: int = 0
+    """Changes since that commit."""
+    dropped: list[Dropped] = []
+    """What is kept for containers that still read it."""
 
 
 class Pointer(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,9 +127,9 @@ class Pointer(msgspec.Struct, frozen=True, kw_only=True):
     """Commits below this have got the time of their expiry."""
 
 
-def folder(project: int) -> str:
+def folder(project: int) -> ObjectPrefix:
     """Where a project's objects in the views bucket are."""
-    return f"projects/{project}/"
+    return object_keys.view_prefix(project)
 
 
 def stamp() -> str:
@@ -93,7 +154,7 @@ def pointer(project: int) -> Pointer | None:
 
 def manifest_of(project: int, found: Pointer) -> Manifest:
     """The manifest of a snapshot. Raises NotFound where it was removed, being older than the current one."""
-    body = objects.get_view_object(f"{folder(project)}{found.folder}/manifest.json")
+    body = objects.get_view_object(project, f"{folder(project)}{found.folder}/manifest.json")
     return msgspec.json.decode(body, type=Manifest)
 
 
@@ -117,7 +178,7 @@ def advance(manifest: Manifest, where: str, *, replace: bool = False) -> Pointer
     while before is None or before.seq < manifest.seq or (replace and before.seq == manifest.seq):
         after = Pointer(seq=manifest.seq, folder=where, marked=before.marked if before else 0)
         if _swap(manifest.project, before, after):
-            key = f"{folder(manifest.project)}snapshots/current.json"
+            key = folder(manifest.project) + "snapshots/current.json"
             objects.write(key, _encoder.encode(manifest), "application/json", settings().views_bucket)
             return after
         before = pointer(manifest.project)

@@ -1,11 +1,15 @@
-"""Snapshots: the view of a project at a commit as Parquet in S3, from which a cold container starts.
+"""Snapshots: the view of a project at a commit in S3, where a cold container begins.
 
     begin(project)     the view of the current snapshot, an empty one where there is none; the log goes on from there
     save(view, …)      writes a snapshot and makes it the current one
     sweep(project)     removes files that no current snapshot refers to
 
-Every snapshot has a folder of its own and is never changed; what makes it the current one is the pointer, moved when
-all is written. Until then, and after a death on the way, nobody knows of it but `sweep`.
+A snapshot is the view's own database and documents, as two files whose ranges lie in objects (`devices.py`). To begin
+from it reads almost nothing: blocks are fetched when a query needs them. To write one stores only the ranges that have
+changed; the others stay in the objects of the snapshots before. Beside it lies the same as Parquet, for others.
+
+What makes a snapshot the current one is the pointer, moved when all is written. Until then, and after a crash on the
+way, only `sweep` sees its objects.
 """
 
 from __future__ import annotations
@@ -13,39 +17,59 @@ from __future__ import annotations
 import logging
 import tempfile
 import time
+from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import msgspec
 
 from chalicelib.core.commits import Commit
+from chalicelib.core.definitions import Definitions
 from chalicelib.core.resource import now
 from chalicelib.errors import NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import retired
 from chalicelib.storage.log import log
 from chalicelib.storage.objects import objects
-from chalicelib.storage.view import files as view_files
+from chalicelib.storage.view import files
 from chalicelib.storage.view.deleted_definitions import Lost
+from chalicelib.storage.view.devices import Device, Extent, overlaid, pool
+from chalicelib.storage.view.engine import HEADERS, engine
 from chalicelib.storage.view.files import Part
 from chalicelib.storage.view.snapshot_records import (
+    Database,
+    Dropped,
+    File,
     Manifest,
     Pointer,
     Segment,
     advance,
+    current,
     folder,
     made_at,
     manifest_of,
     pointer,
     stamp,
 )
+from chalicelib.storage.view.state import State
+from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.view import View
 
 KEPT_SECONDS = 24 * 3600
 """For how long files stay that the current snapshot does not refer to: somebody may be reading or writing them."""
 AT_ONCE = 256
 """How many commits are applied in one transaction."""
+SPARSE = 2
+ROWS_KEPT = 100_000
+"""Documents are written anew where there are so many times more of them than rows, and so many beside."""
+MOST_OBJECTS = 8
+"""A file that lies in more objects is put together again, but for its largest one."""
+ROWS_EXPORTED = 100_000
+EXPORT_SHARE = 10
+"""Up to so many rows the Parquet files are written with every snapshot, beyond where this share of the rows changed."""
 _AHEAD = 3
 """How many files are fetched while one is loaded; bounds what lies on the disk."""
 _encode = msgspec.json.Encoder().encode
@@ -75,12 +99,42 @@ def begin(project: int) -> View:
 
 def read(project: int, manifest: Manifest) -> View:
     """The view of a snapshot. Raises NotFound where a file of it is missing."""
-    definitions = view_files.definitions_of(project, objects.get_view_object(folder(project) + manifest.definitions))
-    make = view_files.load if manifest.shape == view_files.SHAPE else view_files.replay
-    with tempfile.TemporaryDirectory(prefix="limn-") as place:
-        view = make(definitions, manifest.seq, _fetched(project, manifest.parts, Path(place)))
+    body = objects.get_view_object(project, f"{folder(project)}{manifest.definitions}")
+    definitions = files.definitions_of(project, body)
+    if manifest.database is None:
+        with tempfile.TemporaryDirectory(prefix="limn-") as place:
+            view = files.replay(definitions, manifest.seq, _fetched(project, manifest.parts, Path(place)))
+    else:
+        view = _open(definitions, manifest, manifest.database)
+        if manifest.shape != files.SHAPE:
+            old = view
+            view = files.replay_view(old)
+            old.close()
     view.lost = manifest.lost
     return view
+
+
+def _size(project: int, key: str) -> int | None:
+    return objects.size(folder(project) + key, bucket=settings().views_bucket)
+
+
+def _open(definitions: Definitions, manifest: Manifest, database: Database) -> View:
+    project = manifest.project
+    cache = engine().cache
+
+    def fetch(key: str, offset: int, length: int) -> bytes:
+        return objects.read_range(folder(project) + key, offset, length, bucket=settings().views_bucket)
+
+    # Before any of it is needed: a request in the middle of which something is missing could only fail.
+    for key, size in zip(database.keys, pool.map(lambda key: _size(project, key), database.keys), strict=True):
+        if size is None:
+            raise NotFound.of("object", key)
+    file = Device(cache, fetch, database.file.extents, database.file.size, first=HEADERS)
+    documents = Device(cache, fetch, database.documents.extents, database.documents.size)
+    store = Store(file, documents)
+    store.documents.added = database.added
+    state = State(definitions, seq=manifest.seq, layout=database.layout, highest=dict(database.highest))
+    return View(project, state, store)
 
 
 def _fetched(project: int, parts: list[Part], place: Path) -> Iterator[tuple[Part, Path]]:
@@ -112,49 +166,145 @@ def save(view: View, segments: list[Segment], *, replace: bool = False) -> Point
     Returns:
         The new pointer, None where there is a newer snapshot by now.
     """
-    project, bucket = view.project, settings().views_bucket
+    project = view.project
+    before = _before(project)
+    rows = view.rows
+    if view.store.documents.added > SPARSE * rows + ROWS_KEPT:
+        view = files.copied(view)
     where = f"snapshots/{view.seq:012d}-{stamp()}"
-    parts: list[Part] = []
-    with tempfile.TemporaryDirectory(prefix="limn-") as place:
-        for part, path in view_files.write(view, Path(place)):
-            placed = msgspec.structs.replace(part, key=f"{where}/{part.key}")
-            with path.open("rb") as file:
-                objects.write(folder(project) + placed.key, file, "application/vnd.apache.parquet", bucket)
-            path.unlink()
-            parts.append(placed)
+    database = _store_database(view)
+    unexported = (before.unexported if before else 0) + view.changes
+    if before is None or not before.parts or rows <= ROWS_EXPORTED or unexported >= rows // EXPORT_SHARE:
+        parts, parts_seq, unexported = _export(view, where), view.seq, 0
+    else:
+        parts, parts_seq = before.parts, before.parts_seq
     definitions = f"{where}/definitions.json"
-    body = view_files.definitions_json(view.definitions)
-    objects.write(folder(project) + definitions, body, "application/json", bucket)
+    _write(project, definitions, files.definitions_json(view.definitions), "application/json")
     manifest = Manifest(
-        format=view_files.FORMAT,
-        shape=view_files.SHAPE,
+        format=files.FORMAT,
+        shape=files.SHAPE,
         project=project,
         seq=view.seq,
         at=now(),
-        rows=view.rows,
+        rows=rows,
         definitions=definitions,
         parts=parts,
+        parts_seq=parts_seq,
+        unexported=unexported,
         archive=segments,
         lost=view.lost if retired.of(project).entries else Lost(),
+        database=database,
+        dropped=_dropped(before, database),
     )
-    objects.write(f"{folder(project)}{where}/manifest.json", _encode(manifest), "application/json", bucket)
+    _write(project, f"{where}/manifest.json", _encode(manifest), "application/json")
     return advance(manifest, where, replace=replace)
 
 
+def _before(project: int) -> Manifest | None:
+    try:
+        return current(project)
+    except NotFound:
+        return None
+
+
+def _write(project: int, key: str, body: bytes | BinaryIO, content_type: str = "application/octet-stream") -> None:
+    objects.write(folder(project) + key, body, content_type, settings().views_bucket)
+
+
+def _store_database(view: View) -> Database:
+    """Store what of a view's files is not in objects yet."""
+    view.compress()
+    view.store.documents.seal()
+    return Database(
+        file=_store_file(view, view.store.database, "database"),
+        documents=_store_file(view, view.store.documents.device, "documents"),
+        added=view.store.documents.added,
+        layout=view.state.layout,
+        highest=view.state.highest,
+    )
+
+
+def _store_file(view: View, device: Device, what: str) -> File:
+    extents = device.extents
+    if written := device.written():
+        extents = overlaid(extents, _store_ranges(view, device, written, what), device.size)
+    keys = Counter[str]()
+    for extent in extents:
+        keys[extent.key] += extent.length
+    if len(keys) > MOST_OBJECTS:
+        largest, _ = keys.most_common(1)[0]
+        small = [(extent.start, extent.length) for extent in extents if extent.key != largest]
+        extents = overlaid(extents, _store_ranges(view, device, small, what), device.size)
+    return File.of(device.size, extents)
+
+
+def _store_ranges(view: View, device: Device, ranges: list[tuple[int, int]], what: str) -> list[Extent]:
+    """Store ranges of a file, one behind the other, in an object; where they are from now on."""
+    key = f"blocks/{view.seq:012d}-{stamp()}.{what}"
+    _write(view.project, key, cast("BinaryIO", _Ranges(device, ranges)))
+    offsets = accumulate((length for _, length in ranges), initial=0)
+    return [Extent(start, length, key, at) for (start, length), at in zip(ranges, offsets, strict=False)]
+
+
+class _Ranges:
+    """Ranges of a device as a file that is read from its beginning to its end."""
+
+    def __init__(self, device: Device, ranges: list[tuple[int, int]]) -> None:
+        self._device = device
+        self._left = deque(ranges)
+
+    def read(self, length: int = -1) -> bytes:
+        """The next bytes; empty at the end."""
+        found = bytearray()
+        while self._left and (length < 0 or len(found) < length):
+            start, size = self._left.popleft()
+            taken = size if length < 0 else min(size, length - len(found))
+            found += self._device.read(start, taken)
+            if taken < size:
+                self._left.appendleft((start + taken, size - taken))
+        return bytes(found)
+
+
+def _export(view: View, where: str) -> list[Part]:
+    """Write a view as Parquet."""
+    parts: list[Part] = []
+    with tempfile.TemporaryDirectory(prefix="limn-") as place:
+        for part, path in files.write(view, Path(place)):
+            placed = msgspec.structs.replace(part, key=f"{where}/{part.key}")
+            with path.open("rb") as file:
+                _write(view.project, placed.key, file, "application/vnd.apache.parquet")
+            path.unlink()
+            parts.append(placed)
+    return parts
+
+
+def _dropped(before: Manifest | None, database: Database) -> list[Dropped]:
+    """What containers may still read though this snapshot does not refer to it."""
+    if before is None:
+        return []
+    kept = [each for each in before.dropped if each.when > time.time() - KEPT_SECONDS]
+    old = before.database.keys if before.database else set()
+    return kept + [Dropped(key, int(time.time())) for key in sorted(old - database.keys)]
+
+
 def sweep(project: int) -> None:
-    """Remove what neither the current snapshot refers to nor anybody can still be reading or writing."""
+    """Remove what neither the current snapshot refers to nor any container can still be reading or writing."""
     found = pointer(project)
     if found is None:
         return
-    kept = {segment.key for segment in manifest_of(project, found).archive}
+    manifest = manifest_of(project, found)
+    kept = {segment.key for segment in manifest.archive}
+    kept |= {each.key for each in manifest.dropped if each.when > time.time() - KEPT_SECONDS}
+    kept |= manifest.database.keys if manifest.database else set()
+    folders = {found.folder, *("/".join(part.key.split("/")[:2]) for part in manifest.parts)}
     whole = folder(project)
     oldest = log.first(project)
     gone = []
     for key in objects.under(whole, bucket=settings().views_bucket):
-        kind, own, *rest = key.removeprefix(whole).split("/")
+        kind, own, *rest = key.path.removeprefix(whole.path).split("/")
         if kind == "snapshots":
-            stale = bool(rest) and f"{kind}/{own}" != found.folder and _is_old(own)
-        elif kind == "archive":
+            stale = bool(rest) and f"{kind}/{own}" not in folders and _is_old(own)
+        elif kind in ("archive", "blocks"):
             stale = f"{kind}/{own}" not in kept and _is_old(own)
         else:  # the body of a commit that has expired, or that lost the race for a number that has
             stale = kind == "commits" and own.isdigit() and int(own) < oldest

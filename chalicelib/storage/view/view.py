@@ -1,8 +1,9 @@
 """The view of a project: all its entities as of its last commit, in DuckDB, where every query is one statement.
 
-One table for each kind of entity, a column for every built-in field and attribute (`query/layout.py`); beside the
-tables, by id, the JSON document of each entity as answers emit it, so that a list is a selection of ids and a join of
-texts. The tables are compressed; no index is kept: a scan of 100,000 rows costs less than what keeping one would.
+One table for each kind of entity, a column for every built-in field and attribute (`query/layout.py`), and one that
+says where the JSON document of the entity lies, as answers emit it (`documents.py`). So a list is a selection of
+places, and only the documents of the page that is answered are read. No index is kept: a scan of 100,000 rows costs
+less than keeping one would.
 
     view.apply(commits)              what the log says after `view.seq`, all of it or nothing
     view.count(query), .ids(query), .documents(query)       of checked queries (`query/check.py`)
@@ -13,73 +14,96 @@ container current.
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from chalicelib.core.commits import Commit
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.query import sql
-from chalicelib.query.layout import Layout
 from chalicelib.query.tree import Query
 from chalicelib.storage.view import vectors as view_vectors
-from chalicelib.storage.view.apply_log import Following, Gap
+from chalicelib.storage.view.apply_log import LogApplier
 from chalicelib.storage.view.deleted_definitions import Lost, going
+from chalicelib.storage.view.documents import Document
 from chalicelib.storage.view.locks import Gate
-from chalicelib.storage.view.rows import Rows, create_table, revise, with_incident
+from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_incident
+from chalicelib.storage.view.state import Gap, State
+from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.vectors import Distances, Vectors
-
-if TYPE_CHECKING:
-    import duckdb
 
 __all__ = ["Gap", "View"]
 
-_DOCUMENT_BYTES = 150
-"""What Python needs for a document beside its text: the dictionary's entry, the key, the bytes object's head."""
-_BEHIND_BYTES = 100
-"""What it needs to know that a document is behind."""
-_MEASURED_EVERY = 2_000
 _COMPRESSED_EVERY = 60_000
 """After so many changes the tables are compressed anew: a part of a second then, seconds if left for longer."""
+_SMALLEST = 1_000_000
+"""About what an empty view takes, measured: its tables, definitions, connections, what makes rows."""
+_CHANGE_BYTES = 400
+"""About what a change takes in memory until the tables are compressed."""
 
 
 class View:
     """One project's view. `apply` is called by one thread at a time, the rest by any."""
 
-    def __init__(self, project: int) -> None:
+    def __init__(self, project: int, state: State | None = None, store: Store | None = None) -> None:
+        """Begin with nothing, or with what a snapshot consists of.
+
+        Args:
+            project: its id.
+            state: what the view is as of a commit.
+            store: its tables and documents.
+        """
         self.project = project
-        self.seq = 0
-        self.definitions = Definitions(project=project)
-        self.lost = Lost()
-        self._layout = Layout()
-        self._documents: dict[Kind, dict[int, bytes]] = {kind: {} for kind in Kind}
-        self._behind: dict[Kind, dict[int, int]] = {kind: {} for kind in Kind}
-        """Documents that revisions of their type's attributes have yet to go through: id → how many they have seen."""
-        self._revising = threading.Lock()
-        self._document_bytes = 0
-        self._table_bytes = 0
-        self._unmeasured = _MEASURED_EVERY
+        self.state = state or State(Definitions(project=project))
+        self.store = store or Store()
+        self._begun = time.monotonic()
+        self.changes = 0
+        """How many were applied since it was begun."""
         self._uncompressed = 0
-        self._rows: dict[Kind, Rows] = {}
         self._vectors: dict[tuple[Kind, str], Vectors] = {}
         """By kind and column, of those that somebody asked for the nearest of."""
         self._gate = Gate()
-        self._database = _open()
-        self._cursors: queue.SimpleQueue[duckdb.DuckDBPyConnection] = queue.SimpleQueue()
-        for kind in Kind:
-            self._database.execute(create_table(kind, sql.table(kind)))
+        if store is None:
+            for kind in Kind:
+                self.store.writer.execute(create_table(kind, sql.table(kind)))
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it can no longer be read, and another has to begin."""
+        return self.store.is_broken
+
+    @property
+    def age(self) -> float:
+        """For how many seconds it has referred to objects of a snapshot."""
+        return 0.0 if self.store.database.is_local else time.monotonic() - self._begun
+
+    @property
+    def seq(self) -> int:
+        """The commit it is as of."""
+        return self.state.seq
+
+    @property
+    def definitions(self) -> Definitions:
+        """Types, versions and sections as of that commit."""
+        return self.state.definitions
+
+    @property
+    def lost(self) -> Lost:
+        """What later commits do not bring back."""
+        return self.state.lost
+
+    @lost.setter
+    def lost(self, lost: Lost) -> None:
+        self.state.lost = lost
 
     # --- reading ------------------------------------------------------------------------------------------------
 
     def count(self, query: Query) -> int:
-        """How many things a checked query selects, its slice included."""
+        """How many entities a checked query selects, its slice included."""
         with self._gate.reading():
             among = view_vectors.within(self._distances(query))
-            number: int = self._run(sql.count(query, self._layout, among))[0][0]
+            number: int = self._run(sql.count(query, self.state.layout, among))[0][0]
         stop = number if query.stop is None else min(query.stop, number)
         return max(0, stop - query.start)
 
@@ -91,74 +115,75 @@ class View:
     def documents(self, query: Query) -> list[bytes]:
         """The JSON documents of what a checked query selects, in order, as answers emit them."""
         with self._gate.reading():
-            documents = self._documents[query.kind]
-            rows = self._rows_of(query)
-            self._revise(query.kind, (row[0] for row in rows))
-            if query.incident is not None:
-                return [with_incident(documents[number], incident) for number, incident in rows]
-            return [documents[number] for (number,) in rows]
+            rows = self._rows_of(query, DOCUMENT)
+            documents = self._documents(query.kind, [row[-1] for row in rows])
+        if query.incident is not None:
+            return [with_incident(each, row[1]) for each, row in zip(documents, rows, strict=True)]
+        return documents
 
     def document(self, kind: Kind, number: int) -> bytes | None:
-        """The JSON document of one thing, None where there is none."""
+        """The JSON document of an entity, None where there is none."""
         with self._gate.reading():
-            self._revise(kind, [number])
-            return self._documents[kind].get(number)
+            rows = self.store.run(f"SELECT {DOCUMENT} FROM {sql.table(kind)} WHERE id = ?", [number])  # noqa: S608
+            return self._documents(kind, [rows[0][0]])[0] if rows else None
 
     def exists(self, kind: Kind, numbers: Iterable[int]) -> set[int]:
-        """Those of the ids that there are things of."""
-        return self._documents[kind].keys() & set(numbers)
+        """Those of the ids that there are entities of."""
+        with self._gate.reading():
+            return {row[0] for row in self._run(sql.existing(kind, list(numbers)))}
 
     def going(self, kind: DefinitionKind, number: int) -> tuple[int, dict[Kind, list[int]]]:
-        """As of which commit, and the ids of all that would go with a definition: what lies on other things first."""
+        """As of which commit, and the ids of all that would go with a definition: what lies on others first."""
         with self._gate.reading():
             found = {each: [row[0] for row in self._run(question)] for each, question in going(kind, number).items()}
             return self.seq, {each: found[each] for each in reversed(Kind) if each in found}
 
-    def _revise(self, kind: Kind, numbers: Iterable[int]) -> None:
-        """Take those of the documents that are behind through what they have not seen."""
-        behind = self._behind[kind]
-        if not behind:
-            return
-        documents, types = self._documents[kind], self.definitions.types(kind)
-        with self._revising:
-            for number in numbers:
-                if (seen := behind.pop(number, None)) is not None:
-                    old = documents[number]
-                    documents[number] = revise(old, lambda of: types[of].revisions[seen:])
-                    self._document_bytes += len(documents[number]) - len(old)
-
-    def settle(self) -> None:
-        """Take every document through what it has not seen, for those who read them by the thousand."""
-        for kind, behind in self._behind.items():
-            self._revise(kind, list(behind))
+    @property
+    def rows(self) -> int:
+        """How many entities there are."""
+        with self._gate.reading():
+            return sum(self.store.run(f"SELECT count(*) FROM {sql.table(kind)}")[0][0] for kind in Kind)  # noqa: S608
 
     @property
     def memory(self) -> int:
-        """About how many bytes the view takes."""
-        behind = sum(map(len, self._behind.values()))
+        """About how many bytes the view holds that DuckDB cannot drop by itself."""
         packed = sum(vectors.memory for vectors in list(self._vectors.values()))
-        return self._table_bytes + self._document_bytes + behind * _BEHIND_BYTES + packed
+        return _SMALLEST + self._uncompressed * _CHANGE_BYTES + packed
 
     def close(self) -> None:
         """Give the memory back; readers still at work finish first."""
         with self._gate.writing():
-            while not self._cursors.empty():
-                self._cursors.get().close()
-            self._database.close()
+            self.store.close()
 
-    def _rows_of(self, query: Query) -> list[view_vectors.Row]:
+    def _documents(self, kind: Kind, places: Sequence[int]) -> list[bytes]:
+        """The documents at places, after the revisions that they have not seen."""
+        found = self.store.get(places)
+        revisions = {number: of.revisions for number, of in self.definitions.types(kind).items() if of.revisions}
+        if not revisions:
+            return [document.body for document in found]
+        bodies = []
+        for place, document in zip(places, found, strict=True):
+            body = document.body
+            known = revisions.get(document.type, ())
+            if document.seen < len(known):
+                body = revise(body, known[document.seen :])
+                self.store.documents.remember(place, Document(body, document.type, len(known)))
+            bodies.append(body)
+        return bodies
+
+    def _rows_of(self, query: Query, more: str = "") -> list[view_vectors.Row]:
         """The rows of `sql.ids`, in the order of distances and with the slice too where a query orders by them."""
         if not query.nearest:
-            return self._run(sql.ids(query, self._layout))
+            return self._run(sql.ids(query, self.state.layout, more=more))
         return view_vectors.ordered(
-            query, self._distances(query), lambda among: self._run(sql.ids(query, self._layout, among))
+            query, self._distances(query), lambda among: self._run(sql.ids(query, self.state.layout, among, more))
         )
 
     def _distances(self, query: Query) -> list[Distances]:
         """Of each of a query's `nearest`: they name attributes of one type, for such a query has to name it."""
         found = []
         for nearest in query.nearest:
-            slots = [self._layout.slot(query.kind, number, nearest.name) for number in nearest.types]
+            slots = [self.state.layout.slot(query.kind, number, nearest.name) for number in nearest.types]
             column = next((slot.column for slot in slots if slot), None)
             if column is None:  # the attribute went since the query was checked
                 found.append(Distances(nearest, None))
@@ -170,22 +195,8 @@ class View:
     def _fetch_vectors(self, kind: Kind, column: str, numbers: Sequence[int] | None) -> list[tuple[int, bytes]]:
         return self._run(sql.values(kind, column, numbers))
 
-    def _run(self, statement: sql.Statement) -> list[Any]:
-        with self._cursor() as cursor:
-            rows: list[Any] = cursor.execute(statement.text, statement.parameters).fetchall()
-            return rows
-
-    @contextmanager
-    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        try:
-            cursor = self._cursors.get_nowait()
-        except queue.Empty:
-            cursor = self._database.cursor()
-            cursor.execute("USE v")
-        try:
-            yield cursor
-        finally:
-            self._cursors.put(cursor)
+    def _run(self, statement: sql.Statement) -> list[view_vectors.Row]:
+        return self.store.run(statement.text, statement.parameters)
 
     # --- following the log --------------------------------------------------------------------------------------
 
@@ -195,93 +206,41 @@ class View:
         Raises:
             Gap: a commit is missing between them. The view stays as it was, as it does if anything else goes wrong.
         """
-        following = Following(self)
-        try:
-            for commit in commits:
-                if commit.seq > following.seq:
-                    following.take(commit)
-            following.finish()
-        except BaseException:
-            following.abandon()
-            raise
+        applier = LogApplier(self.state, self.store)
+        with self.store.explained():
+            try:
+                for commit in commits:
+                    if commit.seq > applier.state.seq:
+                        applier.take(commit)
+                applier.finish()
+            except BaseException:
+                applier.abandon()
+                raise
+        if applier.state.seq > self.seq:
+            self._adopt(applier)
 
-    def _adopt(self, following: Following) -> None:
-        """Make what was followed what readers see."""
+    def _adopt(self, applier: LogApplier) -> None:
+        """Make what was applied what readers see."""
         with self._gate.writing():
-            if following.begun:
-                self._database.execute("COMMIT")
-            self._adopt_documents(following)
-            self._adopt_vectors(following)
-            self.definitions = following.definitions
-            self.lost = following.lost
-            if self._layout is not following.layout:
-                self._rows.clear()
-            self._layout = following.layout
-            self.seq = following.seq
-            self._uncompressed += following.changes
-            if self._uncompressed >= _COMPRESSED_EVERY:
-                self._uncompressed = 0
-                self._database.execute("CHECKPOINT v")
-        self._unmeasured += following.changes
-        if self._unmeasured >= _MEASURED_EVERY:
-            self._measure()
+            with self.store.explained():
+                applier.commit()
+            if self.state.layout is not applier.state.layout:
+                self._vectors.clear()
+            for (kind, _), vectors in self._vectors.items():
+                vectors.note(applier.changed[kind])
+            self.state = applier.state
+        self.changes += applier.changes
+        self._uncompressed += applier.changes
+        if self._uncompressed >= _COMPRESSED_EVERY:
+            self.compress()
 
-    def _adopt_vectors(self, following: Following) -> None:
-        if self._layout is not following.layout:
-            self._vectors.clear()
-        for (kind, _), vectors in self._vectors.items():
-            vectors.note(following.documents[kind])
+    def compress(self) -> None:
+        """Compress the tables and write them to the view's file, from where DuckDB can drop them."""
+        with self._gate.writing():
+            self._uncompressed = 0
+            self.store.checkpoint()
 
-    def _adopt_documents(self, following: Following) -> None:
-        for kind, changed in following.documents.items():
-            documents = self._documents[kind]
-            for number, document in changed.items():
-                old = documents.pop(number, None)
-                if old is not None:
-                    self._document_bytes -= len(old) + _DOCUMENT_BYTES
-                if document is not None:
-                    documents[number] = document
-                    self._document_bytes += len(document) + _DOCUMENT_BYTES
-        for kind, behind in following.behind.items():
-            self._behind[kind] |= {number: seen for number, seen in behind.items() if seen is not None}
-            for number in [number for number, seen in behind.items() if seen is None]:
-                self._behind[kind].pop(number, None)
-
-    def loaded(self, seq: int) -> None:
-        """Say that the view, filled by other means (`view_files.py`), is as of a commit. Before anybody reads it."""
-        self.seq = seq
-        self._database.execute("CHECKPOINT v")
-        self._document_bytes = sum(
-            sum(map(len, documents.values())) + _DOCUMENT_BYTES * len(documents)
-            for documents in self._documents.values()
-        )
-        self._measure()
-
-    @property
-    def rows(self) -> int:
-        """How many things there are."""
-        return sum(map(len, self._documents.values()))
-
-    def _measure(self) -> None:
-        self._unmeasured = 0
-        ((used,),) = self._database.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
-        self._table_bytes = int(used or 0)
-
-
-def _open() -> duckdb.DuckDBPyConnection:
-    import duckdb  # noqa: PLC0415 83 ms that only readers of views pay
-
-    database = duckdb.connect(
-        ":memory:",
-        config={
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-            "temp_directory": "",
-            "preserve_insertion_order": "false",
-            "checkpoint_threshold": "1TB",  # when is decided by View: by itself it waits for the worst moment
-        },
-    )
-    # Only an attached database can be kept compressed in memory.
-    database.execute("ATTACH ':memory:' AS v (COMPRESS)")
-    database.execute("USE v")
-    return database
+    def stand_at(self, seq: int) -> None:
+        """Say that the view, filled by other means than its log, is as of a commit. Before it is read."""
+        self.state.seq = seq
+        self.compress()

@@ -1,0 +1,175 @@
+"""The JSON documents of a view: in packs, compressed, on disk or in S3; those read lately in memory.
+
+`add` gives a document a place, which its row keeps; `get` takes places. Nothing is ever changed or removed: what no
+row refers to any more goes when a compaction writes the file anew. A pack holds some neighbours: they are usually asked
+for together.
+
+    pack     length of the rest (4 bytes), the rest deflated:
+             count (2 bytes), then for each document its length (4), its type (8), the revisions it has seen (4)
+             then the documents
+    place    offset of the pack × 64 + number of the document in it
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import struct
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import msgspec
+from isal import isal_zlib
+
+from chalicelib.storage.view.devices import CHUNK, Device
+
+PACK = 32
+"""Documents of a pack at most."""
+PACK_BYTES = 48_000
+"""Bytes from which on a pack is full."""
+_SLOTS = 64
+_LEVEL = 1
+_LENGTH = struct.Struct("<I")
+_COUNT = struct.Struct("<H")
+_ENTRY = struct.Struct("<IQI")
+
+
+class Document(msgspec.Struct, frozen=True, gc=False):
+    """A document as it was written."""
+
+    body: bytes
+    type: int
+    seen: int
+    """How many of its type's revisions it has been through."""
+
+
+Pack = tuple[Document, ...]
+
+
+class PackCache:
+    """Unpacked packs of all views, the least recently used dropped first."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._packs: OrderedDict[tuple[int, int], Pack] = OrderedDict()
+        self._lock = threading.Lock()
+        self.memory = 0
+
+    def get(self, key: tuple[int, int]) -> Pack | None:
+        """A pack, None where it is not here."""
+        pack = self._packs.get(key)
+        if pack is not None:
+            with contextlib.suppress(KeyError):  # dropped by another thread just now
+                self._packs.move_to_end(key)
+        return pack
+
+    def put(self, key: tuple[int, int], pack: Pack) -> None:
+        """Keep a pack."""
+        with self._lock:
+            if key not in self._packs:
+                self._packs[key] = pack
+                self.memory += _memory(pack)
+            while self.memory > self._budget and self._packs:
+                self.memory -= _memory(self._packs.popitem(last=False)[1])
+
+    def replace(self, key: tuple[int, int], slot: int, document: Document) -> None:
+        """Put another document into a pack that is here."""
+        with self._lock:
+            pack = self._packs.get(key)
+            if pack is not None:
+                self._packs[key] = (*pack[:slot], document, *pack[slot + 1 :])
+                self.memory += len(document.body) - len(pack[slot].body)
+
+
+def _memory(pack: Pack) -> int:
+    """Bytes of a pack in memory: what Python needs for each document beside its text, too."""
+    return 200 + sum(len(document.body) + 100 for document in pack)
+
+
+_numbers = itertools.count()
+
+
+class Documents:
+    """The documents of one view. `add` and `seal` are called by one thread at a time, `get` by any."""
+
+    def __init__(self, device: Device, cache: PackCache) -> None:
+        self.device = device
+        self.added = 0
+        """How many documents the file has, those that no row refers to any more included."""
+        self._cache = cache
+        self._number = next(_numbers)
+        self._open: list[Document] = []
+        self._open_bytes = 0
+        self._start = device.size
+        self._lock = threading.Lock()
+
+    def add(self, body: bytes, type_: int, seen: int) -> int:
+        """Keep a document; its place."""
+        if len(self._open) >= PACK or self._open_bytes >= PACK_BYTES:
+            self.seal()
+        with self._lock:
+            self._open.append(Document(body, type_, seen))
+            self._open_bytes += len(body)
+            self.added += 1
+            return self._start * _SLOTS + len(self._open) - 1
+
+    def get(self, places: Sequence[int]) -> list[Document]:
+        """The documents at places, in order."""
+        packs: dict[int, Pack] = {}
+        missing: list[int] = []
+        for place in places:
+            start = place // _SLOTS
+            if start not in packs:
+                pack = self._here(start)
+                if pack is None:
+                    missing.append(start)
+                packs[start] = pack or ()
+        if missing:
+            self.device.prefetch((start, CHUNK // 4) for start in missing)
+            for start in missing:
+                packs[start] = self._unpack(start)
+        return [packs[place // _SLOTS][place % _SLOTS] for place in places]
+
+    def remember(self, place: int, document: Document) -> None:
+        """Have `get` return a document as revised while its pack is in memory."""
+        start, slot = divmod(place, _SLOTS)
+        with self._lock:
+            if start == self._start:
+                self._open[slot] = document
+                return
+        self._cache.replace((self._number, start), slot, document)
+
+    def seal(self) -> None:
+        """Write what is waiting in memory for its pack to become full."""
+        if not self._open:
+            return
+        pack = tuple(self._open)
+        heads = b"".join([_ENTRY.pack(len(each.body), each.type, each.seen) for each in pack])
+        body = isal_zlib.compress(_COUNT.pack(len(pack)) + heads + b"".join([each.body for each in pack]), _LEVEL)
+        self.device.append(_LENGTH.pack(len(body)) + body)
+        self._cache.put((self._number, self._start), pack)
+        with self._lock:
+            self._open, self._open_bytes = [], 0
+            self._start = self.device.size
+
+    def _here(self, start: int) -> Pack | None:
+        pack = self._cache.get((self._number, start))
+        if pack is not None:
+            return pack
+        with self._lock:
+            return tuple(self._open) if start == self._start else None
+
+    def _unpack(self, start: int) -> Pack:
+        (length,) = _LENGTH.unpack(self.device.read(start, _LENGTH.size))
+        data = isal_zlib.decompress(self.device.read(start + _LENGTH.size, length))
+        (count,) = _COUNT.unpack_from(data)
+        heads = list(_ENTRY.iter_unpack(data[_COUNT.size : _COUNT.size + count * _ENTRY.size]))
+        place = _COUNT.size + count * _ENTRY.size
+        pack = []
+        for size, type_, seen in heads:
+            pack.append(Document(data[place : place + size], type_, seen))
+            place += size
+        whole = tuple(pack)
+        self._cache.put((self._number, start), whole)
+        return whole

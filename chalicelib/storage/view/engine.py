@@ -1,0 +1,268 @@
+"""The DuckDB of a container: one instance for the views of all projects, with bounded memory and threads.
+
+Every view has a database of its own, attached under a name; its file is a `Device`, which DuckDB reads and writes
+through a registered filesystem. So a snapshot in S3 is a database as it stands: blocks are fetched when a query needs
+them, DuckDB keeps those it used lately within its memory limit, and changes stay in this container.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import io
+import itertools
+import os
+import shutil
+import tempfile
+import threading
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.settings import settings
+from chalicelib.storage.view.devices import Cache, Device, Fetch
+from chalicelib.storage.view.documents import PackCache
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+
+    from chalicelib.storage.view.devices import Extent
+
+HEADERS = 12_288
+"""Bytes before the first block of a DuckDB file: chunks of a device are aligned to it, which saves time only."""
+_SCHEME = "limn"
+_SHARE = 0.5
+"""Of the memory for views, what DuckDB may take; documents, vectors and Python have the rest."""
+_SPILL = 4
+"""Sorts and joins larger than memory take this part of the disk for views, beside it."""
+_DOCUMENTS = 0.15
+"""And what documents may take that were read lately."""
+
+
+class Engine:
+    """One DuckDB instance and the disk cache below it."""
+
+    def __init__(self) -> None:
+        import duckdb  # noqa: PLC0415 83 ms that only readers of views pay
+
+        self.cache = Cache(settings().view_disk)
+        self.packs = PackCache(int(settings().view_memory * _DOCUMENTS))
+        self._folder = tempfile.mkdtemp(prefix="limn-spill-")
+        self._devices: dict[str, Device] = {}
+        self._abandoned: deque[tuple[str, tuple[Device, ...]]] = deque()
+        self._names = itertools.count(1)
+        self._lock = threading.Lock()
+        self._root = duckdb.connect(
+            ":memory:",
+            config={
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "memory_limit": f"{int(settings().view_memory * _SHARE)}B",
+                "threads": str(min(4, os.cpu_count() or 1)),
+                "async_threads": "1",
+                "temp_directory": self._folder,
+                "max_temp_directory_size": f"{settings().view_disk // _SPILL}B",
+                "preserve_insertion_order": "false",
+                "checkpoint_threshold": "1TB",  # when is decided by View: by itself it waits for the worst moment
+            },
+        )
+        self._root.execute("PRAGMA disable_checkpoint_on_shutdown")
+        self._root.register_filesystem(_filesystem(self._devices))
+
+    def device(self, fetch: Fetch | None = None, extents: Sequence[Extent] = (), size: int = 0) -> Device:
+        """A file for a database, of this container's own or over a snapshot's."""
+        return Device(self.cache, fetch, extents, size, first=HEADERS)
+
+    def attach(self, device: Device) -> str:
+        """Attach the database in a file, a new one where it is empty; its name."""
+        self.collect()
+        name = f"v{next(self._names)}"
+        self._devices[name] = device
+        try:
+            with self._lock:
+                self._root.execute(f"ATTACH '{_SCHEME}://{name}' AS {name}")
+        except BaseException:
+            del self._devices[name]
+            raise
+        return name
+
+    def cursor(self, name: str) -> duckdb.DuckDBPyConnection:
+        """A connection that uses a database."""
+        with self._lock:
+            cursor = self._root.cursor()
+        cursor.execute(f"USE {name}")
+        return cursor
+
+    def abandon(self, name: str, *others: Device) -> None:
+        """Note that a database and other files are out of use. Safe in finalizers: `collect` gives them back."""
+        self._abandoned.append((name, others))
+
+    def collect(self) -> None:
+        """Detach what was abandoned."""
+        while self._abandoned:
+            try:
+                name, others = self._abandoned.popleft()
+            except IndexError:
+                return
+            with self._lock:
+                self._root.execute(f"DETACH {name}")
+            for device in (self._devices.pop(name), *others):
+                device.close()
+
+    @property
+    def memory(self) -> int:
+        """Bytes that DuckDB holds."""
+        with self._lock:
+            ((used,),) = self._root.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
+        return int(used or 0)
+
+    def is_disk_short(self, share: float) -> bool:
+        """Whether what was written here takes more than a share of the disk for views."""
+        return self.cache.written > share * settings().view_disk
+
+    def close(self) -> None:
+        """Give everything back."""
+        self._root.close()
+        self.cache.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+_engine: Engine | None = None
+_engine_lock = threading.Lock()
+
+
+def engine() -> Engine:
+    """The engine of this container."""
+    global _engine  # noqa: PLW0603 one per container
+    with _engine_lock:
+        if _engine is None:
+            _engine = Engine()
+            atexit.register(_engine.close)
+        return _engine
+
+
+def renew(broken: Engine) -> None:
+    """Take another engine from now on: DuckDB refuses all work of an instance after a fatal error."""
+    global _engine  # noqa: PLW0603 one per container
+    with _engine_lock:
+        if _engine is broken:
+            _engine = None
+
+
+def trim() -> None:
+    """Have the C library give freed memory back to the system, where it can be asked to."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _filesystem(devices: dict[str, Device]) -> Any:
+    from fsspec import AbstractFileSystem  # noqa: PLC0415 only readers of views need it
+
+    def device(path: str) -> Device | None:
+        return devices.get(path.removeprefix(f"{_SCHEME}://"))
+
+    sizes: dict[str, int] = {}
+
+    class Files(AbstractFileSystem):  # type: ignore[misc]
+        """Devices by name. Everything else, such as the write-ahead log of a database, is written nowhere."""
+
+        protocol = _SCHEME
+        cachable = False
+
+        def open(self, path: str, mode: str = "rb", **_: Any) -> io.RawIOBase:
+            """A file to read and write."""
+            found = device(path)
+            return _Handle(found, mode) if found is not None else _Nowhere(sizes, path)
+
+        def isfile(self, path: str) -> bool:
+            """Whether there is a file."""
+            found = device(path)
+            return found is not None and found.size > 0
+
+        exists = isfile
+
+        def isdir(self, path: str) -> bool:  # noqa: ARG002
+            """There are no folders."""
+            return False
+
+        def info(self, path: str, **_: Any) -> dict[str, Any]:
+            """The size of a file."""
+            found = device(path)
+            return {"name": path, "size": found.size if found else sizes.get(path, 0), "type": "file"}
+
+        def rm(self, path: str, **_: Any) -> None:
+            """Remove a file that was written nowhere; devices are closed by the engine."""
+            sizes.pop(path, None)
+
+        rm_file = rm
+
+        def glob(self, path: str, **_: Any) -> list[str]:
+            """The file itself."""
+            return [path]
+
+    return Files()
+
+
+class _Nowhere(io.RawIOBase):
+    """A file that forgets what is written to it, but not how much: DuckDB skips a checkpoint when its log is empty."""
+
+    def __init__(self, sizes: dict[str, int], path: str) -> None:
+        self._sizes, self._path = sizes, path
+        sizes[path] = 0
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:  # noqa: ARG002
+        return offset
+
+    def truncate(self, size: int | None = None) -> int:
+        self._sizes[self._path] = size or 0
+        return size or 0
+
+    def write(self, data: Any) -> int:
+        self._sizes[self._path] = self._sizes.get(self._path, 0) + len(data)
+        return len(data)
+
+
+class _Handle(io.RawIOBase):
+    """An open device."""
+
+    def __init__(self, device: Device, mode: str) -> None:
+        self._device = device
+        self._mode = mode
+        self._place = 0
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return "r" not in self._mode or "+" in self._mode
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._device.size}[whence]
+        self._place = start + offset
+        return self._place
+
+    def tell(self) -> int:
+        return self._place
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._device.read(self._place, self._device.size - self._place if size < 0 else size)
+        self._place += len(data)
+        return data
+
+    def write(self, data: Any) -> int:
+        self._device.write(self._place, data)
+        self._place += len(data)
+        return len(data)
+
+    def truncate(self, size: int | None = None) -> int:
+        size = self._place if size is None else size
+        self._device.truncate(size)
+        return size

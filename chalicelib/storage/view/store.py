@@ -1,0 +1,136 @@
+"""What a view is kept in: a database of its own in the container's engine, and the file of its documents."""
+
+from __future__ import annotations
+
+import queue
+import re
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.errors import NotFound, Unavailable
+from chalicelib.storage.view import engine as engines
+from chalicelib.storage.view.documents import Document, Documents
+from chalicelib.storage.view.engine import HEADERS, Engine
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from chalicelib.storage.view.devices import Device
+
+SMALL = 4 * 1024 * 1024
+"""Bytes of a database that is fetched whole when it is opened."""
+_BLOCK = 262_144
+_WORD = re.compile(r"\w+")
+
+
+class Store:
+    """A database with the tables of a view, and its documents."""
+
+    def __init__(self, database: Device | None = None, documents: Device | None = None) -> None:
+        """Open what a snapshot consists of, or something new and empty.
+
+        Args:
+            database: the file of the database.
+            documents: the file of the documents.
+        """
+        self.engine: Engine = engines.engine()
+        self.database = database or self.engine.device()
+        if self.database.size <= SMALL:
+            self.database.prefetch([(0, self.database.size)])
+        self.name = self.engine.attach(self.database)
+        self.documents = Documents(documents or self.engine.device(), self.engine.packs)
+        self.is_broken = False
+        """Whether nothing can be read from it any more."""
+        self._cursors: queue.SimpleQueue[duckdb.DuckDBPyConnection] = queue.SimpleQueue()
+        self._blocks: dict[str, dict[str, list[int]]] = {}
+        self._finalizer = weakref.finalize(self, self.engine.abandon, self.name, self.documents.device)
+        self._finalizer.atexit = False
+        self.writer = self.engine.cursor(self.name)
+        """The connection by which the tables are changed, by one thread at a time."""
+
+    def run(self, text: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """The rows of a statement that changes nothing; from any thread.
+
+        Raises:
+            Unavailable: what the statement needs cannot be fetched from S3 now.
+        """
+        with self.explained(), self._cursor() as cursor:
+            self._prefetch(text, cursor)
+            rows: list[Any] = cursor.execute(text, parameters).fetchall()
+            return rows
+
+    def get(self, places: Sequence[int]) -> list[Document]:
+        """The documents at places. Raises Unavailable as `run` does."""
+        with self.explained():
+            return self.documents.get(places)
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Inside, errors of the database that come of S3 are raised as such, and broken databases are noticed."""
+        try:
+            yield
+        except Exception as failure:
+            devices = (self.database, self.documents.device)
+            cause = next((device.failure for device in devices if device.failure), None)
+            for device in devices:
+                device.failure = None
+            if type(failure).__name__ in ("FatalException", "InternalException"):
+                self.is_broken = True
+                engines.renew(self.engine)
+                raise Unavailable("The project's view has to be read anew; try again.") from failure
+            if isinstance(cause, NotFound):  # swept: there is a newer snapshot
+                self.is_broken = True
+            if cause is not None:
+                raise Unavailable("Part of the project's snapshot cannot be read now; try again.") from cause
+            raise
+
+    def checkpoint(self) -> None:
+        """Compress what changed and write it to the file."""
+        with self.explained():
+            self.writer.execute(f"CHECKPOINT {self.name}")
+
+    def close(self) -> None:
+        """Give everything back; no reader is left."""
+        while not self._cursors.empty():
+            self._cursors.get().close()
+        self.writer.close()
+        if self._finalizer.detach():
+            self.engine.abandon(self.name, self.documents.device)
+        self.engine.collect()
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        try:
+            cursor = self._cursors.get_nowait()
+        except queue.Empty:
+            cursor = self.engine.cursor(self.name)
+        try:
+            yield cursor
+        finally:
+            self._cursors.put(cursor)
+
+    def _prefetch(self, text: str, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Fetch side by side the blocks of the columns that a statement names; what is wrong here costs time only."""
+        if self.database.size <= SMALL or self.database.is_local:
+            return
+        words = set(_WORD.findall(text))
+        for table in words & {"media", "localization", "state", "leaf", "file"}:
+            if f'"{table}"' not in text:
+                continue
+            if table not in self._blocks:
+                self._blocks[table] = self._block_map(table, cursor)
+            columns = self._blocks[table]
+            # Taken out first: another thread need not fetch them as well.
+            wanted = [block for column in words & columns.keys() for block in columns.pop(column, ())]
+            self.database.prefetch((HEADERS + block * _BLOCK, _BLOCK) for block in wanted)
+
+    def _block_map(self, table: str, cursor: duckdb.DuckDBPyConnection) -> dict[str, list[int]]:
+        rows = cursor.execute(
+            "SELECT column_name, block_id, additional_block_ids FROM pragma_storage_info(?)", [table]
+        ).fetchall()
+        found: dict[str, set[int]] = {}
+        for column, block, others in rows:
+            found.setdefault(column, set()).update(each for each in (block, *(others or ())) if each is not None)
+        return {column: sorted(block for block in blocks if block >= 0) for column, blocks in found.items()}
