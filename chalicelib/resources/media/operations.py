@@ -103,7 +103,7 @@ def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> C
     """Make one media or several images."""
     specs = call.body if isinstance(call.body, list) else [call.body]
     writer = Writer.of(call)
-    transcodes_service.check_uploads(call.target, specs)
+    transcodes_service.check_uploads(writer, call.target, specs)
     created = media_creation.create(writer, call.target, specs)
     # Clients send videos of formats that they do not know, such as MXF and 3GP, as they send images.
     created = [transcodes_service.start_upload(writer, call.target, *pair) for pair in zip(specs, created, strict=True)]

@@ -90,13 +90,13 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     return jobs[-1]
 
 
-def check_uploads(project: Project, specs: Sequence[MediaSpec]) -> None:
+def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec]) -> None:
     """Raise BadInput where a video among media to be created has a URL that nothing can be read from."""
     types = records.definitions(project.id).types(Kind.MEDIA)
     for spec in specs:
         if spec.url and not spec.reference_only and getattr(types.get(spec.type), "dtype", "") == "video":
             fetching.check_origin(spec.url)
-            fetching.open_source(spec.url, project.id)
+            fetching.open_source(spec.url, project.id, writer.scope)
 
 
 def start_upload(writer: Writer, project: Project, spec: MediaSpec, media: Media) -> Media:
