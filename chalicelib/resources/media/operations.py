@@ -29,7 +29,6 @@ from chalicelib.resources.media import deletion as media_deletion
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.schemas import MediaSpec, MediaUpdate
 from chalicelib.resources.media.service import project_with
-from chalicelib.resources.transcodes import service as transcodes_service
 
 TAG = "Media"
 ONE = entity(Kind.MEDIA)
@@ -91,7 +90,7 @@ def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
     if not is_id_wanted:
         for document in signed:
             del document["id"]
-    return Documents(documents=map(msgspec.json.encode, signed), columns=found.columns, present=found.present)
+    return replace(found, documents=map(msgspec.json.encode, signed))
 
 
 def count_media(call: Call[Project, MediaQuery, Any]) -> int:
@@ -103,10 +102,7 @@ def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> C
     """Make one media or several images."""
     specs = call.body if isinstance(call.body, list) else [call.body]
     writer = Writer.of(call)
-    transcodes_service.check_uploads(writer, call.target, specs)
-    created = media_creation.create(writer, call.target, specs)
-    # Clients send videos of formats that they do not know, such as MXF and 3GP, as they send images.
-    created = [transcodes_service.start_upload(writer, call.target, *pair) for pair in zip(specs, created, strict=True)]
+    created = media_creation.create_with_files(writer, call.target, specs)
     made = effective_permission.add_masks(call.scope, created)
     if isinstance(call.body, list):
         message = f"Successfully created {len(made)} media!"

@@ -284,3 +284,6 @@ def _narrows(parameters: MediaQuery, body: MediaIdQuery | None) -> bool:
     """Whether anything but `gid` chooses among the media."""
     plain = msgspec.structs.replace(parameters, gid=None)
     return plain != type(parameters)() or (body is not None and body != MediaIdQuery())
+
+
+media_creation.register_transcoding(check_uploads, start_upload)
