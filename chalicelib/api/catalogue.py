@@ -17,6 +17,7 @@ from chalicelib.resources.accounts import operations as accounts_operations
 from chalicelib.resources.algorithms import operations as algorithms_operations
 from chalicelib.resources.analyses import operations as analyses_operations
 from chalicelib.resources.annotations import localization_operations, state_operations
+from chalicelib.resources.annotators import operations as annotators_operations
 from chalicelib.resources.announcements import operations as announcements_operations
 from chalicelib.resources.applets import operations as applets_operations
 from chalicelib.resources.bookmarks import operations as bookmarks_operations
@@ -75,6 +76,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *applets_operations.OPERATIONS,
     *jobs_operations.OPERATIONS,
     *analyses_operations.OPERATIONS,
+    *annotators_operations.OPERATIONS,
     *frames_operations.OPERATIONS,
     *graphics_operations.OPERATIONS,
     *clips_operations.OPERATIONS,

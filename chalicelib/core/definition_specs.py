@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -21,22 +22,29 @@ MediaTypes = Annotated[list[Id], Meta(min_length=1)]
 class MediaTypeUpdate(Resource, kw_only=True):
     """What a PATCH of a media type may carry."""
 
+    unused: ClassVar = {"keep_original": "the original file is always kept"}
+
     name: TypeName | None = None
     description: Description | None = None
     elemental_id: Uuid | None = None
-    file_format: FileFormat | None = None
+    file_format: FileFormat | UnsetType | None = UNSET
     default_volume: Volume | None = None
     visible: bool | None = None
-    archive_config: list[ArchiveConfig] | None = None
-    streaming_config: list[ResolutionConfig] | None = None
-    overlay_config: dict[str, Any] | None = None
-    default_box: Id | None = None
-    default_line: Id | None = None
-    default_dot: Id | None = None
+    archive_config: list[ArchiveConfig] | UnsetType | None = UNSET
+    streaming_config: list[ResolutionConfig] | UnsetType | None = UNSET
+    overlay_config: dict[str, Any] | UnsetType | None = UNSET
+    default_box: Id | UnsetType | None = UNSET
+    default_line: Id | UnsetType | None = UNSET
+    default_dot: Id | UnsetType | None = UNSET
 
 
 class MediaTypeSpec(MediaTypeUpdate, kw_only=True):
     """What creates a media type."""
+
+    unused: ClassVar = {
+        "effective_permission": "it is computed",
+        "keep_original": "the original file is always kept",
+    }
 
     name: TypeName
     dtype: Literal["image", "video", "multi", "live"]
@@ -51,16 +59,24 @@ class LocalizationTypeUpdate(Resource, kw_only=True):
     name: TypeName | None = None
     description: Description | None = None
     elemental_id: Uuid | None = None
-    color_map: dict[str, Any] | None = None
+    color_map: dict[str, Any] | UnsetType | None = UNSET
+    """Colours are `[r, g, b]` or `[r, g, b, a]`, each 0 to 255, or `#RRGGBB`."""
     line_width: LineWidth | None = None
     visible: bool | None = None
     drawable: bool | None = None
     grouping_default: bool | None = None
     media_types: list[Id] | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse colours that cannot be drawn."""
+        if isinstance(self.color_map, dict):
+            check_color_map(self.color_map)
+
 
 class LocalizationTypeSpec(LocalizationTypeUpdate, kw_only=True):
     """What creates a localization type."""
+
+    unused: ClassVar = {"effective_permission": "it is computed"}
 
     name: TypeName
     dtype: Literal["box", "line", "dot", "poly"]
@@ -79,13 +95,15 @@ class StateTypeUpdate(Resource, kw_only=True):
     visible: bool | None = None
     grouping_default: bool | None = None
     delete_child_localizations: bool | None = None
-    default_localization: Id | None = None
+    default_localization: Id | UnsetType | None = UNSET
     extended_info: dict[str, Any] | None = None
     media_types: list[Id] | None = None
 
 
 class StateTypeSpec(StateTypeUpdate, kw_only=True):
     """What creates a state type."""
+
+    unused: ClassVar = {"effective_permission": "it is computed", "dtype": "it is always state"}
 
     name: TypeName
     association: Literal["Media", "Frame", "Localization"]
@@ -104,6 +122,8 @@ class LeafTypeUpdate(Resource, kw_only=True):
 
 class LeafTypeSpec(LeafTypeUpdate, kw_only=True):
     """What creates a leaf type."""
+
+    unused: ClassVar = {"dtype": "it is always leaf"}
 
     name: TypeName
     attribute_types: list[AttributeType] | None = None
@@ -154,17 +174,17 @@ class SectionUpdate(Resource, kw_only=True):
     path: SectionPath | None = None
     dtype: Literal["folder", "playlist", "saved_search"] | None = None
     tator_user_sections: SectionTag | None = None
-    object_search: Search | None = None
-    related_search: Search | None = None
+    object_search: Search | UnsetType | None = UNSET
+    related_search: Search | UnsetType | None = UNSET
     visible: bool | None = None
     explicit_listing: bool | None = None
     elemental_id: Uuid | None = None
     attributes: dict[str, Any] | None = None
     media_add: list[Id] | None = None
     media_del: list[Id] | None = None
-    lucene_string: str | None = None
-    media_bools: list[dict[str, Any]] | None = None
-    annotation_bools: list[dict[str, Any]] | None = None
+    lucene_string: str | UnsetType | None = UNSET
+    media_bools: list[dict[str, Any]] | UnsetType | None = UNSET
+    annotation_bools: list[dict[str, Any]] | UnsetType | None = UNSET
 
 
 class SectionSpec(Resource, kw_only=True):
@@ -201,3 +221,31 @@ class SectionBulkUpdate(Resource, kw_only=True):
     """What a PATCH of many sections may carry."""
 
     path_substitution: PathSubstitution | None = None
+
+
+def check_color_map(color_map: dict[str, Any]) -> None:
+    """Raise ValueError for a colour map with a malformed colour, which is named by its member."""
+    for member in ("default", "map", "version"):
+        found = color_map.get(member)
+        colors = {member: found} if member == "default" else found if found is not None else {}
+        if not isinstance(colors, dict):
+            message = f"color_map.{member}: must be an object of colours."
+            raise ValueError(message)  # noqa: TRY004 - msgspec makes it a refusal
+        for name, color in colors.items():
+            if color is not None and not _is_color(color):
+                where = f"color_map.{member}" if name == member else f"color_map.{member}.{name}"
+                message = (
+                    f"{where}: {color!r} is not a colour; accepted are [r, g, b] and [r, g, b, a], each 0 to 255, and "
+                    "'#RRGGBB'."
+                )
+                raise ValueError(message)
+
+
+def _is_color(color: Any) -> bool:
+    if isinstance(color, str):
+        return re.fullmatch(r"#[0-9A-Fa-f]{6}", color) is not None
+    numbers = color if isinstance(color, list) and len(color) in (3, 4) else []
+    return bool(numbers) and all(
+        isinstance(part, int | float) and not isinstance(part, bool) and 0 <= part <= 255  # noqa: PLR2004 - eight bits
+        for part in numbers
+    )

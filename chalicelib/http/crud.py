@@ -116,6 +116,7 @@ def record_operations(resource: RecordResource) -> tuple[Operation, ...]:
     word, many = resource.word, f"/rest/{resource.plural}/{{{resource.variable}}}"
     one = f"/rest/{word}/{{id}}"
     struct, noun = resource.kind.struct, resource.kind.title.lower()
+    a_noun = f"{'an' if noun.startswith(tuple('aeio')) else 'a'} {noun}"
     return (
         Operation(
             id=f"Get{word}List",
@@ -133,7 +134,7 @@ def record_operations(resource: RecordResource) -> tuple[Operation, ...]:
             id=f"Create{word}",
             method="POST",
             path=many,
-            summary=f"Make a {noun}.",
+            summary=f"Make {a_noun}.",
             needs=resource.write,
             addresses=resource.parent,
             query=resource.query,
@@ -157,7 +158,7 @@ def record_operations(resource: RecordResource) -> tuple[Operation, ...]:
             id=f"Update{word}",
             method="PATCH",
             path=one,
-            summary=f"Change a {noun}: the members given, and no others.",
+            summary=f"Change {a_noun}: the members given, and no others.",
             needs=resource.write,
             addresses=resource.one,
             body=resource.update,
@@ -169,7 +170,7 @@ def record_operations(resource: RecordResource) -> tuple[Operation, ...]:
             id=f"Delete{word}",
             method="DELETE",
             path=one,
-            summary=f"Delete a {noun}.",
+            summary=f"Delete {a_noun}.",
             needs=resource.write,
             addresses=resource.one,
             returns=MessageResponse,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,6 +10,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib.core.retry import BUSY
 from chalicelib.errors import Unavailable
 from chalicelib.queues.base import LARGEST, Message, encode
 from chalicelib.settings import settings
@@ -26,9 +25,6 @@ LONGEST_DELAY = 900
 """Seconds; SQS's limit."""
 SETTLED = 60
 """Seconds after which the request that sends a message is over, for messages that see to what it left."""
-ATTEMPTS = 5
-FIRST_PAUSE = 0.1
-"""Seconds before the messages that SQS refused of a batch are sent again; twice as many each time."""
 
 
 @lru_cache(maxsize=1)
@@ -109,9 +105,7 @@ def _send_batch(queue_url: str, bodies: list[str], delay: int) -> None:
         {"Id": str(index), "MessageBody": body, "DelaySeconds": delay} for index, body in enumerate(bodies)
     ]
     reason = ""
-    for attempt in range(ATTEMPTS):
-        if attempt:
-            time.sleep(FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1))  # noqa: S311 no secret
+    for _ in BUSY.attempts():
         try:
             refused = client().send_message_batch(QueueUrl=queue_url, Entries=waiting).get("Failed", [])
         except (ClientError, BotoCoreError) as failure:

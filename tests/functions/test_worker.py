@@ -7,19 +7,17 @@ import time
 import uuid
 from typing import Any
 
-import boto3
 import pytest
 
 from chalicelib import queues
 from chalicelib.errors import BadInput, Unavailable
 from chalicelib.queues import Message
+from chalicelib.queues import client as sqs
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.settings import settings
 from functions import worker as worker_module
 from functions.worker import Delivery, Died, GiveUp, Retry, worker
-
-SQS = boto3.client("sqs")
 
 
 class Note(Message, frozen=True, kw_only=True, tag="note.1"):
@@ -57,15 +55,17 @@ def text():
 def queue(monkeypatch):
     """A queue with dead letters, in the place of the clip queue."""
     name = f"test-{uuid.uuid4().hex}"
-    dead = SQS.create_queue(QueueName=f"{name}-dead")["QueueUrl"]
-    arn = SQS.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    dead = sqs().create_queue(QueueName=f"{name}-dead")["QueueUrl"]
+    arn = sqs().get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
     redrive = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": 3})
-    url = SQS.create_queue(QueueName=name, Attributes={"RedrivePolicy": redrive, "VisibilityTimeout": "60"})["QueueUrl"]
+    url = sqs().create_queue(QueueName=name, Attributes={"RedrivePolicy": redrive, "VisibilityTimeout": "60"})[
+        "QueueUrl"
+    ]
     known = settings()
     monkeypatch.setattr(worker_module, "settings", lambda: _Known(known, url))
     yield Queue(url, dead)
-    SQS.delete_queue(QueueUrl=url)
-    SQS.delete_queue(QueueUrl=dead)
+    sqs().delete_queue(QueueUrl=url)
+    sqs().delete_queue(QueueUrl=dead)
 
 
 class _Known:
@@ -86,10 +86,10 @@ class Queue:
         queues.send_many(self.url, sent)
 
     def put(self, body: str) -> None:
-        SQS.send_message(QueueUrl=self.url, MessageBody=body)
+        sqs().send_message(QueueUrl=self.url, MessageBody=body)
 
     def receive(self) -> list[dict[str, Any]]:
-        got = SQS.receive_message(QueueUrl=self.url, MaxNumberOfMessages=10, AttributeNames=["All"])
+        got = sqs().receive_message(QueueUrl=self.url, MaxNumberOfMessages=10, AttributeNames=["All"])
         return got.get("Messages", [])
 
     def deliver(self, handler, context=None) -> list[str]:
@@ -101,7 +101,7 @@ class Queue:
         failed = [item["itemIdentifier"] for item in answer["batchItemFailures"]]
         for message in batch:
             if message["MessageId"] not in failed:
-                SQS.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
+                sqs().delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
         return failed
 
     def die(self, handler) -> None:
@@ -114,7 +114,7 @@ class Queue:
 
     def return_all(self, batch) -> None:
         for message in batch:
-            SQS.change_message_visibility(
+            sqs().change_message_visibility(
                 QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
             )
 
@@ -144,7 +144,7 @@ class Queue:
         return self._count(self.dead, "ApproximateNumberOfMessages")
 
     def _count(self, url: str, name: str) -> int:
-        return int(SQS.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"][name])
+        return int(sqs().get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"][name])
 
 
 def test_a_handler_gets_its_message_and_how_it_was_delivered(queue, text):

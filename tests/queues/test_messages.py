@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import uuid
 
-import boto3
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from chalicelib import queues
+from chalicelib.core.retry import Retry
 from chalicelib.errors import TooLarge, Unavailable
 from chalicelib.queues import Message, Unreadable, sending
+from chalicelib.queues import client as sqs
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email.messages import SendEmail
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
 
-SQS = boto3.client("sqs")
 KINDS = (PlanTranscode, EncodePiece, AssembleTranscode, ImportImage, CutClip, SendEmail)
 EXAMPLES = (
     PlanTranscode(job="7f"),
@@ -31,14 +31,14 @@ EXAMPLES = (
 
 @pytest.fixture
 def queue():
-    url = SQS.create_queue(QueueName=f"test-{uuid.uuid4().hex}")["QueueUrl"]
+    url = sqs().create_queue(QueueName=f"test-{uuid.uuid4().hex}")["QueueUrl"]
     yield url
-    SQS.delete_queue(QueueUrl=url)
+    sqs().delete_queue(QueueUrl=url)
 
 
 def received(url):
     bodies = []
-    while got := SQS.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+    while got := sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
         bodies += [message["Body"] for message in got]
     return [queues.decode(body, KINDS) for body in bodies]
 
@@ -137,7 +137,7 @@ class FailingSqs:
 
 @pytest.fixture
 def failing(monkeypatch):
-    monkeypatch.setattr(sending, "FIRST_PAUSE", 0)
+    monkeypatch.setattr(sending, "BUSY", Retry(most=10, first=0, longest=0))
 
     def install(*answers):
         fake = FailingSqs(*answers)

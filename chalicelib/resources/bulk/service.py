@@ -20,7 +20,6 @@ the current rows.
 
 from __future__ import annotations
 
-import random
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
@@ -33,6 +32,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
 from chalicelib.core.commits import Edit
 from chalicelib.core.kinds import Kind
+from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import Conflict
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
@@ -244,9 +244,9 @@ class _Runner:
                     raise
             except Conflict:
                 conflicts += 1
-                if conflicts >= steps.ATTEMPTS:
+                if conflicts >= CONFLICTS.most:
                     raise
-                time.sleep(min(0.1, 0.002 * 2**conflicts) * random.random())  # noqa: S311
+                CONFLICTS.pause(conflicts)
                 progress.reload()
             else:
                 conflicts = 0

@@ -152,17 +152,25 @@ def _run(target: Run | StoredJob) -> Run:
     return target
 
 
-def _launched(call: Call[Project, NoQuery, Any], *, all_media: bool) -> JobsStarted:
-    token = call.headers.get("authorization", "").strip().partition(" ")[2].strip()
-    started = jobs_service.launch(call.target, call.scope, token, call.body, all_media=all_media)
-    uids = [run.uid for run in started.runs]
+def token_of(call: Call[Any, Any, Any]) -> str:
+    """The caller's token, for a workflow to work with."""
+    return call.headers.get("authorization", "").strip().partition(" ")[2].strip()
+
+
+def started(launched: jobs_service.Launched) -> JobsStarted:
+    """What a launch is answered with."""
+    uids = [run.uid for run in launched.runs]
     return JobsStarted(
-        message=f"Algorithm {started.algorithm.name} started successfully!",
+        message=f"Algorithm {launched.algorithm.name} started successfully!",
         id=list(uids),
         uid=uids,
-        gid=started.gid,
-        object=[msgspec.to_builtins(answer(shown(run))) for run in started.runs],
+        gid=launched.gid,
+        object=[msgspec.to_builtins(answer(shown(run))) for run in launched.runs],
     )
+
+
+def _launched(call: Call[Project, NoQuery, Any], *, all_media: bool) -> JobsStarted:
+    return started(jobs_service.launch(call.target, call.scope, token_of(call), call.body, all_media=all_media))
 
 
 OPERATIONS = (

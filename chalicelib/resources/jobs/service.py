@@ -78,6 +78,20 @@ def launch(project: Project, scope: Scope, token: str, spec: JobSpec, *, all_med
             refuses. Nothing was started.
     """
     algorithm = algorithms_service.named(project.id, spec.algorithm_name)
+    return start(project, scope, token, spec, algorithm, None, all_media=all_media)
+
+
+def start(
+    project: Project,
+    scope: Scope,
+    token: str,
+    spec: JobSpec,
+    algorithm: Algorithm,
+    source: bytes | None,
+    *,
+    all_media: bool,
+) -> Launched:
+    """As `launch`, for an algorithm that is at hand; with its manifest, where it is not a registered one."""
     caller = scope.caller
     if scope.project_level(project.id, ALGORITHM.name, lambda: algorithm) < scope.needed:
         message = f"Your permission on the algorithm {algorithm.name!r} is too low."
@@ -90,7 +104,8 @@ def launch(project: Project, scope: Scope, token: str, spec: JobSpec, *, all_med
     batches = _batches(media, algorithm.files_per_job)
     if not batches:
         return Launched(algorithm=algorithm, gid=gid, runs=[])
-    document = check(algorithms_service.source(project, algorithm), algorithms_service.engine_of(algorithm))
+    text = source or algorithms_service.source(project, algorithm)
+    document = check(text, algorithms_service.engine_of(algorithm))
     try:
         status_sync.engine_of(algorithm.cluster)
         namespace = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -68,19 +69,28 @@ class OneMediaQuery(Resource, kw_only=True):
 
 def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
     """All media that match, with presigned URLs where asked for."""
+    seconds, fields = call.query.presigned, call.query.fields
+    if seconds is None:
+        return list_matches(Kind.MEDIA, call)
+    is_id_wanted = fields is None or "id" in [name.strip() for name in fields.split(",")]
+    if not is_id_wanted:  # which keys are signed depends on the media
+        call = replace(call, query=msgspec.structs.replace(call.query, fields=f"{fields},id"))
     found = list_matches(Kind.MEDIA, call)
-    seconds = call.query.presigned
-    if seconds is None or isinstance(found, int):
+    if isinstance(found, int):
         return found
     documents = [msgspec.json.decode(document) for document in found.documents]
     signed = media_service.presigned_documents(
         call.caller.id,
+        call.project,
         documents,
         seconds,
         roles=call.query.presign_only or ROLES,
         fresh=bool(call.query.no_cache),
     )
-    return Documents(documents=map(msgspec.json.encode, signed), columns=found.columns, present=found.present)
+    if not is_id_wanted:
+        for document in signed:
+            del document["id"]
+    return replace(found, documents=map(msgspec.json.encode, signed))
 
 
 def count_media(call: Call[Project, MediaQuery, Any]) -> int:
@@ -91,7 +101,9 @@ def count_media(call: Call[Project, MediaQuery, Any]) -> int:
 def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> CreateListResponse | CreateResponse:
     """Make one media or several images."""
     specs = call.body if isinstance(call.body, list) else [call.body]
-    made = effective_permission.add_masks(call.scope, media_creation.create(Writer.of(call), call.target, specs))
+    writer = Writer.of(call)
+    created = media_creation.create_with_files(writer, call.target, specs)
+    made = effective_permission.add_masks(call.scope, created)
     if isinstance(call.body, list):
         message = f"Successfully created {len(made)} media!"
         return CreateListResponse(message=message, id=[one.id for one in made], object=[answer(one) for one in made])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET
 
 from chalicelib.access import authentication, users
 from chalicelib.access.authentication import Caller
@@ -52,8 +53,7 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
         if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
             continue
         found.append(_seen(projects_counts.within(project, call.scope), call.caller, level))
-    pictures = thumbs.urls(call.caller.id, [_picture(project) for project in found])
-    return [_pictured(project, pictures) for project in sorted(found, key=lambda project: project.id)]
+    return thumbs.show_projects(call.caller.id, sorted(found, key=lambda project: project.id))
 
 
 def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
@@ -76,7 +76,7 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
     project = _seen(projects_counts.within(projects_counts.refreshed(call.target), call.scope), call.caller, call.level)
-    return _pictured(project, thumbs.urls(call.caller.id, [_picture(project)]))
+    return thumbs.show_projects(call.caller.id, [project])[0]
 
 
 def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
@@ -89,7 +89,7 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
         change["elemental_id"] = elemental.lower()
     if upload := change.get("thumb"):
         change["thumb"] = thumbs.take_project(call.target, call.caller.id, upload)
-    elif "thumb" in change:
+    elif change.get("thumb") is not None:
         raise BadInput("thumb: the key of an upload is needed.")
     changed = records.edit(
         PROJECT_RECORD,
@@ -98,10 +98,9 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
         taken=projects_service.name_taken(),
     )
     if "thumb" in change:
-        thumbs.drop_replaced(call.target.thumb, changed.thumb)
+        thumbs.remove_replaced_project(call.target, changed.thumb)
     changed = projects_counts.within(changed, call.scope)
-    pictures = thumbs.urls(call.caller.id, [_picture(changed)])
-    seen = _pictured(_seen(changed, call.caller, call.level), pictures)
+    (seen,) = thumbs.show_projects(call.caller.id, [_seen(changed, call.caller, call.level)])
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 
@@ -115,8 +114,10 @@ def delete_project(call: Call[Project, NoQuery, None]) -> MessageResponse:
 
 def _check_buckets(body: ProjectUpdate, caller: Caller, organization: int) -> None:
     """Buckets are set by administrators of the organization, and only its own."""
-    wanted = [number for number in (body.bucket, body.upload_bucket, body.backup_bucket) if number is not None]
-    if wanted and authentication.organization_level(caller, organization) < Level.FULL:
+    absent = None if isinstance(body, ProjectSpec) else UNSET
+    named = [number for number in (body.bucket, body.upload_bucket, body.backup_bucket) if number is not absent]
+    wanted = [number for number in named if isinstance(number, int)]
+    if named and authentication.organization_level(caller, organization) < Level.FULL:
         raise Forbidden("Setting a bucket on a project needs administrative access in the organization.")
     for number in wanted:
         bucket = records.get(BUCKET, number)
@@ -138,17 +139,6 @@ def _seen(project: Project, caller: Caller, level: Level) -> Project:
         permission="Creator" if project.created_by == caller.id else _level_name(level),
         usernames=[user.display_name for user in names],
     )
-
-
-def _pictured(project: Project, urls: dict[str, str]) -> Project:
-    """The project with the URL of its picture instead of the key."""
-    key = _picture(project)
-    return msgspec.structs.replace(project, thumb=urls.get(key)) if key else project
-
-
-def _picture(project: Project) -> str | None:
-    """The key of a project's picture: the one it was given, else that of the first media that the caller may see."""
-    return project.thumb or project.first_thumb
 
 
 OPERATIONS = (

@@ -11,13 +11,13 @@ from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, PROJ
 from chalicelib.core.definitions import VERSION, Version
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now
+from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.resources.projects import purging
 from chalicelib.resources.versions import service as versions_service
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
-_ATTEMPTS = 5
 _MEMBERS_AT_ONCE = 20
 """Memberships made with the project itself; each is three rows of a transaction's hundred."""
 
@@ -59,7 +59,7 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
 
 def _store(project: Project, first: Version, memberships: list[Membership]) -> None:
     """All of it at once, unless the organization is just being deleted: then it gets no more projects."""
-    for _ in range(_ATTEMPTS):
+    for _ in CONFLICTS.attempts():
         change = Transaction()
         if records.guard(change, ORGANIZATION, project.organization).closing:
             raise Forbidden
@@ -97,7 +97,7 @@ def delete_project(project: Project) -> None:
 
 def _undisturbed(do: Callable[[], object]) -> None:
     """Do something that fails with NotFound where a membership is removed at the same time; again in that case."""
-    for _ in range(_ATTEMPTS):
+    for _ in CONFLICTS.attempts():
         try:
             do()
         except NotFound:

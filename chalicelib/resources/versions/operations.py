@@ -10,14 +10,13 @@ from chalicelib.core.definition_specs import VersionSpec, VersionUpdate
 from chalicelib.core.definitions import VERSION, Version
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
+from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.types import retirement
 from chalicelib.storage.dynamodb import ids, records
-
-_ATTEMPTS = 20
 
 
 class VersionQuery(Resource, kw_only=True):
@@ -37,7 +36,7 @@ def make_version(call: Call[Project, VersionQuery, VersionSpec]) -> Version:
     spec = call.body
     taken = Conflict("number: others made versions at the same time.")
     number = ids.reserve(VERSION.name)[0]
-    for _ in range(_ATTEMPTS):
+    for _ in CONFLICTS.attempts():
         known = records.definitions(call.project).versions
         _check_bases(known, spec.bases)
         version = Version(

@@ -13,10 +13,9 @@ from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
+from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow
-
-_TRIES = 5
 
 
 def count(key: str, limit: int, seconds: int, *, extend: bool = False) -> int | None:
@@ -34,7 +33,7 @@ def count(key: str, limit: int, seconds: int, *, extend: bool = False) -> int | 
     Raises:
         Unavailable: DynamoDB does not answer.
     """
-    for _ in range(_TRIES):
+    for _ in CONFLICTS.attempts():
         now = int(time.time())
         row = _row(key)
         ends = CounterRow.expires.set(now + seconds if extend else CounterRow.expires | (now + seconds))

@@ -20,6 +20,7 @@ from chalicelib.core.commits import Change, Edit
 from chalicelib.core.entities import Entity
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
+from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.storage.dynamodb import entity_rows
 from chalicelib.storage.dynamodb.entity_rows import ROWS_A_READ, Reading, Stored
@@ -32,7 +33,6 @@ __all__ = ["ROWS_A_READ", "Stored"]
 SMALL = 8
 """Up to so many new entities go into one transaction: fewer calls, though each write unit counts twice."""
 ROWS_A_SCAN = 1000
-EDIT_ATTEMPTS = 12
 _KNOWN_BATCHES = 100_000
 _encoder = msgspec.json.Encoder()
 _visible: set[tuple[Kind, int]] = set()
@@ -183,7 +183,7 @@ def edit(
         NotFound: there is none to see.
         Conflict: others were faster every time; nothing was changed.
     """
-    for _ in range(EDIT_ATTEMPTS):
+    for _ in CONFLICTS.attempts():
         before = stored(kind, number)
         after = how(before.entity)
         if after is None:

@@ -7,8 +7,6 @@ Rows come first, and then, in one call, their types and what is retired: a row i
 
 from __future__ import annotations
 
-import random
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +19,7 @@ from chalicelib.core.definitions import TYPE_RECORD
 from chalicelib.core.entities import STRUCT_OF, Entity, media_of
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.core.records import padded
+from chalicelib.core.retry import BUSY
 from chalicelib.core.revisions import Revision, up_to_date
 from chalicelib.errors import Unavailable
 from chalicelib.storage.dynamodb import records, retired
@@ -157,9 +156,8 @@ def write(rows: Sequence[EntityRow]) -> None:
 def _write_part(rows: Sequence[EntityRow]) -> None:
     table = EntityRow.Meta.table_name
     wanted: dict[str, Any] = {table: [{"PutRequest": {"Item": row.serialize()}} for row in rows]}
-    for attempt in range(10):
+    for _ in BUSY.attempts():
         wanted = write_batch(wanted)
         if not wanted:
             return
-        time.sleep(min(2.0, 0.05 * 2**attempt) * random.random())  # noqa: S311
     raise Unavailable("The database is too busy; nothing was created. Try again.")

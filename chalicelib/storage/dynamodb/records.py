@@ -19,6 +19,7 @@ from chalicelib.core.commits import GONE, Change
 from chalicelib.core.definitions import DEFINITION_STRUCT, Definitions
 from chalicelib.core.kinds import DefinitionKind
 from chalicelib.core.records import RecordKind
+from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -28,7 +29,6 @@ Key = tuple[str, str]
 
 ALONE = "@"
 BATCH = 100
-EDIT_ATTEMPTS = 12
 _encoder = msgspec.json.Encoder()
 
 
@@ -156,7 +156,7 @@ def edit(
         NotFound: there is no such record.
         Conflict: others were faster every time.
     """
-    for _ in range(EDIT_ATTEMPTS):
+    for _ in CONFLICTS.attempts():
         before, row = _read(kind, number)
         after = how(before)
         if after is None or after == before:

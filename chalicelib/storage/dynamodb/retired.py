@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import msgspec
 
 from chalicelib.core.kinds import DefinitionKind
+from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import Conflict
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 _SORT_KEY = "retired"
-_ATTEMPTS = 12
 _encode = msgspec.json.Encoder().encode
 
 
@@ -75,7 +75,7 @@ def add(change: Transaction, project: int, before: Standing, entry: Retired) -> 
 
 def settle(project: int, name: str) -> None:
     """Forget an entry whose rows are all buried; again is no error."""
-    for _ in range(_ATTEMPTS):
+    for _ in CONFLICTS.attempts():
         before = of(project)
         if before.named(name) is None:
             return

@@ -17,8 +17,6 @@ Whoever makes one reads the rows, makes a `Step` of each, and has all of them do
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -28,6 +26,7 @@ import msgspec
 from chalicelib.core.commits import GONE, Change, Edit
 from chalicelib.core.entities import Entity
 from chalicelib.core.kinds import Kind
+from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import Conflict
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.entities import Stored
@@ -40,8 +39,6 @@ LARGEST = 98
 """Steps of one `apply`: a transaction has place for the commit and a guard beside them."""
 MOST_REWRITTEN = 90
 """Rewrites that go with one `create`."""
-ATTEMPTS = 30
-"""With pauses of up to a tenth of a second: eight writers of one row on a busy machine needed more than a dozen."""
 _encoder = msgspec.json.Encoder()
 
 
@@ -79,12 +76,7 @@ def again(attempt: Callable[[], T]) -> T:
     Raises:
         Conflict: others were faster every time; nothing was changed.
     """
-    for turn in range(ATTEMPTS - 1):
-        try:
-            return attempt()
-        except Conflict:
-            time.sleep(min(0.1, 0.002 * 2**turn) * random.random())  # noqa: S311
-    return attempt()
+    return CONFLICTS.call(attempt, Conflict)
 
 
 def in_parts(numbers: Sequence[int], do: Callable[[Sequence[int]], None]) -> None:

@@ -8,8 +8,6 @@ change.run()
 
 from __future__ import annotations
 
-import random
-import time
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +17,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.core.commits import Change, Edit
+from chalicelib.core.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.dynamodb.tables import LogRow, Row, connection
 from chalicelib.storage.log import log
@@ -27,7 +26,6 @@ LARGEST = 100
 """Items that DynamoDB takes in one transaction."""
 LARGEST_BYTES = 3_500_000
 """Bytes of the documents of one transaction; DynamoDB takes 4 MB, keys and the commit's body of 350 KB with them."""
-ATTEMPTS = 40
 PATIENT = 2
 """So many lost races for a number, and the next commit takes the shortest way: others are writing all the time."""
 _NOT_MET = "ConditionalCheckFailed"
@@ -111,7 +109,7 @@ class Transaction:
             return 0
         with log.lock(self._project):
             seq = log.last(self._project) + 1
-            for attempt in range(ATTEMPTS):
+            for attempt in range(LOG.most):
                 commit = log.commit_of(self._project, seq, self._user, self._changes, self._edits)
                 if self._together(log.row(commit, hurried=attempt >= PATIENT), attempt):
                     log.seen(self._project, seq)
@@ -135,7 +133,7 @@ class Transaction:
 
     def _together(self, commit: LogRow | None, attempt: int = 0) -> bool:
         """Try once (again on passing conflicts). False: only the commit's number was taken."""
-        for again in range(ATTEMPTS):
+        for again in range(LOG.most):
             try:
                 self._write(commit)
             except TransactWriteError as failure:
@@ -148,7 +146,7 @@ class Transaction:
                         raise step.otherwise or Conflict("Somebody else changed this first.") from failure
                 if taken:
                     return False
-                time.sleep(min(0.2, 0.002 * 2 ** min(again + attempt, 8)) * random.random())  # noqa: S311
+                LOG.pause(again + attempt + 1)
             else:
                 return True
         raise Unavailable("The database is too busy; nothing was changed. Try again.")

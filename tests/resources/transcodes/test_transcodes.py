@@ -16,9 +16,9 @@ from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.log import log
-from chalicelib.storage.objects import objects
 from chalicelib.video import plan
 from chalicelib.video.source import BytesSource
+from tests import objects
 from tests.resources.media.samples import media_type, transcode, uploaded, video
 
 SMALL = [ResolutionConfig(resolution=64)]
@@ -46,7 +46,7 @@ def leftovers(project, uid):
 def files_of(media):
     """The objects in a media's folder."""
     found = entities.get(Kind.MEDIA, media)
-    folder = object_keys.media_key(records.get(PROJECT, found.project).organization, found.project, media, "")
+    folder = object_keys.media_prefix(records.get(PROJECT, found.project).organization, found.project, media)
     return list(objects.under(folder))
 
 
@@ -95,6 +95,19 @@ class TestTranscode:
         assert shown[-1] == (*about, [32, 48, 64], True, True)
         assert leftovers(project, said["id"]) == []
         assert pieces.count(said["id"]) == 0
+
+    @pytest.mark.parametrize("name", ["clip.mxf", "clip.3gp"])
+    def test_a_video_that_a_client_sends_as_an_image_is_transcoded(self, api, project, type_, name):
+        url = uploaded(api, project, video(10), name)
+        spec = {"type": type_, "name": name, "md5": "", "url": url, "uid": str(uuid.uuid1()), "gid": str(uuid.uuid1())}
+        said = api.post(f"Medias/{project}", spec)
+        assert said.status == 201, said.body
+        (job,) = said.json["object"]["attributes"]["_tator_import_workflow"]
+        api.drain()
+        assert api.get(f"Transcode/{job}").json["job"]["status"] == "succeeded"
+        assert api.get(f"Media/{said.json['id']}").json["num_frames"] == 10
+        missing = api.post(f"Medias/{project}", {**spec, "url": url.partition("?")[0] + "x"})
+        assert missing.status in (400, 403)
 
     def test_the_answer_serves_clients_of_every_version(self, api, project, type_):
         said = transcode(api, project, type_, video(10)).json

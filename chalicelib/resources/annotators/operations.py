@@ -1,0 +1,114 @@
+"""Annotators: registering them, asking one about a frame, running one on the media of a query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from chalicelib.core.accounts import Project
+from chalicelib.core.entities import Media
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import given
+from chalicelib.core.responses import CreateListResponse
+from chalicelib.http.addresses import PROJECT, entity, record_of_project
+from chalicelib.http.crud import RecordResource, record_operations
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.resources.annotators import service as annotators_service
+from chalicelib.resources.annotators.schemas import (
+    ANNOTATOR,
+    AnnotateSpec,
+    Annotator,
+    AnnotatorSpec,
+    AnnotatorUpdate,
+    Prediction,
+    PredictionSpec,
+)
+from chalicelib.resources.jobs.operations import JobsStarted, started, token_of
+from chalicelib.storage.dynamodb import ids, records
+
+TAG = "Annotators"
+
+
+def make_annotator(call: Call[Project, NoQuery, AnnotatorSpec]) -> Annotator:
+    """Register an annotator."""
+    members = given(call.body)
+    members["sealed"] = annotators_service.seal(call.body.headers or [])
+    members.pop("headers", None)
+    annotator = Annotator(id=0, project=call.project, **members)
+    annotators_service.check(annotator)
+    annotator.id = ids.reserve(ANNOTATOR.name)[0]
+    return records.create(ANNOTATOR, annotator)
+
+
+def change_annotator(call: Call[Annotator, NoQuery, AnnotatorUpdate], change: dict[str, Any]) -> dict[str, Any]:
+    """Replace what is given; a URL takes the place of an algorithm, and the other way round."""
+    if "headers" in change:
+        del change["headers"]
+        change["sealed"] = annotators_service.seal(call.body.headers or [])
+    if "url" in change and "algorithm" not in change:
+        change["algorithm"] = None
+    if "algorithm" in change and "url" not in change:
+        change["url"] = None
+    annotators_service.check(msgspec.structs.replace(call.target, **change))
+    return change
+
+
+def predict(call: Call[Media, NoQuery, PredictionSpec]) -> Prediction:
+    """What an annotator finds in a frame."""
+    return annotators_service.predict(call.target, call.body.annotator, call.body.frame)
+
+
+def annotate(call: Call[Project, NoQuery, AnnotateSpec]) -> JobsStarted:
+    """Run an annotator on media."""
+    return started(annotators_service.annotate(call.target, call.scope, token_of(call), call.body))
+
+
+OPERATIONS = (
+    *record_operations(
+        RecordResource(
+            word="Annotator",
+            plural="Annotators",
+            kind=ANNOTATOR,
+            tag=TAG,
+            parent=PROJECT,
+            one=record_of_project(ANNOTATOR),
+            read=Permission.VIEW,
+            write=Permission.FULL,
+            spec=AnnotatorSpec,
+            update=AnnotatorUpdate,
+            listed=lambda call: records.listed(ANNOTATOR, call.project),
+            made=make_annotator,
+            changed=change_annotator,
+        )
+    ),
+    Operation(
+        id="PredictBoxes",
+        method="POST",
+        path="/rest/Prediction/{id}",
+        summary="Ask an annotator about one frame of a media; nothing is written.",
+        details="The frame goes to the annotator's URL as a JPEG. `localizations` is what Annotate would write.",
+        needs=Permission.EXECUTE,
+        addresses=entity(Kind.MEDIA),
+        body=PredictionSpec,
+        returns=Prediction,
+        status=200,
+        handler=predict,
+        tag=TAG,
+    ),
+    Operation(
+        id="Annotate",
+        method="POST",
+        path="/rest/Annotate/{project}",
+        summary="Run an annotator on media in the background and write its boxes into a version.",
+        details="Each 20 media are a job, with progress, output, mail and cancellation as other jobs have. What the "
+        "version has of the annotator's type on these media is replaced.",
+        needs=Permission.EXECUTE,
+        addresses=PROJECT,
+        body=AnnotateSpec,
+        returns=CreateListResponse,
+        handler=annotate,
+        tag=TAG,
+    ),
+)

@@ -1,0 +1,101 @@
+"""The shapes of annotators: what registers one, what asks it for boxes, what it answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
+
+from chalicelib.core.integrations import NamedValue, Url
+from chalicelib.core.jobs import EmailSpec
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import Id, Name, Resource
+
+Convention = Literal["limn", "label-studio", "nuclio"]
+MOST_BOXES = 1_000
+"""Boxes of one frame."""
+Headers = Annotated[list[NamedValue], Meta(max_length=20)]
+AttributeName = Annotated[str, Meta(min_length=1, max_length=128)]
+
+
+class AnnotatorUpdate(Resource, kw_only=True):
+    """What a PATCH of an annotator may carry."""
+
+    name: Name | None = None
+    url: Url | None = None
+    convention: Convention | None = None
+    headers: Headers | None = None
+    algorithm: Name | None = None
+    type: Id | None = None
+    label_attribute: AttributeName | None = None
+    confidence_attribute: AttributeName | None = None
+
+
+class AnnotatorSpec(AnnotatorUpdate, kw_only=True):
+    """What registers an annotator: a URL, or the name of an algorithm; and the type of the boxes."""
+
+    name: Name
+    type: Id
+
+
+class Annotator(Resource, kw_only=True):
+    """A model that answers boxes. Its headers, which may hold a key, are never shown."""
+
+    hidden: ClassVar = frozenset({"sealed"})
+
+    id: int
+    project: int
+    name: Name
+    url: str | None = None
+    convention: Convention = "limn"
+    algorithm: str | None = None
+    type: int
+    label_attribute: str | None = None
+    confidence_attribute: str | None = None
+    sealed: str = ""
+    effective_permission: int = 0
+
+
+class PredictionSpec(Resource, kw_only=True):
+    """Which annotator is given which frame of a media."""
+
+    annotator: Id
+    frame: Annotated[int, Meta(ge=0)] = 0
+
+
+class Box(Resource, kw_only=True):
+    """A box in fractions of the width and height of the picture."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    label: str | None = None
+    confidence: float | None = None
+
+
+class Prediction(Resource, kw_only=True):
+    """What an annotator found in a frame, and the localizations that this would be, without media and version."""
+
+    boxes: list[Box]
+    localizations: list[dict[str, Any]]
+
+
+class AnnotateSpec(Resource, kw_only=True):
+    """Which annotator is run on which media and frames, and the version that its boxes are written to."""
+
+    annotator: Id
+    version: Id
+    media_ids: list[int] | None = None
+    media_query: Annotated[str, Meta(max_length=8192)] | None = None
+    """Parameters of GetMediaList, such as `?name=x`; it wins over `media_ids`."""
+    every: Annotated[int, Meta(ge=1, le=100_000)] = 1
+    """Each so manyth frame."""
+    start: Annotated[int, Meta(ge=0)] = 0
+    stop: Annotated[int, Meta(ge=0)] | None = None
+    """The frame before which to stop; the end of the media where not given."""
+    success_email_spec: EmailSpec | None = None
+    failure_email_spec: EmailSpec | None = None
+
+
+ANNOTATOR = RecordKind(name="annotator", struct=Annotator, title="Annotator", parent=("project", "project"))

@@ -1,0 +1,66 @@
+"""Annotators on this machine: one server that answers by each convention."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+BOX = {"x": 0.25, "y": 0.5, "width": 0.25, "height": 0.25, "label": "fish", "confidence": 0.75}
+
+
+class Server:
+    """`answer`, where it is set, is sent instead of boxes; `asked` holds what came: path, headers, body."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, dict[str, str], Any]] = []
+        self.answer: bytes | None = None
+        self.status = 200
+        owner = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *_: object) -> None:
+                """Nothing."""
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                owner.asked.append((self.path, dict(self.headers), body))
+                data = owner.answer if owner.answer is not None else json.dumps(owner.boxes(self.path, body)).encode()
+                self.send_response(owner.status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def boxes(self, path: str, body: Any) -> Any:
+        """The box by the convention of a path, of a picture of 64×48."""
+        if path.endswith("/predict"):
+            task = body["tasks"][0]["data"]["image"]
+            assert base64.b64decode(task.partition(",")[2])[:2] == b"\xff\xd8"
+            value = {"x": 25, "y": 50, "width": 25, "height": 25, "rectanglelabels": ["fish"]}
+            return {"results": [{"score": 0.75, "result": [{"type": "rectanglelabels", "value": value}]}]}
+        assert base64.b64decode(body["image"])[:2] == b"\xff\xd8"
+        if path.endswith("/nuclio"):
+            return [{"confidence": "0.75", "label": "fish", "points": [16, 24, 32, 36], "type": "rectangle"}]
+        return {"boxes": [BOX]}
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@contextmanager
+def running() -> Any:
+    """A server that answers."""
+    server = Server()
+    try:
+        yield server
+    finally:
+        server.close()
