@@ -7,7 +7,7 @@ bound: it assumes that no term spares the work of another.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from chalicelib.core.kinds import Kind
@@ -99,15 +99,15 @@ def check_cost(query: Query, rows_of: RowsOf) -> None:
     total = sum(seconds.values())
     if total <= BUDGET_SECONDS:
         return
-    ((part, most),) = seconds.most_common(1)
+    part = max(seconds, key=lambda each: seconds[each])
     raise BadInput(
         f"The query is too expensive: it is estimated at {total:.0f} s of processor time, and at most "
-        f"{BUDGET_SECONDS:.0f} s are allowed. {most:.0f} s of it are for {part}: use fewer or shorter ones, or split "
+        f"{BUDGET_SECONDS:.0f} s are allowed. {seconds[part]:.0f} s of it are for {part}: use fewer or shorter ones, or split "
         "the query into several requests."
     )
 
 
-def estimate(query: Query, rows_of: RowsOf) -> Counter[str]:
+def estimate(query: Query, rows_of: RowsOf) -> dict[str, float]:
     """Seconds of processor time of a checked query, by part. Arguments as for `check_cost`."""
     rows: dict[Kind, int] = {}
 
@@ -116,7 +116,7 @@ def estimate(query: Query, rows_of: RowsOf) -> Counter[str]:
             rows[kind] = rows_of(kind)
         return rows[kind]
 
-    seconds: Counter[str] = Counter()
+    seconds: dict[str, float] = defaultdict(float)
     for where in (query.where, *([query.incident] if query.incident else ())):
         for part, fixed, kind, per_row in _parts(where, query.kind):
             seconds[part] += fixed + (per_row * _NANO * count(kind) if per_row else 0.0)
