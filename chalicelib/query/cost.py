@@ -102,8 +102,8 @@ def check_cost(query: Query, rows_of: RowsOf) -> None:
     part = max(seconds, key=lambda each: seconds[each])
     raise BadInput(
         f"The query is too expensive: it is estimated at {total:.0f} s of processor time, and at most "
-        f"{BUDGET_SECONDS:.0f} s are allowed. {seconds[part]:.0f} s of it are for {part}: use fewer or shorter ones, or "
-        "split the query into several requests."
+        f"{BUDGET_SECONDS:.0f} s are allowed. {seconds[part]:.0f} s of it are for {part}: "
+        "use fewer or shorter ones, or split the query into several requests."
     )
 
 
