@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chalicelib.errors import LimnError
+from chalicelib.resources.email import project_emails, system_emails
 from chalicelib.resources.email import service as email_service
-from chalicelib.resources.email import system_emails
 from chalicelib.resources.email.messages import SendEmail
 from chalicelib.storage.objects import objects
 from functions.worker import Delivery, worker
@@ -14,7 +14,7 @@ RECEIVES = 4
 
 
 def _send(message: SendEmail, _: Delivery) -> None:
-    email_service.send_email(message, read=lambda bucket, key: objects.read(key, bucket=bucket))
+    email_service.send_email(message, read=lambda _bucket, path: objects.read(project_emails.attachment_key(path)))
 
 
 def _report(message: SendEmail, reason: Exception) -> bool:

@@ -231,7 +231,7 @@ class ProjectSpec(ProjectUpdate, kw_only=True):
 class Project(Resource, kw_only=True):
     """The container of all data. `permission` is the caller's own."""
 
-    hidden: ClassVar = frozenset({"created_by", "deleted", "first_thumb"})
+    hidden: ClassVar = frozenset({"created_by", "deleted", "first_thumb", "first_thumb_media"})
 
     id: int
     name: Name
@@ -244,6 +244,7 @@ class Project(Resource, kw_only=True):
     elemental_id: str
     thumb: str | None = None
     """The key of its picture, in answers a URL."""
+    first_thumb_media: int | None = None
     first_thumb: str | None = None
     """The key of the thumbnail of its first media that has one: its picture until it gets another."""
     created: Timestamp

@@ -1,15 +1,27 @@
-"""Keys of objects: where every file of a project lies, and whose a key is (`spec/4` §2.1).
+"""Keys of objects: where every file lies, whose a key is, and which keys the service may act on.
 
-_uploads/{day}/{organization}/{project}/{user}/{name}    what was uploaded for the service to take in
-_uploads/chunks/{upload}/{name}                          what a resumable upload makes on the way; removed with it
-{organization}/{project}/{media}/{name}                  the files of a media
-{organization}/{project}/files/{file}/{name}             the object of a File
-{organization}/{project}/temporary/{name}                clips and temporary files
-{organization}/{name}                                    what an organization has itself, such as its picture
-_pieces/{project}/{job}/{name}                           what a transcode makes on the way; removed with it
+    _uploads/{day}/{organization}/{project}/{user}/{name}    an upload that no media or File has taken in yet
+    _uploads/chunks/{upload}/{name}                          bytes of a resumable upload; removed with it
+    {organization}/{project}/{media}/{name}                  the files of a media
+    {organization}/{project}/files/{file}/{name}             the object of a File
+    {organization}/{project}/generic/{name}                  manifests of algorithms and pages of applets
+    {organization}/{project}/jobs/{job}/{name}               what runs of algorithms keep
+    {organization}/{project}/{name}                          the picture of a project
+    {organization}/{name}                                    the picture of an organization
+    user_data/{user}/avatar.{extension}                      the picture of a user
+    _temporary/{project}/{name}                              clips and temporary files
+    _pieces/{project}/{job}/{name}                           intermediate files of a transcode; removed with it
+    projects/{project}/{name}, answers/{name}                in the views bucket: commits, snapshots, large answers
 
 A name that ends with `@` and a number, before its extension, lies in the organization's bucket of that number:
 `1/2/3/720_AbCdEfGhIj@12.mp4`. Every other lies in the buckets of the deployment.
+
+A caller can guess the form of a key, so a key in a request or in a stored document is only text (`str`). The functions
+of `storage/objects` take an `ObjectKey`, and there are three ways to one (docs/decisions/043):
+
+- the service builds it: `media_key`, `upload_key`, …;
+- an `authorize_…` function compares the text with the owner it must belong to;
+- it was listed below an `ObjectPrefix`, which the service built.
 """
 
 from __future__ import annotations
@@ -19,24 +31,96 @@ import re
 import secrets
 import string
 import uuid
+from dataclasses import InitVar, dataclass
+from typing import final
 
 from chalicelib.errors import BadInput, Forbidden
 
 UPLOADS = "_uploads"
 PIECES = "_pieces"
 TEMPORARY = "_temporary"
+GENERIC = "generic"
+_LONGEST = 1024
 _LONGEST_NAME = 200
 _LONGEST_EXTENSION = 16
 _UNSAFE = re.compile(r"[^\w.()+=@,!' -]", re.ASCII)
-_NUMBER = re.compile(r"[1-9][0-9]{0,18}")
+_NUMBER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_NAME = re.compile(r"[^/\x00-\x1f\x7f]{1,512}")
+_AVATAR = re.compile(r"avatar\.(?:jpg|png)")
+_MARK = re.compile(r"@([1-9][0-9]{0,14})(?:\.[^.@/]*)?")
 _UPLOAD_PARTS = 6
 _MEDIA_PARTS = 4
 _FILE_PARTS = 5
-_MARK = re.compile(r"@([1-9][0-9]{0,14})(?:\.[^.@/]*)?")
+_PICTURE_PARTS = 3
+
+
+class _Proof:
+    """What only this module can pass to the constructors of keys."""
+
+
+_PROOF = _Proof()
+
+
+@final
+@dataclass(frozen=True, order=True, slots=True)
+class ObjectKey:
+    """The name of an object that the service may sign, read, write or remove.
+
+    Attributes:
+        path: the key as the store knows it.
+    """
+
+    path: str
+    proof: InitVar[_Proof]
+
+    def __post_init__(self, proof: _Proof) -> None:
+        """Refuse to make one outside this module."""
+        if proof is not _PROOF:
+            message = "An ObjectKey is made by the functions of core/object_keys.py."
+            raise TypeError(message)
+
+    def __str__(self) -> str:
+        """The key as text, for documents and messages."""
+        return self.path
+
+
+@final
+@dataclass(frozen=True, order=True, slots=True)
+class ObjectPrefix:
+    """The beginning of keys that the service has built, a slash at the end: `prefix + "name"` is a key below it."""
+
+    path: str
+    proof: InitVar[_Proof]
+
+    def __post_init__(self, proof: _Proof) -> None:
+        """Refuse to make one outside this module."""
+        if proof is not _PROOF or not self.path.endswith("/"):
+            message = "An ObjectPrefix is made by the functions of core/object_keys.py."
+            raise TypeError(message)
+
+    def __str__(self) -> str:
+        """The prefix as text."""
+        return self.path
+
+    def __add__(self, name: str) -> ObjectKey:
+        """The key of an object below the prefix; `name` may have folders. Raises BadInput for `..` and the like."""
+        return _made(self.path + name)
+
+    def folder(self, name: str) -> ObjectPrefix:
+        """The prefix of a folder below this one."""
+        return _folder(f"{self.path}{name}/")
+
+    def holds(self, key: ObjectKey) -> bool:
+        """Whether a key is below the prefix."""
+        return key.path.startswith(self.path)
+
+
+# --- names ---------------------------------------------------------------------------------------------------------
 
 
 def name_for(filename: str | None) -> str:
-    """A name nobody has used: the caller's with ten random letters, or a uuid where none is given.
+    """A new name: the caller's with ten random letters, or a uuid where none is given.
 
     Folders are left out of it, and what is not a plain letter, digit or mark becomes `_`.
     """
@@ -49,7 +133,7 @@ def name_for(filename: str | None) -> str:
 
 
 def in_bucket(name: str, bucket: int | None) -> str:
-    """A name, marked with the registered bucket its object is to lie in, where it is one."""
+    """A name, marked with the number of the registered bucket that its object lies in, if it lies in one."""
     if bucket is None:
         return name
     stem, extension = posixpath.splitext(name)
@@ -64,92 +148,14 @@ def bucket_of(key: str) -> int | None:
 
 
 def home_of(key: str) -> int | None:
-    """The organization whose object a key names; None where the key does not begin with one."""
+    """The organization that a key begins with; None where it does not begin with one."""
     parts = key.split("/")
     place = 2 if parts[0] == UPLOADS else 0
     return int(parts[place]) if len(parts) > place and _NUMBER.fullmatch(parts[place]) else None
 
 
-def upload_key(organization: int, project: int, user: int, name: str, day: str) -> str:
-    """Where an upload that belongs to nothing yet lies; `day` is `YYYY-MM-DD`."""
-    return f"{UPLOADS}/{day}/{organization}/{project}/{user}/{name}"
-
-
-def media_key(organization: int, project: int, media: int, name: str) -> str:
-    """Where a file of a media lies."""
-    return f"{organization}/{project}/{media}/{name}"
-
-
-def file_key(organization: int, project: int, file: int, name: str) -> str:
-    """Where the object of a File lies."""
-    return f"{organization}/{project}/files/{file}/{name}"
-
-
-def temporary_key(project: int, name: str) -> str:
-    """Where a temporary file lies."""
-    return f"{TEMPORARY}/{project}/{name}"
-
-
-def pieces_prefix(project: int, job: str) -> str:
-    """Where a transcode keeps what it makes on the way, a slash at the end."""
-    return f"{PIECES}/{project}/{job}/"
-
-
-def chunks_prefix(upload: str) -> str:
-    """Where a resumable upload keeps what is in no part yet, a slash at the end."""
-    return f"{UPLOADS}/chunks/{upload}/"
-
-
-def project_of(key: str) -> int:
-    """The project a key belongs to.
-
-    Raises:
-        BadInput: the key has not the form of any key.
-    """
-    parts = key.split("/")
-    if parts[0] == UPLOADS:
-        numbers = parts[2:5] if len(parts) == _UPLOAD_PARTS else []
-        place = 1
-    else:
-        numbers = parts[:2] if _MEDIA_PARTS <= len(parts) <= _FILE_PARTS else []
-        place = 1
-    if not numbers or not all(_NUMBER.fullmatch(number) for number in numbers) or not all(parts):
-        message = f"key: {key!r} is malformed; it is to be organization/project/media/name or begin with {UPLOADS}/."
-        raise BadInput(message)
-    return int(numbers[place])
-
-
-def organization_of(key: str) -> int | None:
-    """The organization whose own a key is, `organization/name`; None where it is a project's or nobody's."""
-    first, _, name = key.partition("/")
-    return int(first) if name and "/" not in name and _NUMBER.fullmatch(first) else None
-
-
-def check_project(key: str, project: int) -> None:
-    """Raise Forbidden unless a key belongs to a project, BadInput where it is malformed."""
-    if project_of(key) != project:
-        message = f"key: {key!r} does not belong to project {project}."
-        raise Forbidden(message)
-
-
-def check_media(key: str, organization: int, project: int, media: int) -> None:
-    """Raise Forbidden unless a key is one of a media's own: `organization/project/media/name` (`spec/4` §4.2)."""
-    parts = key.split("/")
-    if len(parts) != _MEDIA_PARTS or parts[:3] != [str(organization), str(project), str(media)] or not parts[3]:
-        message = f"path: {key!r} is not one of media {media}: {organization}/{project}/{media}/name."
-        raise Forbidden(message)
-
-
-def check_file(key: str, organization: int, project: int, file: int) -> None:
-    """Raise Forbidden unless a key is one of a File's own: `organization/project/files/file/name` (`spec/4` §8.3)."""
-    folder, _, name = key.rpartition("/")
-    if folder != f"{organization}/{project}/files/{file}" or not name:
-        message = f"path: {key!r} is not one of File {file}: {organization}/{project}/files/{file}/name."
-        raise Forbidden(message)
-
-
 def owner_of(key: str) -> tuple[int, str, int] | None:
-    """In whose folder a key lies: the project, `media` or `file`, and its id; None where in nobody's."""
+    """In whose folder a key lies: the project, `media` or `file`, and its id; None for any other key."""
     parts = key.split("/")
     if len(parts) == _MEDIA_PARTS and all(map(_NUMBER.fullmatch, parts[:3])):
         return int(parts[1]), "media", int(parts[2])
@@ -158,6 +164,233 @@ def owner_of(key: str) -> tuple[int, str, int] | None:
     return None
 
 
+def uploader_of(key: str) -> int | None:
+    """The user whose upload a key is; None for any other key."""
+    parts = key.split("/")
+    is_upload = len(parts) == _UPLOAD_PARTS and parts[0] == UPLOADS and _NUMBER.fullmatch(parts[4])
+    return int(parts[4]) if is_upload else None
+
+
+def is_organizations(key: str) -> bool:
+    """Whether a key has the form of an organization's own: `organization/name`."""
+    first, _, name = key.partition("/")
+    return bool(name) and "/" not in name and _NUMBER.fullmatch(first) is not None
+
+
 def is_url(path: str) -> bool:
     """Whether a path is a URL rather than a key of ours."""
     return "://" in path
+
+
+# --- keys that the service builds ----------------------------------------------------------------------------------
+
+
+def upload_key(organization: int, project: int, user: int, name: str, day: str) -> ObjectKey:
+    """Where an upload that belongs to nothing yet lies; `day` is `YYYY-MM-DD`."""
+    return _made(f"{UPLOADS}/{day}/{organization}/{project}/{user}/{name}")
+
+
+def media_key(organization: int, project: int, media: int, name: str) -> ObjectKey:
+    """Where a file of a media lies."""
+    return media_prefix(organization, project, media) + name
+
+
+def media_prefix(organization: int, project: int, media: int) -> ObjectPrefix:
+    """Where the files of a media lie."""
+    return _folder(f"{organization}/{project}/{media}/")
+
+
+def project_prefix(organization: int, project: int) -> ObjectPrefix:
+    """Where all files of a project lie that it keeps until it is purged."""
+    return _folder(f"{organization}/{project}/")
+
+
+def file_key(organization: int, project: int, file: int, name: str) -> ObjectKey:
+    """Where the object of a File lies."""
+    return _made(f"{organization}/{project}/files/{file}/{name}")
+
+
+def generic_key(organization: int, project: int, name: str) -> ObjectKey:
+    """Where the manifest of an algorithm or the page of an applet lies."""
+    return _made(f"{organization}/{project}/{GENERIC}/{name}")
+
+
+def job_prefix(organization: int, project: int, job: str) -> ObjectPrefix:
+    """Where a run of an algorithm, or the launch it belongs to, keeps its files."""
+    return _folder(f"{organization}/{project}/jobs/{job}/")
+
+
+def project_picture_key(organization: int, project: int, name: str) -> ObjectKey:
+    """Where the picture of a project lies."""
+    return _made(f"{organization}/{project}/{name}")
+
+
+def organization_key(organization: int, name: str) -> ObjectKey:
+    """Where an upload for an organization lies, such as its picture."""
+    return _made(f"{organization}/{name}")
+
+
+def avatar_key(user: int, extension: str) -> ObjectKey:
+    """Where the picture of a user lies."""
+    return _made(f"user_data/{user}/avatar.{extension}")
+
+
+def temporary_key(project: int, name: str) -> ObjectKey:
+    """Where a temporary file lies."""
+    return temporary_prefix(project) + name
+
+
+def temporary_prefix(project: int) -> ObjectPrefix:
+    """Where the temporary files of a project lie."""
+    return _folder(f"{TEMPORARY}/{project}/")
+
+
+def pieces_prefix(project: int, job: str = "") -> ObjectPrefix:
+    """Where a transcode keeps its intermediate files; where all of a project do, if no job is given."""
+    return _folder(f"{PIECES}/{project}/{job}/" if job else f"{PIECES}/{project}/")
+
+
+def chunks_prefix(upload: str) -> ObjectPrefix:
+    """Where a resumable upload keeps the bytes that are in no part yet."""
+    return _folder(f"{UPLOADS}/chunks/{upload}/")
+
+
+def view_prefix(project: int) -> ObjectPrefix:
+    """Where a project's objects in the views bucket lie."""
+    return _folder(f"projects/{project}/")
+
+
+def answer_key() -> ObjectKey:
+    """A new key in the views bucket for an answer that is too large for the API."""
+    return _made(f"answers/{uuid.uuid4().hex}")
+
+
+def trial_key() -> ObjectKey:
+    """A new key for an object that shows whether a bucket can be used."""
+    return _made(f"_trial/{uuid.uuid4().hex}")
+
+
+def listed(prefix: ObjectPrefix, path: str) -> ObjectKey:
+    """A key that a store listed below a prefix, whatever other characters it has."""
+    if not path.startswith(prefix.path):
+        message = f"{path!r} does not lie below {prefix.path!r}"
+        raise ValueError(message)
+    return ObjectKey(path, _PROOF)
+
+
+# --- keys that somebody names --------------------------------------------------------------------------------------
+
+
+def authorize_project_key(path: str, organization: int, project: int) -> ObjectKey:
+    """The key of an upload, a media's file, a File's object or a generic file of one project.
+
+    Raises:
+        BadInput: the text has not the form of any of these.
+        Forbidden: it is a key of another project, or begins with another organization.
+    """
+    parts = path.split("/")
+    owners: list[str] = []
+    if parts[0] == UPLOADS:
+        if len(parts) == _UPLOAD_PARTS and _DAY.fullmatch(parts[1]):
+            owners = parts[2:5]
+    elif owner_of(path) or (len(parts) == _MEDIA_PARTS and parts[2] == GENERIC):
+        owners = parts[:2]
+    if not owners or not all(map(_NUMBER.fullmatch, owners)) or not _is_sound(path):
+        message = (
+            f"key: {path[:200]!r} is malformed; a key is organization/project/media/name or begins with {UPLOADS}/."
+        )
+        raise BadInput(message)
+    if owners[:2] != [str(organization), str(project)]:
+        message = f"key: {path!r} does not belong to project {project}."
+        raise Forbidden(message)
+    return _made(path)
+
+
+def authorize_media_key(path: str, organization: int, project: int, media: int) -> ObjectKey:
+    """The key of a file of one media: `organization/project/media/name`. Raises Forbidden for any other text."""
+    if not _is_in(path, f"{organization}/{project}/{media}"):
+        message = f"path: {path[:200]!r} is not one of media {media}: {organization}/{project}/{media}/name."
+        raise Forbidden(message)
+    return _made(path)
+
+
+def authorize_file_key(path: str, organization: int, project: int, file: int) -> ObjectKey:
+    """The key of a File's object: `organization/project/files/file/name`. Raises Forbidden for any other text."""
+    if not _is_in(path, f"{organization}/{project}/files/{file}"):
+        message = f"path: {path[:200]!r} is not one of File {file}: {organization}/{project}/files/{file}/name."
+        raise Forbidden(message)
+    return _made(path)
+
+
+def authorize_organization_key(path: str, organization: int) -> ObjectKey:
+    """The key of an organization's own object: `organization/name`. Raises Forbidden for any other text.
+
+    A deeper key, `organization/project/…`, is a project's: an administrator of the organization may not even be a
+    member there.
+    """
+    if not _is_in(path, str(organization)):
+        message = f"key: {path[:200]!r} does not belong to organization {organization}: {organization}/name."
+        raise Forbidden(message)
+    return _made(path)
+
+
+def authorize_picture_key(path: str, organization: int, project: int) -> ObjectKey:
+    """The key of a project's own picture: `organization/project/name`. Raises Forbidden for any other text."""
+    if not _is_in(path, f"{organization}/{project}"):
+        message = f"thumb: {path[:200]!r} is not a picture of project {project}."
+        raise Forbidden(message)
+    return _made(path)
+
+
+def authorize_avatar_key(path: object, user: int) -> ObjectKey | None:
+    """The key of a user's own avatar; None for any other value, such as one that an older release stored unchecked."""
+    if not isinstance(path, str) or not _is_in(path, f"user_data/{user}"):
+        return None
+    return _made(path) if _AVATAR.fullmatch(path.rpartition("/")[2]) else None
+
+
+def authorize_own_upload(path: str, organization: int, project: int, user: int, member: str) -> ObjectKey:
+    """The key of an upload that a user made for a project.
+
+    Raises:
+        BadInput: it is another key; the message begins with `member`.
+    """
+    parts = path.split("/")
+    if len(parts) != _UPLOAD_PARTS or parts[0] != UPLOADS or not _DAY.fullmatch(parts[1]) or not _is_sound(path):
+        message = f"{member}: the key of an upload is needed, {UPLOADS}/day/organization/project/user/name."
+        raise BadInput(message)
+    owners = (("organization", organization), ("project", project), ("user", user))
+    for (word, own), given in zip(owners, parts[2:5], strict=True):
+        if given != str(own):
+            message = f"{member}: the upload belongs to another {word} ({given[:30]})."
+            raise BadInput(message)
+    return _made(path)
+
+
+def authorize_view_key(path: str, project: int) -> ObjectKey:
+    """The key of a project's object in the views bucket, as a row of its log names it. Raises ValueError."""
+    return listed(view_prefix(project), path)
+
+
+def _is_in(path: str, folder: str) -> bool:
+    """Whether a text names an object directly in a folder."""
+    return path.rpartition("/")[0] == folder and _is_sound(path)
+
+
+def _is_sound(path: str) -> bool:
+    """Whether every reader takes a key for the same object: no empty or relative part, no control character."""
+    return len(path.encode(errors="replace")) <= _LONGEST and all(
+        _NAME.fullmatch(part) and part not in (".", "..") for part in path.split("/")
+    )
+
+
+def _made(path: str) -> ObjectKey:
+    if not _is_sound(path):
+        message = f"key: {path[:200]!r} cannot be the key of an object."
+        raise BadInput(message)
+    return ObjectKey(path, _PROOF)
+
+
+def _folder(path: str) -> ObjectPrefix:
+    _made(path.removesuffix("/"))
+    return ObjectPrefix(path, _PROOF)

@@ -25,7 +25,7 @@ from infra.local import database, dynamo_transactions, dynamodb, outbox, s3_inde
 from infra.local.contents import FILES
 from infra.local.dynamo_rows import Rows
 
-ACCESS_KEY = "AKIALIMNLOCALSTACK00"
+ACCESS_KEY = dynamodb.ACCESS_KEY
 SECRET_KEY = "limn-local-stack-secret-key-is-no-secret"  # noqa: S105 -- opens nothing but this process
 REGION = "us-east-1"
 ACCOUNT = DEFAULT_ACCOUNT_ID

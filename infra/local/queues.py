@@ -110,9 +110,7 @@ class Pollers:
         """
         self._stopping.set()
         for source in self.sources:
-            shelf = shelf_of(queue_of(source.queue_url, self.region))
-            with shelf.changed:
-                shelf.changed.notify_all()
+            shelf_of(queue_of(source.queue_url, self.region)).wake()
         deadline = None if timeout is None else time.monotonic() + timeout
         for thread in self._threads:
             thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))

@@ -32,7 +32,7 @@ from infra.local.contents import BLOCK, Body, Reader
 from infra.local.database import CannotStore, Damaged
 from infra.local.requests import Malformed
 from infra.local.s3_objects import open_content
-from infra.local.signatures import UNSIGNED, Claim, Denied, Request, split_query, verify
+from infra.local.signatures import UNSIGNED, Claim, Denied, Request, byte_range, split_query, verify
 
 ALLOWED_METHODS = "GET, PUT, HEAD, POST, DELETE"
 LARGEST_OTHER = 8 * 1024 * 1024
@@ -378,26 +378,3 @@ class _Handler(requests.Handler):
             return
         for block in [body] if isinstance(body, bytes) else body:
             self.wfile.write(block)
-
-
-def byte_range(header: str, size: int) -> tuple[int, int] | None:
-    """What a Range header asks for, as (start, length); None where it is to be ignored.
-
-    Raises:
-        Denied: it lies outside the object.
-    """
-    unit, _, text = header.partition("=")
-    first, dash, last = text.strip().partition("-")
-    if unit.strip() != "bytes" or not dash or "," in text or not (first + last).isdigit():
-        return None
-    if first and last and int(last) < int(first):
-        return None
-    if not first:
-        length = min(int(last), size)
-        start = size - length
-    else:
-        start = int(first)
-        length = min(int(last) if last else size, size - 1) - start + 1
-    if length <= 0:
-        raise Denied("InvalidRange", "The requested range is not satisfiable", 416)
-    return start, length

@@ -207,3 +207,26 @@ def signature(request: Request, claim: Claim, secret: str) -> str:
 
 def _quote(text: str, safe: str = "") -> str:
     return quote(text.encode("utf-8", "surrogateescape"), safe=f"{safe}-_.~")
+
+
+def byte_range(header: str, size: int) -> tuple[int, int] | None:
+    """What a Range header asks for, as (start, length); None where it is to be ignored.
+
+    Raises:
+        Denied: it lies outside the object.
+    """
+    unit, _, text = header.partition("=")
+    first, dash, last = text.strip().partition("-")
+    if unit.strip() != "bytes" or not dash or "," in text or not (first + last).isdigit():
+        return None
+    if first and last and int(last) < int(first):
+        return None
+    if not first:
+        length = min(int(last), size)
+        start = size - length
+    else:
+        start = int(first)
+        length = min(int(last) if last else size, size - 1) - start + 1
+    if length <= 0:
+        raise Denied("InvalidRange", "The requested range is not satisfiable", 416)
+    return start, length

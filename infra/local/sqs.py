@@ -49,7 +49,9 @@ class Shelf:
     """
 
     def __init__(self, name: str) -> None:
-        self.changed = threading.Condition()
+        self._changed = threading.Condition()
+        """Never held while the database is locked or asked: a transaction that sends messages wakes those who wait."""
+        self._changes = 0
         self._name = name
         self._database = database.current()
 
@@ -63,8 +65,13 @@ class Shelf:
     def append(self, message: Message) -> None:
         """Store a message, or the new state of one; it can be received once it is neither delayed nor invisible."""
         self._store(message)
-        with self.changed:
-            self.changed.notify_all()
+        self.wake()
+
+    def wake(self) -> None:
+        """Have all that wait for a message look again."""
+        with self._changed:
+            self._changes += 1
+            self._changed.notify_all()
 
     def _store(self, message: Message) -> None:
         doc = pack([getattr(message, name) for name in _MEMBERS])
@@ -91,14 +98,18 @@ class Shelf:
         """Receive up to `count` messages, waiting for the first up to `wait` seconds or until `stopped()`."""
         deadline = now() + wait * 1000
         while True:
-            with self.changed:
-                due, moment = self.next_due(), now()
-                if due is None or due > moment:
-                    if moment >= deadline or stopped():
-                        return []
-                    # until then nothing happens, or `append` says so
-                    self.changed.wait((min(deadline, deadline if due is None else due) - moment) / 1000 + 0.0005)
-                    continue
+            with self._changed:
+                seen = self._changes
+            due, moment = self.next_due(), now()
+            if due is None or due > moment:
+                if moment >= deadline or stopped():
+                    return []
+                # until then nothing happens, or `wake` says so
+                latest = min(deadline, deadline if due is None else due)
+                with self._changed:
+                    if self._changes == seen:
+                        self._changed.wait((latest - moment) / 1000 + 0.0005)
+                continue
             taken = self._take(queue, count, visibility)
             if taken:
                 return taken
@@ -123,17 +134,14 @@ class Shelf:
                     self._store(message)
                     taken.append(message)
         if dead:
-            letters = shelf_of(queue.dead_letter_queue).changed
-            with letters:
-                letters.notify_all()
+            shelf_of(queue.dead_letter_queue).wake()
         return taken
 
     def delete(self, handle: str) -> None:
         """Delete the message with this receipt handle, the latest or an earlier one; twice does no harm."""
         number = _id_in(handle)
         self._database.write("DELETE FROM messages WHERE id = ? AND queue = ?", number, self._name)
-        with self.changed:
-            self.changed.notify_all()
+        self.wake()
 
     def remove(self, message: Message) -> None:
         """Remove a message, as from a list."""
@@ -153,14 +161,12 @@ class Shelf:
                 )
             message.visible_at = now() + seconds * 1000
             self._store(message)
-        with self.changed:
-            self.changed.notify_all()
+        self.wake()
 
     def clear(self) -> None:
         """Delete every message."""
         self._database.write("DELETE FROM messages WHERE queue = ?", self._name)
-        with self.changed:
-            self.changed.notify_all()
+        self.wake()
 
     def counts(self) -> tuple[int, int, int]:
         """How many messages can be received, are delayed, and are in flight."""
@@ -276,7 +282,7 @@ def _on_shelf(own: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callabl
     return replace
 
 
-def _send(
+def send(
     self: SQSBackend,
     queue: Queue,
     message_body: str,
@@ -287,6 +293,7 @@ def _send(
     system_attributes: dict[str, Any] | None = None,
     validate_group_id: bool = True,
 ) -> Message:
+    """Send a message to a standard queue."""
     self._validate_message(queue, message_body, int(delay_seconds or 0), deduplication_id, group_id, validate_group_id)
     delay = int(queue.delay_seconds if delay_seconds is None else delay_seconds)
     if delay > MAXIMUM_MESSAGE_DELAY:
@@ -329,7 +336,7 @@ def _purge(_: SQSBackend, queue: Queue) -> None:
 
 
 _BACKEND = {
-    "send_message": _on_shelf(_send),
+    "send_message": _on_shelf(send),
     "receive_message": _on_shelf(_receive),
     "delete_message": _on_shelf(_delete),
     "change_message_visibility": _on_shelf(_change_visibility),

@@ -94,7 +94,7 @@ def frames(folder: Path, line: Line) -> None:
     The store answers from memory: its own time, some 20 ms a request on AWS, comes on top.
     """
     from chalicelib.resources.media import streams
-    from chalicelib.storage.objects import objects
+    from tests import objects
     from tests.resources.media.samples import media_type
     from tests.service import new_user
 

@@ -55,9 +55,9 @@ class Folder:
         self.requests, self.bytes = 0, 0
         self.is_slow = False
 
-    def write(self, key: str, body: bytes | BinaryIO, content_type: str = "", bucket: Any = None) -> None:
+    def write(self, key: Any, body: bytes | BinaryIO, content_type: str = "", bucket: Any = None) -> None:
         """Store an object."""
-        path = self.root / key
+        path = self.root / str(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             if isinstance(body, bytes):
@@ -66,14 +66,14 @@ class Folder:
                 while data := body.read(1 << 22):
                     file.write(data)
 
-    def read_range(self, key: str, offset: int, length: int, *, bucket: Any = None) -> bytes:
+    def read_range(self, key: Any, offset: int, length: int, *, bucket: Any = None) -> bytes:
         """A range of an object."""
         self._wait(length)
-        with (self.root / key).open("rb") as file:
+        with (self.root / str(key)).open("rb") as file:
             file.seek(offset)
             return file.read(length)
 
-    def get_view_object(self, key: str) -> bytes:
+    def get_view_object(self, _project: int, key: str) -> bytes:
         """A whole object."""
         path = self.root / key
         if not path.exists():
@@ -81,10 +81,10 @@ class Folder:
         self._wait(path.stat().st_size)
         return path.read_bytes()
 
-    def size(self, key: str, *, bucket: Any = None) -> int | None:
+    def size(self, key: Any, *, bucket: Any = None) -> int | None:
         """The size of an object."""
         self._wait(0)
-        path = self.root / key
+        path = self.root / str(key)
         return path.stat().st_size if path.exists() else None
 
     def _wait(self, length: int) -> None:

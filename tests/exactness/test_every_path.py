@@ -21,12 +21,12 @@ from chalicelib.core.accounts import ProjectSpec
 from chalicelib.core.definitions import ResolutionConfig
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.settings import settings
-from chalicelib.storage.objects import objects
 from chalicelib.video.frame import decode_original
 from chalicelib.video.probe import probe
 from chalicelib.video.source import FileSource
 from infra.local import aws
 from infra.local.s3_front import S3Front
+from tests import objects
 from tests.faults import figures
 from tests.resources.media.samples import media_type, transcode
 from tests.service import Api, new_user

@@ -21,8 +21,8 @@ from chalicelib.resources.jobs.engines.base import Away
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import objects
 from functions import jobs as function
+from tests import objects
 from tests.faults import picture
 from tests.faults.crashes import Killed
 from tests.faults.rewind import restart

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from chalicelib.core.kinds import Kind
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.settings import settings
-from chalicelib.storage.objects import objects
 from infra.local import aws, dynamo_rows
+from tests import objects
 
 _MASKS = (
     (re.compile(r"\$argon2id\$[^\"\\\\]*"), "<password>"),

@@ -34,12 +34,12 @@ from chalicelib.resources.types.messages import BuryRetired
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.objects import objects
 from chalicelib.storage.view import views
 from functions.worker import RECEIVES
 from infra.local import aws, dynamo_rows
 from infra.local.queues import Context, event_of, failures, queue_of
 from infra.local.sqs import shelf_of
+from tests import objects
 from tests.faults import figures, picture, test_retirement_crashes, workflows
 from tests.faults.crashes import Killed, KilledReading, crasher, points
 from tests.faults.rewind import restart, rewinding

@@ -13,8 +13,9 @@ from chalicelib.resources.types.messages import BuryRetired
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import retired
 from chalicelib.storage.log import intents, log
-from chalicelib.storage.objects import objects, owners
+from chalicelib.storage.objects import owners
 from chalicelib.storage.view import views
+from tests import objects
 from tests.faults.test_transcode_crashes import Killed, Killer
 from tests.resources.annotations.boxes import EVERYTHING, settle
 

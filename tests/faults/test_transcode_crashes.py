@@ -20,9 +20,9 @@ from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePi
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.log import log
-from chalicelib.storage.objects import objects
 from chalicelib.video import plan
 from chalicelib.video.frame import decode_frames
+from tests import objects
 from tests.resources.media.samples import media_type, shade, transcode, video
 
 KINDS = (PlanTranscode, EncodePiece, AssembleTranscode)

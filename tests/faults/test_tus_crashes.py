@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.contract import world as worlds
 from tests.faults import figures
 from tests.faults.crashes import MODES, Killed, KilledReading, crasher

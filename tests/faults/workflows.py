@@ -16,7 +16,7 @@ from chalicelib.core.accounts import USER
 from chalicelib.core.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now
 from chalicelib.storage.dynamodb import ids, records
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.contract import world as worlds
 from tests.contract.examples import body_of, query_of
 from tests.resources.algorithms.test_algorithms import MANIFEST

@@ -82,8 +82,9 @@ def subject():
 
 
 @pytest.fixture
-def picture():
-    place = {"Bucket": settings().upload_bucket, "Key": f"_uploads/{uuid.uuid4().hex}.png"}
+def picture(project, organization):
+    key = f"_uploads/2026-01-01/{organization}/{project}/1/{uuid.uuid4().hex}.png"
+    place = {"Bucket": settings().upload_bucket, "Key": key}
     boto3.client("s3").put_object(**place, Body=PICTURE)
     return Attachment(bucket=place["Bucket"], key=place["Key"], name="cod.png")
 

@@ -23,9 +23,10 @@ from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.objects import placement
 from chalicelib.storage.objects import tus_uploads as uploads
 from functions import jobs, upkeep
+from tests import objects
 from tests.infra.registered import Registered
 from tests.queue_runner import Context, deliver
 from tests.resources.algorithms.test_algorithms import saved, spec
@@ -204,7 +205,7 @@ class Upkeep:
         self.api.made(f"TemporaryFiles/{self.project}", {"name": "a", "url": url, "lookup": "b", "hours": 1})
         stray = key.rpartition("/")[0] + "/stray.jpg"
         objects.write(stray, b"x")
-        object_cleanup.release(self.project, [stray, key])
+        object_cleanup.release(self.project, [objects.key(stray), objects.key(key)])
         size = LARGEST_CHUNK
         broken = begun(self.api, self.project, 3 * size, bytes(size))
         for number, part in ((1, bytes(size)), (2, b"x")):

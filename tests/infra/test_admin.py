@@ -19,11 +19,11 @@ from chalicelib.errors import NotFound
 from chalicelib.resources.accounts import administration, creation, registration
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import objects
 from chalicelib.storage.view import views
 from chalicelib.storage.view.snapshot_records import folder
 from infra import admin
 from infra.local.operator_page import OperatorPage
+from tests import objects
 from tests.journeys.stack import ROOT, Stack
 from tests.resources.annotations.boxes import settle
 from tests.service import Api, new_user

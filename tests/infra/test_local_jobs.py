@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.infra import local_jobs
 from tests.infra.local_jobs import ended, launched, manifest, python, shell, statuses
 

@@ -32,13 +32,13 @@ from chalicelib.resources.types import retirement
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired
 from chalicelib.storage.log import log
-from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.objects import placement
 from chalicelib.storage.view import snapshots, views
 from functions import compact, jobs
 from infra.local import aws
 from infra.local.schedule import Timer, run
 from infra.templates import FUNCTIONS, load, of_type
-from tests import roles
+from tests import objects, roles
 from tests.infra.registered import Registered
 from tests.infra.schedules import Batch, Upkeep, key_of, later
 from tests.queue_runner import deliver

@@ -17,10 +17,10 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, ids, records
 from chalicelib.storage.dynamodb.tables import EntityRow
 from chalicelib.storage.log import archive, log
-from chalicelib.storage.objects import objects
 from chalicelib.storage.view import snapshots, views
 from chalicelib.storage.view.snapshot_records import current, folder, forget, pointer
 from chalicelib.storage.view.view import View
+from tests import objects
 from tests.storage.test_snapshots import contents
 
 

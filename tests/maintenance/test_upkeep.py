@@ -18,9 +18,10 @@ from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import cursors, entities, ids, records
 from chalicelib.storage.log import log, scheduled_tasks
-from chalicelib.storage.objects import objects, owners
+from chalicelib.storage.objects import owners
 from functions import upkeep as function
 from infra.local.schedule import Timer, run
+from tests import objects
 from tests.resources.media.samples import media_type, picture, uploaded
 
 
@@ -280,7 +281,7 @@ class TestLeftovers:
         number, key = image(api, project, type_)
         stray = key.rpartition("/")[0] + "/stray.jpg"
         objects.write(stray, b"x")
-        object_cleanup.release(project, [stray, key])
+        object_cleanup.release(project, [objects.key(stray), objects.key(key)])
         upkeep.look_after(project)
         assert objects.size(stray) is None
         assert objects.size(key)

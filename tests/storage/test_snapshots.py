@@ -27,7 +27,7 @@ from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import archive, log
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.view import files as view_files
 from chalicelib.storage.view import snapshot_records, snapshots
 from chalicelib.storage.view.cache import Views
@@ -37,6 +37,7 @@ from chalicelib.storage.view.snapshot_records import current, folder, pointer
 from chalicelib.storage.view.state import State
 from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.view import Gap, View
+from tests import objects
 from tests.query.query_rig import box, media, type_of, types
 from tests.query.query_worlds import PROJECT, change_of, world
 
@@ -303,7 +304,7 @@ class TestCompaction:
 
         def keys() -> set[str]:
             found = objects.under(folder(project), bucket=settings().views_bucket)
-            return {key.removeprefix(folder(project)) for key in found}
+            return {key.removeprefix(folder(project).path) for key in found}
 
         snapshots.sweep(project)
         assert {part.key for part in first.parts} <= keys()
@@ -345,7 +346,7 @@ class Killed(BaseException):
 
 
 STEPS = [
-    (objects, "write"),
+    (service_objects, "write"),
     (snapshot_records, "_swap"),
     (log, "expire"),
     (compaction, "mark"),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable
-from typing import Any, TypeGuard
+from typing import Any
 
 import msgspec
 
+from chalicelib.core import object_keys
 from chalicelib.core.accounts import User
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.storage.objects import objects
@@ -39,8 +40,8 @@ def with_url(user: User, seconds: int | None) -> User:
     """
     if seconds is None:
         return user
-    key: object = user.profile.get(MEMBER)
-    url = objects.presign_get(key, seconds) if is_own_key(key, user.id) else None
+    key = object_keys.authorize_avatar_key(user.profile.get(MEMBER), user.id)
+    url = objects.presign_get(key, seconds) if key else None
     return msgspec.structs.replace(user, profile={**user.profile, MEMBER: url})
 
 
@@ -66,21 +67,12 @@ def store(user: int, encoded: str) -> str:
     ending = next((ending for begins, ending in _SIGNATURES.items() if picture.startswith(begins)), None)
     if ending is None:
         raise BadInput("new_avatar: it is neither a JPEG nor a PNG.")
-    key = f"{_folder(user)}avatar.{ending}"
+    key = object_keys.avatar_key(user, ending)
     objects.write(key, picture, f"image/{'jpeg' if ending == 'jpg' else 'png'}")
-    return key
+    return key.path
 
 
-def remove(user: int, key: Any) -> None:
+def remove(user: int, path: object) -> None:
     """Remove a picture that its user no longer has; what is not a picture of the user stays."""
-    if is_own_key(key, user):
+    if key := object_keys.authorize_avatar_key(path, user):
         objects.remove([key])
-
-
-def is_own_key(key: object, user: int) -> TypeGuard[str]:
-    """Whether a stored member of a profile names a picture of its user, and nothing else."""
-    return isinstance(key, str) and key in {f"{_folder(user)}avatar.{ending}" for ending in _SIGNATURES.values()}
-
-
-def _folder(user: int) -> str:
-    return f"user_data/{user}/"

@@ -29,7 +29,7 @@ ONE = record_of_project(ALGORITHM)
 
 def save_manifest(call: Call[Project, NoQuery, AlgorithmManifestSpec]) -> AlgorithmManifest:
     """Keep an uploaded manifest with the project."""
-    name = saved_files.save(call.target, call.body.name, call.body.upload_url)
+    name = saved_files.save(call.target, call.body.name, call.body.upload_url, call.scope)
     return AlgorithmManifest(url=saved_files.url_of(call.project, name))
 
 

@@ -12,8 +12,10 @@ import secrets
 from dataclasses import dataclass
 from mimetypes import guess_type
 
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
@@ -21,7 +23,6 @@ from chalicelib.storage.objects import objects
 
 LARGEST = 4_000_000
 """Bytes of a file: what the API can serve."""
-FOLDER = "generic"
 PATH = "/media"
 _UNSAFE = re.compile(r"[^\w.()+=@,!-]", re.ASCII)
 _NAME = re.compile(r"[\w.()+=@,!-]{1,240}", re.ASCII)
@@ -38,7 +39,7 @@ class Page:
     headers: dict[str, str]
 
 
-def save(project: Project, name: str, url: str) -> str:
+def save(project: Project, name: str, url: str, scope: Scope) -> str:
     """Fetch a file and keep it under a name that nobody has used; that name.
 
     Raises:
@@ -46,7 +47,7 @@ def save(project: Project, name: str, url: str) -> str:
         BadInput: there is nothing.
         TooLarge: it has more than `LARGEST` bytes.
     """
-    body = fetching.fetch(url, project.id, LARGEST)
+    body = fetching.fetch(url, project.id, LARGEST, scope)
     stem, extension = posixpath.splitext(_UNSAFE.sub("_", re.split(r"[/\\]", name)[-1]))
     stored = f"{stem[:_LONGEST_STEM]}_{secrets.token_hex(8)}{extension[:_LONGEST_EXTENSION]}"
     objects.write(_key(project, stored), body, guess_type(stored)[0] or "application/octet-stream")
@@ -84,7 +85,7 @@ def read(project: Project, name: str) -> bytes:
 def remove(project: Project, url: str | None) -> None:
     """Remove a file, given as `{project}/{name}`; one that is none is no error."""
     name = (url or "").rpartition("/")[2]
-    if _NAME.fullmatch(name):
+    if _NAME.fullmatch(name) and name not in (".", ".."):
         objects.remove([_key(project, name)])
 
 
@@ -132,10 +133,8 @@ def policy() -> str:
 
 
 def _is_kept(project: Project, name: str) -> bool:
-    return bool(_NAME.fullmatch(name)) and objects.size(_key(project, name)) is not None
+    return bool(_NAME.fullmatch(name)) and name not in (".", "..") and objects.size(_key(project, name)) is not None
 
 
-def _key(project: Project, name: str) -> str:
-    key = f"{project.organization}/{project.id}/{FOLDER}/{name}"
-    object_keys.check_project(key, project.id)
-    return key
+def _key(project: Project, name: str) -> ObjectKey:
+    return object_keys.generic_key(project.organization, project.id, name)

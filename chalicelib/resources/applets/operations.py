@@ -25,10 +25,10 @@ ONE = record_of_project(APPLET)
 
 def save_file(call: Call[Project, NoQuery, GenericFileSpec]) -> GenericFile:
     """Keep an uploaded file with the project."""
-    fetching.check_origin(call.body.upload_url)
+    fetching.check_source(call.body.upload_url, call.project, call.scope)
     if call.body.name is None:
         raise BadInput("Request body validation error", "'name' is a required property.")
-    name = saved_files.save(call.target, call.body.name, call.body.upload_url)
+    name = saved_files.save(call.target, call.body.name, call.body.upload_url, call.scope)
     return GenericFile(
         name=call.body.name,
         project=call.project,

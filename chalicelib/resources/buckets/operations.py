@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chalicelib.core import object_keys
 from chalicelib.core.accounts import PROJECT, Organization
 from chalicelib.core.integrations import BUCKET, Bucket, BucketSpec, BucketUpdate
 from chalicelib.core.permissions import Permission
@@ -41,7 +42,7 @@ def remove_bucket(call: Call[Bucket, NoQuery, None]) -> None:
         if not project.deleted and number in (project.bucket, project.upload_bucket, project.backup_bucket):
             raise BadInput(f"Bucket {number} is still used by project {project.id} ({project.name}).")
         if number in placement.noted(project.id):
-            prefix = f"{call.target.organization}/{project.id}/"
+            prefix = object_keys.project_prefix(call.target.organization, project.id)
             if next(iter(objects.under(prefix, bucket=number)), None) is not None:
                 raise BadInput(f"Bucket {number} still holds files of project {project.id} ({project.name}).")
     records.remove(BUCKET, number)

@@ -13,6 +13,7 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core import object_keys, origins
 from chalicelib.core.accounts import Project
 from chalicelib.core.integrations import BUCKET, Bucket, BucketUpdate
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.origins import Address
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
@@ -116,7 +117,9 @@ def _check_works(name: str, shown: dict[str, Any], config: dict[str, Any]) -> No
     if not _NAME.fullmatch(name):
         raise BadInput("name: the bucket's name is letters, digits, dots, hyphens and underscores.")
     try:
-        placement.made(name, shown["store_type"], config, shown["external_host"]).presign_put("a", 60)
+        placement.made(name, shown["store_type"], config, shown["external_host"]).presign_put(
+            object_keys.trial_key(), 60
+        )
     except (ValueError, TypeError, AttributeError, BotoCoreError) as failure:
         raise BadInput("config: the store cannot be used with it.", type(failure).__name__) from failure
 
@@ -217,7 +220,7 @@ def named(project: Project, name: str, bucket: int | None) -> str:
     return object_keys.in_bucket(name, bucket)
 
 
-def media_key(project: Project, media: int, name: str) -> str:
+def media_key(project: Project, media: int, name: str) -> ObjectKey:
     """Where a file that the service makes for a media lies: in the project's own bucket, if it has one."""
     return object_keys.media_key(project.organization, project.id, media, named(project, name, project.bucket))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from chalicelib.core.entities import Media
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, LimnError, NotFound, Unavailable
 from chalicelib.queues import send
 from chalicelib.resources.clips.messages import CutClip
@@ -41,16 +42,25 @@ def get(media: Media, user: int, ranges: list[str], quality: int | None, *, reen
         Unavailable: it was not cut in time.
     """
     wanted = _order(media, ranges, quality, reencode=reencode)
-    if _size(wanted) <= (LARGEST_ENCODED if reencode else LARGEST_COPIED):
+    if _size(media.project, wanted) <= (LARGEST_ENCODED if reencode else LARGEST_COPIED):
         file = temporary_files_service.new(media.project, user, "clip.mp4", _lookup(wanted), 24)
         # The file is listed only once it is whole; a crash before that leaves an object that its bucket removes.
         return _answer(temporary_files_service.add(_filled(file, wanted)))
     return wait(_send(media, user, wanted).id)
 
 
-def _size(wanted: ClipOrder) -> int:
+def _size(project: int, wanted: ClipOrder) -> int:
     """Bytes of the fragments that a clip is made of."""
-    return clip.copied_size(streams.segments(wanted.segment_info), wanted.ranges)
+    return clip.copied_size(streams.segments(_places(project, wanted)[1]), wanted.ranges)
+
+
+def _places(project: int, wanted: ClipOrder) -> tuple[streams.Place, streams.Place]:
+    """The video of a clip and its segment file. Raises BadInput where the media may not name one of them."""
+    found = streams.locate(project, wanted.media, (wanted.path, wanted.segment_info))
+    if wanted.path not in found or wanted.segment_info not in found:
+        message = f"Media {wanted.media} names a video that is not its own."
+        raise BadInput(message)
+    return found[wanted.path], found[wanted.segment_info]
 
 
 def _answer(file: TemporaryFile) -> VideoClip:
@@ -65,8 +75,8 @@ def _order(media: Media, ranges: list[str], quality: int | None, *, reencode: bo
     found = clip.parse_ranges(ranges, streams.frames_of(stream))
     return ClipOrder(
         media=media.id,
-        path=stream.path,
-        segment_info=stream.segment_info or "",
+        path=stream.entry.path,
+        segment_info=stream.entry.segment_info or "",
         ranges=list(found),
         fps=media.fps or 25.0,
         reencode=reencode,
@@ -133,13 +143,14 @@ def cut(number: int) -> None:
 
 def _filled(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
     """The file with its clip, whose object is stored."""
-    key, segments = temporary_files_service.key_of(file), streams.segments(wanted.segment_info)
+    video, segment_info = _places(file.project, wanted)
+    key, segments = temporary_files_service.key_of(file), streams.segments(segment_info)
     if wanted.reencode:
-        made = _encode(wanted, segments, key)
+        made = _encode(wanted, video, segments, key)
     else:
         ranges = clip.copied_ranges(segments, wanted.ranges)
-        source = streams.StreamSource(wanted.path, header_size(segments), ranges)
-        if _size(wanted) <= LARGEST_COPIED:
+        source = streams.StreamSource(video, header_size(segments), ranges)
+        if _size(file.project, wanted) <= LARGEST_COPIED:
             out = io.BytesIO()
             made = clip.copy_clip(source, segments, wanted.ranges, out)
             out.seek(0)
@@ -153,10 +164,10 @@ def _filled(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
     return msgspec.structs.replace(file, status="ready", start_frames=starts, end_frames=ends)
 
 
-def _encode(wanted: ClipOrder, segments: SegmentInfo, key: str) -> clip.Clip:
+def _encode(wanted: ClipOrder, video: streams.Place, segments: SegmentInfo, key: ObjectKey) -> clip.Clip:
     """Encode a clip in a child process and store it."""
     fps = Fraction(wanted.fps).limit_denominator(1001)
-    source = streams.StreamSource(wanted.path, header_size(segments))
+    source = streams.StreamSource(video, header_size(segments))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "clip.mp4"
         made = isolation.run(tasks.encode_clip, source, segments, wanted.ranges, fps, path)

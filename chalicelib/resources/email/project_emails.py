@@ -8,8 +8,9 @@ from chalicelib.access import users
 from chalicelib.access.authentication import Caller, membership
 from chalicelib.access.scope import Scope
 from chalicelib.core import email_addresses, object_keys
-from chalicelib.core.accounts import USER
+from chalicelib.core.accounts import PROJECT, USER
 from chalicelib.core.jobs import EmailSpec
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput
 from chalicelib.resources.email import service as email_service
@@ -41,11 +42,9 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
     attachments = []
     size = 0
     for wanted in spec.attachments or []:
-        object_keys.check_project(wanted.key, project)
-        attachments.append(Attachment(bucket=objects.bucket_of(wanted.key), key=wanted.key, name=wanted.name))
-    uploads_service.check_open(
-        Scope.of(Caller(id=asked_by), Level.VIEW), project, [attachment.key for attachment in attachments]
-    )
+        scope = Scope.of(Caller(id=asked_by), Level.VIEW)
+        (key,) = uploads_service.authorize(scope, records.get(PROJECT, project), [wanted.key])
+        attachments.append(Attachment(bucket=objects.bucket_of(key), key=key.path, name=wanted.name))
     asked = users.by_id([asked_by]).get(asked_by)
     whole = SendEmail(
         id=number,
@@ -59,7 +58,7 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
     email_service.check(whole)
     _check_members(project, spec.recipients)
     for attachment in attachments:
-        found = objects.size(attachment.key)
+        found = objects.size(attachment_key(attachment.key))
         if found is None:
             message_text = f"attachments: there is no object {attachment.key}."
             raise BadInput(message_text)
@@ -70,6 +69,19 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
         msgspec.structs.replace(whole, id=f"{number}-{index}", recipients=[single[address]])
         for index, address in enumerate(sorted(single))
     ]
+
+
+def attachment_key(path: str) -> ObjectKey:
+    """The key of an object that a mail was prepared with; the project is the one that the key names.
+
+    Raises:
+        BadInput, Forbidden: it is no key of a project.
+        NotFound: the project is gone.
+    """
+    parts = path.split("/")
+    number = parts[3] if parts[0] == object_keys.UPLOADS and len(parts) > 3 else parts[min(1, len(parts) - 1)]  # noqa: PLR2004
+    project = records.get(PROJECT, int(number) if number.isdecimal() else 0)
+    return object_keys.authorize_project_key(path, project.organization, project.id)
 
 
 def _check_members(project: int, recipients: list[str]) -> None:

@@ -8,9 +8,9 @@ Whoever lets go of objects notes that in the transaction in which it does, and l
 names them. Of several who let go at the same time, the last to look finds nobody. What a crash left unlooked at stands
 in the notes; `sweep` looks.
 
-    ownership.edit(kind, number, how, …)      as entities.edit; what the edit names no more goes
-    ownership.purge(project, kind, numbers)   as entities.purge; what nobody else names goes
-    ownership.sweep(project)                  what a crash left
+    object_cleanup.edit(kind, number, how, …)      as entities.edit; what the edit names no more goes
+    object_cleanup.purge(project, kind, numbers)   as entities.purge; what no other document names goes
+    object_cleanup.sweep(project)                  what a crash left
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from chalicelib.core.commits import Edit
 from chalicelib.core.entities import File, Media
 from chalicelib.core.kinds import Kind
 from chalicelib.core.media_files import keys_of
+from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.core.resource import timestamp
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -42,23 +43,24 @@ GRACE = timedelta(minutes=5)
 class Needs:
     """What came of looking: objects that nobody names, and those whose clone is perhaps being made."""
 
-    doomed: list[str]
-    unsure: list[str]
+    doomed: list[ObjectKey]
+    unsure: list[ObjectKey]
 
 
 @dataclass
 class _LettingGo:
     """The objects that one attempt of an edit lets go, and the note of it."""
 
-    keys: set[str] = field(default_factory=set)
+    keys: set[ObjectKey] = field(default_factory=set)
     note: str = ""
 
 
-def named(entity: Media | File) -> set[str]:
-    """The keys of the objects that a media or a File names."""
+def named(entity: Media | File) -> set[ObjectKey]:
+    """The keys of the objects that a media or a File names, of those that it may name."""
     if isinstance(entity, Media):
-        return keys_of(entity.media_files)
-    return {entity.path} if entity.path else set()
+        return set(owners.authorize(entity, keys_of(entity.media_files)).values())
+    key = owners.authorize_file(entity)
+    return {key} if key else set()
 
 
 def edit(
@@ -88,7 +90,9 @@ def edit(
     return after
 
 
-def purge(project: int, kind: Kind, numbers: Iterable[int], *, but: str = "", whole: bool = True) -> None:
+def purge(
+    project: int, kind: Kind, numbers: Iterable[int], *, but: ObjectPrefix | None = None, whole: bool = True
+) -> None:
     """Remove rows for good, as `entities.purge`, and the objects that nobody else names.
 
     Args:
@@ -99,14 +103,14 @@ def purge(project: int, kind: Kind, numbers: Iterable[int], *, but: str = "", wh
         but: the beginning of keys whose objects are left, for they are removed otherwise.
     """
     wanted = list(numbers)
-    going: set[str] = set()
+    going: set[ObjectKey] = set()
     folders: set[tuple[int, int, int]] = set()
     if kind in (Kind.MEDIA, Kind.FILE):
         for number, (entity, _) in owners.kept(kind, wanted).items():
             mine = named(entity)
-            going |= {key for key in mine if not (but and key.startswith(but))}
+            going |= {key for key in mine if not (but and but.holds(key))}
             if kind is Kind.MEDIA:
-                folders |= {(owner[0], owner[2], number) for key in mine if (owner := object_keys.owner_of(key))}
+                folders |= {(owner[0], owner[2], number) for key in mine if (owner := object_keys.owner_of(key.path))}
     note = release(project, going)
     entities.purge(kind, wanted, whole=whole)
     for folder in folders:
@@ -114,13 +118,13 @@ def purge(project: int, kind: Kind, numbers: Iterable[int], *, but: str = "", wh
     settle(project, note, going)
 
 
-def unneeded(project: int, wanted: Iterable[str]) -> list[str]:
+def unneeded(project: int, wanted: Iterable[ObjectKey]) -> list[ObjectKey]:
     """Those of the objects of a project under purge, its media gone already, that no clone elsewhere needs."""
     given = list(wanted)
     return look(given).doomed if owners.has_clones(project) else given
 
 
-def release(project: int, going: Iterable[str], *, within: timedelta | None = None) -> str:
+def release(project: int, going: Iterable[ObjectKey], *, within: timedelta | None = None) -> str:
     """Note by itself that objects will be let go; the note's name, to be settled once they are.
 
     Args:
@@ -136,7 +140,7 @@ def release(project: int, going: Iterable[str], *, within: timedelta | None = No
     return note
 
 
-def settle(project: int, note: str, going: Iterable[str]) -> None:
+def settle(project: int, note: str, going: Iterable[ObjectKey]) -> None:
     """Remove what nobody names of the objects of a note. What goes wrong is left to a later `sweep`."""
     if not note:
         return
@@ -155,11 +159,11 @@ def sweep(project: int) -> None:
         settle(project, note, going)
 
 
-def look(wanted: Iterable[str]) -> Needs:
-    """Which of some objects nobody names. What lies in the folder of no media or File is nobody's."""
-    folders: defaultdict[tuple[int, str, int] | None, list[str]] = defaultdict(list)
+def look(wanted: Iterable[ObjectKey]) -> Needs:
+    """Which of some objects no document names. One that is in no folder of a media or File is named by none."""
+    folders: defaultdict[tuple[int, str, int] | None, list[ObjectKey]] = defaultdict(list)
     for key in wanted:
-        folders[object_keys.owner_of(key)].append(key)
+        folders[object_keys.owner_of(key.path)].append(key)
     found = Needs(doomed=folders.pop(None, []), unsure=[])
     for owner, inside in folders.items():
         if owner is None or not inside:
@@ -173,12 +177,12 @@ def look(wanted: Iterable[str]) -> Needs:
     return found
 
 
-def _named_by_file(number: int) -> set[str]:
+def _named_by_file(number: int) -> set[ObjectKey]:
     entity, deleted = owners.kept(Kind.FILE, [number]).get(number, (None, True))
     return set() if entity is None or deleted else named(entity)
 
 
-def _named_by_media(project: int, number: int) -> tuple[set[str], bool]:
+def _named_by_media(project: int, number: int) -> tuple[set[ObjectKey], bool]:
     """What a media and its clones name, deleted ones too until they are purged; whether more may come."""
     noted = owners.clones(project, number)
     rows = owners.kept(Kind.MEDIA, [number, *noted])

@@ -14,9 +14,11 @@ from chalicelib.core.definitions import FileType
 from chalicelib.core.edits import changed, deleted
 from chalicelib.core.entities import File
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now
 from chalicelib.core.revisions import up_to_date
 from chalicelib.errors import BadInput
+from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.service import Writer, author, hyphenated, types_of
 from chalicelib.resources.files.schemas import FileSpec, FileUpdate
@@ -66,7 +68,9 @@ def update(writer: Writer, number: int, body: FileUpdate) -> File:
     """
     user = author(writer, body.user_elemental_id)
     if body.path is not None:
-        object_keys.check_file(body.path, project_with(writer.project).organization, writer.project, number)
+        project = project_with(writer.project)
+        object_keys.authorize_file_key(body.path, project.organization, project.id, number)
+        buckets_service.check_key(project, body.path, None)
     plain: dict[str, Any] = {name: getattr(body, name) for name in ("name", "description", "path")}
     plain["elemental_id"] = hyphenated(body.elemental_id) if body.elemental_id else None
     plain["created_by"] = user
@@ -85,7 +89,7 @@ def update(writer: Writer, number: int, body: FileUpdate) -> File:
 def delete(writer: Writer, number: int) -> None:
     """Delete a File and its object. Raises NotFound where it is gone already."""
 
-    def attempt() -> tuple[str, set[str]]:
+    def attempt() -> tuple[str, set[ObjectKey]]:
         row = entities.stored(FILE, number)
         going = object_cleanup.named(row.entity)
         change = Transaction()

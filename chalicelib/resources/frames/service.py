@@ -7,13 +7,14 @@ decodes and encodes runs in a child process (`video.isolation`), after its cost 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core import object_keys
-from chalicelib.core.entities import ImageDefinition, Media, VideoDefinition
+from chalicelib.core.entities import ImageDefinition, Media
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.resources.media import streams
 from chalicelib.resources.uploads.fetching import HttpSource, ObjectSource
@@ -27,6 +28,19 @@ MOST_FRAMES = 256
 LARGEST_IMAGE = 128 * 1024 * 1024
 """Bytes of an image file that is decoded within a request."""
 _AVIF = "image/avif"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A picture that can be read: its record, and where it is."""
+
+    entry: ImageDefinition
+    path: streams.Place
+
+    @property
+    def resolution(self) -> list[int]:
+        """Height and width in pixels."""
+        return self.entry.resolution
 
 
 class FrameRequest(Struct, frozen=True, kw_only=True):
@@ -59,17 +73,17 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     rendering.check_options(count, options)
     rois = options.rois if len(options.rois) > 1 else (options.rois or (None,)) * count
     parts = [Part(index, frame, roi) for index, (frame, roi) in enumerate(zip(request.frames, rois, strict=True))]
-    file: ImageDefinition | VideoDefinition | None = _image_of(media)
+    file: Picture | streams.Stream | None = _image_of(media)
     if file is not None and request.frames != (0,):
         raise BadInput("frames: an image has frame 0 only.")
     file = file or streams.choose(media, request.quality)
-    if isinstance(file, VideoDefinition):
+    if isinstance(file, streams.Stream):
         _check_size(file, count, options)
     source, view = look_at(file, parts)
     return draw([source], Drawing((view,), msgspec.structs.replace(options, rois=())), "frames")
 
 
-def shown(media: Media) -> ImageDefinition | VideoDefinition:
+def shown(media: Media) -> Picture | streams.Stream:
     """The file that pictures of a media are made from: its image, or its highest streaming file.
 
     Raises:
@@ -78,7 +92,7 @@ def shown(media: Media) -> ImageDefinition | VideoDefinition:
     return _image_of(media) or streams.choose(media, None)
 
 
-def look_at(file: ImageDefinition | VideoDefinition, parts: Sequence[Part]) -> tuple[Source, View]:
+def look_at(file: Picture | streams.Stream, parts: Sequence[Part]) -> tuple[Source, View]:
     """How parts of frames of a file are drawn, of an image whatever the frame; and where its bytes come from.
 
     Raises:
@@ -88,10 +102,10 @@ def look_at(file: ImageDefinition | VideoDefinition, parts: Sequence[Part]) -> t
     from chalicelib.video.drawing import View  # noqa: PLC0415
 
     size = file.resolution[1], file.resolution[0]
-    if isinstance(file, ImageDefinition):
+    if isinstance(file, Picture):
         return _image_source(file), View(size, tuple(parts))
     _check_frames(file, [part.frame for part in parts])
-    selection = segments.select(streams.segments(file.segment_info or ""), {part.frame for part in parts})
+    selection = segments.select(streams.segments(file.segment_info), {part.frame for part in parts})
     ranges = [(group[0][0].start, group[-1][0].stop - group[0][0].start) for group in selection.reads()]
     return streams.StreamSource(file.path, selection.header, ranges), View(size, tuple(parts), selection)
 
@@ -131,7 +145,7 @@ def _options(request: FrameRequest) -> RenderOptions:
     )
 
 
-def _check_frames(stream: VideoDefinition, frames: Sequence[int]) -> None:
+def _check_frames(stream: streams.Stream, frames: Sequence[int]) -> None:
     count = streams.frames_of(stream)
     beyond = [frame for frame in frames if frame >= count]
     if beyond:
@@ -139,7 +153,7 @@ def _check_frames(stream: VideoDefinition, frames: Sequence[int]) -> None:
         raise BadInput(message)
 
 
-def _check_size(stream: VideoDefinition, count: int, options: RenderOptions) -> None:
+def _check_size(stream: streams.Stream, count: int, options: RenderOptions) -> None:
     """Refuse what would not fit into memory before anything is decoded."""
     from chalicelib.video.render import MAX_OUTPUT_PIXELS  # noqa: PLC0415
 
@@ -154,17 +168,28 @@ def _check_size(stream: VideoDefinition, count: int, options: RenderOptions) -> 
         raise BadInput(message)
 
 
-def _image_of(media: Media) -> ImageDefinition | None:
-    """The largest picture of an image; those that many tools cannot read only where there is no other."""
+def _image_of(media: Media) -> Picture | None:
+    """The largest picture of an image; those that many tools cannot read only where there is no other.
+
+    Raises:
+        BadInput: its files are not its own.
+    """
     files = media.media_files
     if files is None or files.streaming or not files.image:
         return None
-    readable = [entry for entry in files.image if entry.mime != _AVIF]
-    return max(readable or files.image, key=lambda entry: entry.resolution[0])
+    places = streams.locate(media.project, media.id, (entry.path for entry in files.image))
+    usable = [entry for entry in files.image if entry.path in places]
+    if not usable:
+        message = f"Media {media.id} names an image that is not its own: {files.image[0].path[:200]!r}."
+        raise BadInput(message)
+    readable = [entry for entry in usable if entry.mime != _AVIF]
+    largest = max(readable or usable, key=lambda entry: entry.resolution[0])
+    return Picture(entry=largest, path=places[largest.path])
 
 
-def _image_source(entry: ImageDefinition) -> Source:
-    source = HttpSource(entry.path) if object_keys.is_url(entry.path) else ObjectSource(entry.path)
+def _image_source(picture: Picture) -> Source:
+    path = picture.path
+    source = ObjectSource(path) if isinstance(path, ObjectKey) else HttpSource(path)
     if source.size > LARGEST_IMAGE:
         message = f"The image has {source.size} bytes; at most {LARGEST_IMAGE} are decoded here. Download it instead."
         raise TooLarge(message)

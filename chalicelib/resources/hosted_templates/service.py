@@ -8,6 +8,7 @@ import msgspec
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.integrations import HOSTED_TEMPLATE, HostedTemplate, NamedValue
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
@@ -64,8 +65,8 @@ def rendered(template: HostedTemplate, tparams: Sequence[NamedValue], sealed: st
 
 def _fetched(url: str, project: int, headers: dict[str, str]) -> str:
     most = rendering.LARGEST_TEMPLATE
-    if not headers or fetching.object_key(url, project):
-        body = fetching.fetch(url, project, most)
+    if not headers or fetching.object_key(url, project, UNRESTRICTED):
+        body = fetching.fetch(url, project, most, UNRESTRICTED)
     else:
         body = b""
         with fetching.open_url(url, headers) as response:

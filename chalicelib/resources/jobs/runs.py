@@ -13,8 +13,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from chalicelib.core import object_keys
 from chalicelib.core.algorithms import AlgorithmParameter
 from chalicelib.core.jobs import EmailSpec, Job, JobNode, JobProgress
+from chalicelib.core.object_keys import ObjectPrefix
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource, Timestamp
 from chalicelib.workflows.nodes import FINISHED
@@ -112,9 +114,9 @@ class Run(Struct, kw_only=True, omit_defaults=True):
         return self.phase in FINAL
 
     @property
-    def folder(self) -> str:
-        """Where its files lie, a slash at the end."""
-        return f"{self.organization}/{self.project}/jobs/{self.uid}/"
+    def folder(self) -> ObjectPrefix:
+        """Where its files lie."""
+        return object_keys.job_prefix(self.organization, self.project, self.uid)
 
 
 def shown(run: Run) -> Job:

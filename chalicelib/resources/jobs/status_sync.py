@@ -20,7 +20,9 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.core import object_keys
 from chalicelib.core.integrations import JOB_CLUSTER
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now
 from chalicelib.errors import LimnError, NotFound, Unavailable
 from chalicelib.queues import send_many
@@ -56,9 +58,9 @@ def engine_of(cluster: int | None) -> Engine:
         raise Refused("The job cluster was deleted.") from None
 
 
-def manifest_key(run: Run) -> str:
+def manifest_key(run: Run) -> ObjectKey:
     """Where the manifest of a launch is kept, which an algorithm's changes do not touch."""
-    return f"{run.organization}/{run.project}/jobs/{run.gid}/workflow.json"
+    return object_keys.job_prefix(run.organization, run.project, run.gid) + "workflow.json"
 
 
 def parameters_of(run: Run) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from chalicelib.core import object_keys
 from chalicelib.core.edits import changed
 from chalicelib.core.entities import ArchiveState, Media
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now, timestamp
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.objects import owners, storage_class
@@ -35,10 +36,10 @@ def settle(numbers: Iterable[int]) -> list[int]:
     return waiting
 
 
-def large(media: Media) -> list[str]:
+def large(media: Media) -> list[ObjectKey]:
     """The keys of the objects that are archived with a media."""
     entries = [entry for role in _LARGE for entry in getattr(media.media_files, role, None) or []]
-    return list(dict.fromkeys(entry.path for entry in entries if not object_keys.is_url(entry.path)))
+    return list(owners.authorize(media, (entry.path for entry in entries)).values())
 
 
 def _settled(media: Media) -> bool:
@@ -94,9 +95,9 @@ def _become(media: Media, before: ArchiveState, state: ArchiveState) -> Media:
     return after
 
 
-def _is_needed(key: str, media: Media) -> bool:
+def _is_needed(key: ObjectKey, media: Media) -> bool:
     """Whether a media other than one wants an object at hand."""
-    owner = object_keys.owner_of(key)
+    owner = object_keys.owner_of(key.path)
     if owner is None:
         return False
     project, _, number = owner

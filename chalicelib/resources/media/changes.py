@@ -49,7 +49,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
     if body.media_files:
         _check_members(project.id, body.media_files.ids or [], "media_files.ids")
         _check_members(project.id, [part.id for part in body.media_files.concat or ()], "media_files.concat")
-        media_service.check_keys(project, number, body.media_files)
+        media_service.check_files(project, number, body.media_files)
     moments = {name: _moment(name, getattr(body, name)) for name in ("last_edit_start", "last_edit_end")}
 
     def how(current: Media) -> Media | None:

@@ -83,7 +83,8 @@ def of(scope: Scope, found: Media) -> list[int]:
         message = f"Media {found.id} is {type_.dtype}: it shows others, and has no files to share."
         raise BadInput(message)
     shared = _shared(found.media_files)
-    folders = {(owner[0], owner[2]) for key in shared if (owner := object_keys.owner_of(key))}
+    keys = owners.authorize(found, shared)
+    folders = {(owner[0], owner[2]) for key in keys if (owner := object_keys.owner_of(key))}
     others = {found.id}.union(*(owners.clones(*folder) for folder in folders))
     rows = entities.many(Kind.MEDIA, [*sorted(number for _, number in folders), *sorted(others)])
     family = [
@@ -142,7 +143,8 @@ def _note(originals: Iterable[int], numbers: Iterable[int]) -> None:
     for original, number in zip(originals, numbers, strict=True):
         if original in rows:
             found: Media = rows[original].entity
-            folders = {owner for key in keys_of(found.media_files) if (owner := object_keys.owner_of(key))}
+            keys = owners.authorize(found, keys_of(found.media_files))
+            folders = {owner for key in keys if (owner := object_keys.owner_of(key))}
             pairs += [(project, folder, number) for project, _, folder in folders]
             pairs.append((found.project, original, number))
     owners.share(pairs)

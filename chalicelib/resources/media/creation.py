@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.attribute_values import fill
@@ -64,7 +65,7 @@ def create(
         author(writer, name)
     for spec in specs:
         for url in (spec.url, spec.thumbnail_url, spec.thumbnail_gif_url):
-            fetching.check_origin(url)
+            fetching.check_source(url, project.id, writer.scope)
     definitions = records.definitions(project.id)
     types = [_checked_type(definitions, spec) for spec in specs]
     if len(specs) > 1 and any(type_.dtype != "image" for type_ in types):
@@ -131,7 +132,7 @@ def _media(
     is_image = type_.dtype == "image"
     files = MediaFiles() if is_image else None
     if not is_image:
-        files = _with_thumbnails(project, number, spec)
+        files = _with_thumbnails(writer.scope, project, number, spec)
     elif spec.url and spec.reference_only:
         # Its size is found by the import; the path is right from the beginning.
         resolution = [max(spec.height or 1, 1), max(spec.width or 1, 1)]
@@ -170,21 +171,22 @@ def _section(writer: Writer, definitions: Definitions, spec: MediaSpec, folders:
     return folders[name.casefold()]
 
 
-def _with_thumbnails(project: Project, number: int, spec: MediaSpec) -> MediaFiles | None:
+def _with_thumbnails(scope: Scope, project: Project, number: int, spec: MediaSpec) -> MediaFiles | None:
     """The files of a new video: the thumbnails that were named by URL."""
     if spec.thumbnail_url is None and spec.thumbnail_gif_url is None:
         return None
     still, moving = (
-        [stored_picture(project, number, url)] if url else None for url in (spec.thumbnail_url, spec.thumbnail_gif_url)
+        [stored_picture(project, number, url, scope)] if url else None
+        for url in (spec.thumbnail_url, spec.thumbnail_gif_url)
     )
     return MediaFiles(thumbnail=still, thumbnail_gif=moving)
 
 
-def stored_picture(project: Project, number: int, url: str) -> ImageDefinition:
+def stored_picture(project: Project, number: int, url: str, scope: Scope) -> ImageDefinition:
     """A picture fetched by URL, checked and stored as a file of a media. Raises BadInput where it is none."""
     from PIL import Image  # noqa: PLC0415 kept off the API's cold start
 
-    data = fetching.fetch(url, project.id, LARGEST_THUMBNAIL)
+    data = fetching.fetch(url, project.id, LARGEST_THUMBNAIL, scope)
     try:
         with Image.open(io.BytesIO(data), formats=list(_MIMES)) as picture:
             width, height = picture.size
@@ -196,4 +198,4 @@ def stored_picture(project: Project, number: int, url: str) -> ImageDefinition:
         raise BadInput("thumbnail_url: the file is not a picture that can be read.", str(failure)) from failure
     key = buckets_service.media_key(project, number, object_keys.name_for(url))
     objects.write(key, data, mime)
-    return ImageDefinition(path=key, resolution=[height, width], size=len(data), mime=mime)
+    return ImageDefinition(path=key.path, resolution=[height, width], size=len(data), mime=mime)

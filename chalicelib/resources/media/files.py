@@ -10,15 +10,13 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import object_keys, origins
 from chalicelib.core.edits import changed
-from chalicelib.core.entities import Media, MediaFiles, VideoDefinition
+from chalicelib.core.entities import Media, MediaFiles
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.service import Writer
-from chalicelib.resources.media.service import project_with
+from chalicelib.resources.media.service import check_file, project_with
 
 Entries = list[Any]
 
@@ -42,7 +40,7 @@ def add(writer: Writer, media: Media, role: str, entry: Any, index: int | None) 
         Forbidden: its key is not one of the media's own.
         BadInput: it breaks a rule, or there is no such index.
     """
-    check(writer.project, media.id, role, entry)
+    check_file(project_with(writer.project), media.id, role, entry)
 
     def insert(entries: Entries) -> Entries:
         if index is None:
@@ -60,7 +58,7 @@ def replace(writer: Writer, media: Media, role: str, index: int, entry: Any) -> 
         Forbidden, BadInput: as `add`.
         NotFound: the role has no files.
     """
-    check(writer.project, media.id, role, entry)
+    check_file(project_with(writer.project), media.id, role, entry)
 
     def put(entries: Entries) -> Entries:
         _check_present(media.id, role, entries)
@@ -79,33 +77,6 @@ def remove(writer: Writer, media: Media, role: str, index: int) -> None:
         return [*entries[:index], *entries[index + 1 :]]
 
     _edit(writer, media.id, role, without)
-
-
-def check(project: int, media: int, role: str, entry: Any) -> None:
-    """Refuse a file whose key is not the media's own, or that lacks what its role needs.
-
-    Raises:
-        Forbidden, BadInput: which of the two.
-    """
-    is_reference = bool(isinstance(entry, VideoDefinition) and entry.reference_only)
-    if object_keys.is_url(entry.path):
-        if not is_reference:
-            raise BadInput("path: a URL is taken for videos with reference_only alone.")
-        entry.path = origins.normalize(entry.path, "path")
-        if entry.segment_info and object_keys.is_url(entry.segment_info):
-            entry.segment_info = origins.normalize(entry.segment_info, "segment_info")
-        elif entry.segment_info:
-            object_keys.check_media(entry.segment_info, project_with(project).organization, project, media)
-        return
-    of = project_with(project)
-    object_keys.check_media(entry.path, of.organization, project, media)
-    entry.bucket_id = buckets_service.check_key(of, entry.path, entry.bucket_id)
-    if isinstance(entry, VideoDefinition):
-        if entry.segment_info:
-            object_keys.check_media(entry.segment_info, of.organization, project, media)
-            buckets_service.check_key(of, entry.segment_info, None)
-        elif role == "streaming":
-            raise BadInput("segment_info: a streaming file needs one.")
 
 
 def _edit(writer: Writer, media: int, role: str, how: Callable[[Entries], Entries]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -68,18 +69,27 @@ class OneMediaQuery(Resource, kw_only=True):
 
 def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
     """All media that match, with presigned URLs where asked for."""
+    seconds, fields = call.query.presigned, call.query.fields
+    if seconds is None:
+        return list_matches(Kind.MEDIA, call)
+    is_id_wanted = fields is None or "id" in [name.strip() for name in fields.split(",")]
+    if not is_id_wanted:  # which keys are signed depends on the media
+        call = replace(call, query=msgspec.structs.replace(call.query, fields=f"{fields},id"))
     found = list_matches(Kind.MEDIA, call)
-    seconds = call.query.presigned
-    if seconds is None or isinstance(found, int):
+    if isinstance(found, int):
         return found
     documents = [msgspec.json.decode(document) for document in found.documents]
     signed = media_service.presigned_documents(
         call.caller.id,
+        call.project,
         documents,
         seconds,
         roles=call.query.presign_only or ROLES,
         fresh=bool(call.query.no_cache),
     )
+    if not is_id_wanted:
+        for document in signed:
+            del document["id"]
     return Documents(documents=map(msgspec.json.encode, signed), columns=found.columns, present=found.present)
 
 

@@ -15,7 +15,7 @@ from chalicelib.core import object_keys, origins
 from chalicelib.core.accounts import PROJECT, Project
 from chalicelib.core.attribute_values import merge
 from chalicelib.core.definitions import Definitions, MediaType, Section
-from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.entities import Media, MediaFiles, VideoDefinition
 from chalicelib.core.kinds import Kind
 from chalicelib.core.media_files import ROLES, TAG_ATTRIBUTE
 from chalicelib.core.revisions import up_to_date
@@ -23,7 +23,7 @@ from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media.schemas import tag_text, tagged, tagged_names
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import presigned
+from chalicelib.storage.objects import owners, presigned
 
 NO_SECTION = -1
 _ALLOWED = (TAG_ATTRIBUTE,)
@@ -109,45 +109,80 @@ def project_with(number: int) -> Project:
     return records.get(PROJECT, number)
 
 
-def check_keys(project: Project, media: int, files: MediaFiles) -> None:
-    """Raise Forbidden where files name objects that are not the media's own, BadInput for a URL that may not stand."""
+def check_files(project: Project, media: int, files: MediaFiles) -> None:
+    """Check each file of a media as `check_file`."""
     for role in ROLES:
         for entry in getattr(files, role, None) or []:
-            if object_keys.is_url(entry.path):
-                if not (role in ("streaming", "archival") and entry.reference_only):
-                    message = f"media_files: {role} may name a URL only with reference_only."
-                    raise BadInput(message)
-                entry.path = origins.normalize(entry.path, f"media_files.{role}.path")
-                continue
-            for key in (entry.path, getattr(entry, "segment_info", None)):
-                if key:
-                    object_keys.check_media(key, project.organization, project.id, media)
-                    buckets_service.check_key(project, key, None)
+            check_file(project, media, role, entry)
+
+
+def check_file(project: Project, media: int, role: str, entry: Any) -> None:
+    """Refuse a file whose key is not the media's own, or that lacks what its role needs.
+
+    Raises:
+        Forbidden: a key is not one of the media's own.
+        BadInput: a URL may not stand there or is malformed, the bucket is another, or a segment file is missing.
+    """
+    is_video = isinstance(entry, VideoDefinition)
+    if object_keys.is_url(entry.path):
+        if not (is_video and entry.reference_only):
+            message = f"path: {role} takes a URL only for videos with reference_only."
+            raise BadInput(message)
+        entry.path = origins.normalize(entry.path, "path")
+    else:
+        object_keys.authorize_media_key(entry.path, project.organization, project.id, media)
+        entry.bucket_id = buckets_service.check_key(project, entry.path, entry.bucket_id)
+    if not is_video:
+        return
+    if entry.segment_info and object_keys.is_url(entry.segment_info):
+        if not entry.reference_only:
+            raise BadInput("segment_info: a URL is taken only with reference_only.")
+        entry.segment_info = origins.normalize(entry.segment_info, "segment_info")
+    elif entry.segment_info:
+        object_keys.authorize_media_key(entry.segment_info, project.organization, project.id, media)
+        buckets_service.check_key(project, entry.segment_info, None)
+    elif role == "streaming" and not entry.reference_only:
+        raise BadInput("segment_info: a streaming file needs one.")
 
 
 def one_presigned(user: int, media: Media, seconds: int, *, fresh: bool) -> Media:
     """A media whose files' paths are URLs."""
-    seen = presigned_documents(user, [msgspec.to_builtins(media)], seconds, fresh=fresh)
+    seen = presigned_documents(user, media.project, [msgspec.to_builtins(media)], seconds, fresh=fresh)
     return msgspec.convert(next(iter(seen)), Media)
 
 
 def presigned_documents(
-    user: int, documents: Iterable[dict[str, Any]], seconds: int, *, roles: Collection[str] = ROLES, fresh: bool = False
+    user: int,
+    project: int,
+    documents: Iterable[dict[str, Any]],
+    seconds: int,
+    *,
+    roles: Collection[str] = ROLES,
+    fresh: bool = False,
 ) -> list[dict[str, Any]]:
-    """Media whose files' paths, and segment files, are URLs; paths that are URLs already stay (`spec/4` §3.3).
+    """Media whose files' paths, and segment files, are URLs.
+
+    A path stays as it is where it is a URL already, or a key that the media may not name (`owners.authorize`).
 
     Args:
-        user: who asks: the same caller gets the same URL while it is good.
-        documents: media as they are answered; they are changed.
+        user: the caller: the same one gets the same URL while it is good.
+        project: of all the media.
+        documents: media as they are answered, with their ids; they are changed.
         seconds: how long a new URL is good for.
         roles: whose entries.
         fresh: sign anew.
     """
     seen = list(documents)
-    places = [place for document in seen for place in _places(document.get("media_files") or {}, roles)]
-    urls = presigned.urls(user, (entry[name] for entry, name in places), seconds, fresh=fresh)
-    for entry, name in places:
-        entry[name] = urls[entry[name]]
+    places = [
+        (entry, name, owners.Named(project, document["id"], entry[name]))
+        for document in seen
+        for entry, name in _places(document.get("media_files") or {}, roles)
+    ]
+    keys = owners.authorize_many(named for _, _, named in places)
+    urls = presigned.urls(user, keys.values(), seconds, fresh=fresh)
+    for entry, name, named in places:
+        if named in keys:
+            entry[name] = urls[keys[named]]
     return seen
 
 

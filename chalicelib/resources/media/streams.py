@@ -1,14 +1,16 @@
 """A media's streaming files: which one serves a request, and its segment file and header, kept in memory.
 
 A streaming file may be a URL (`reference_only`), as may its segment file. Both are then read by ranges through the
-guard against inside addresses, from origins that the operator allows.
+guard against inside addresses, from origins that the operator allows. A text that is no URL is read only as a key that
+the media may name (`owners.authorize`).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,9 +18,10 @@ import msgspec
 
 from chalicelib.core import object_keys
 from chalicelib.core.entities import Media, VideoDefinition
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput
 from chalicelib.resources.uploads import fetching
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, owners
 
 if TYPE_CHECKING:
     from chalicelib.video.segments import SegmentInfo
@@ -26,15 +29,37 @@ if TYPE_CHECKING:
 
 LARGEST_SEGMENT_FILE = 32 * 1024 * 1024
 """Bytes of a segment file that is a URL."""
+Place = ObjectKey | str
+"""Where a file is read: the key of an object, or a URL."""
 _READERS = 4
 _AHEAD = 8
 """Ranges that are read before they are asked for, at most."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Stream:
+    """A streaming file that can be read.
+
+    Attributes:
+        entry: its record.
+        path: the file.
+        segment_info: its segment file.
+    """
+
+    entry: VideoDefinition
+    path: Place
+    segment_info: Place
+
+    @property
+    def resolution(self) -> list[int]:
+        """Height and width in pixels."""
+        return self.entry.resolution
+
+
 class RangeSource:
     """An object read by ranges; its size is not needed, for its segment file says what there is."""
 
-    def __init__(self, key: str, size: int = 0) -> None:
+    def __init__(self, key: ObjectKey, size: int = 0) -> None:
         self._key = key
         self.size = size
 
@@ -48,7 +73,7 @@ class StreamSource:
 
     size = 0
 
-    def __init__(self, path: str, header: int, ranges: Iterable[tuple[int, int]] = ()) -> None:
+    def __init__(self, path: Place, header: int, ranges: Iterable[tuple[int, int]] = ()) -> None:
         self._path = path
         self._header = header
         self._source: Source | None = None
@@ -75,12 +100,20 @@ class StreamSource:
         return self._source.read(offset, length)
 
 
-def open_path(path: str) -> Source:
-    """What a file record's path names: an object of ours, or a URL from an allowed origin."""
-    return fetching.HttpSource(path) if object_keys.is_url(path) else RangeSource(path)
+def open_path(path: Place) -> Source:
+    """An object of ours, or a URL from an allowed origin."""
+    return RangeSource(path) if isinstance(path, ObjectKey) else fetching.HttpSource(path)
 
 
-def choose(media: Media, quality: int | None) -> VideoDefinition:
+def locate(project: int, media: int, paths: Iterable[str]) -> dict[str, Place]:
+    """Where to read the files that the document of a media names; those that it may not name are left out."""
+    named = [owners.Named(project, media, path) for path in paths]
+    keys = owners.authorize_many(named)
+    places: dict[str, Place] = {each.path: each.path for each in named if object_keys.is_url(each.path)}
+    return places | {each.path: key for each, key in keys.items()}
+
+
+def choose(media: Media, quality: int | None) -> Stream:
     """The streaming file whose height is closest to `quality`, or the highest one.
 
     Raises:
@@ -91,7 +124,12 @@ def choose(media: Media, quality: int | None) -> VideoDefinition:
         message = f"Media {media.id} shows other media; ask for the frames of those."
         raise BadInput(message)
     streaming = (files.streaming if files else None) or []
-    usable = [entry for entry in streaming if entry.segment_info]
+    places = locate(media.project, media.id, (path for entry in streaming for path in _paths(entry)))
+    usable = [
+        Stream(entry=entry, path=places[entry.path], segment_info=places[entry.segment_info])
+        for entry in streaming
+        if entry.path in places and entry.segment_info in places
+    ]
     if not usable:
         message = f"Media {media.id} has no streaming file{' with a segment file' if streaming else ''} yet."
         raise BadInput(message)
@@ -100,13 +138,18 @@ def choose(media: Media, quality: int | None) -> VideoDefinition:
     return min(usable, key=lambda entry: abs(entry.resolution[0] - quality))
 
 
-def frames_of(stream: VideoDefinition) -> int:
+def frames_of(stream: Stream) -> int:
     """How many frames a streaming file has, by its segment file."""
-    return segments(stream.segment_info or "").frames
+    return segments(stream.segment_info).frames
+
+
+def _paths(entry: VideoDefinition) -> Iterator[str]:
+    yield entry.path
+    yield entry.segment_info or ""
 
 
 @lru_cache(maxsize=64)
-def segments(path: str) -> SegmentInfo:
+def segments(path: Place) -> SegmentInfo:
     """A segment file. Its key is that of one content for good: uploads and transcodes give every file a new one."""
     from chalicelib.video import segments as reading  # noqa: PLC0415
 
@@ -117,14 +160,12 @@ def segments(path: str) -> SegmentInfo:
     return reading.parse_segment_info(document)
 
 
-def _whole(path: str) -> bytes:
-    if object_keys.is_url(path):
-        return fetching.fetch_url(path, LARGEST_SEGMENT_FILE)
-    return objects.read(path)
+def _whole(path: Place) -> bytes:
+    return objects.read(path) if isinstance(path, ObjectKey) else fetching.fetch_url(path, LARGEST_SEGMENT_FILE)
 
 
 @lru_cache(maxsize=256)
-def _header(path: str, length: int) -> bytes:
+def _header(path: Place, length: int) -> bytes:
     """The first boxes of a streaming file, which are a few KB."""
     return open_path(path).read(0, length)
 

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
+from chalicelib.core import object_keys
 from chalicelib.core.accounts import (
     AFFILIATION,
     ORGANIZATION,
@@ -45,8 +46,7 @@ class OrganizationUploadQuery(Resource, kw_only=True):
 def list_organizations(call: Call[None, NoQuery, None]) -> list[Organization]:
     """The caller's organizations, by name."""
     found = sorted(_organizations_of(call.caller), key=lambda organization: organization.name.casefold())
-    pictures = thumbs.urls(call.caller.id, [organization.thumb for organization in found])
-    return [_pictured(organization, pictures) for organization in found]
+    return thumbs.show_organizations(call.caller.id, found)
 
 
 def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateResponse:
@@ -74,7 +74,7 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
 
 def get_organization(call: Call[Organization, NoQuery, None]) -> Organization:
     """One organization, with the caller's place in it."""
-    return _pictured(_seen(call.target, call.level), thumbs.urls(call.caller.id, [call.target.thumb]))
+    return thumbs.show_organizations(call.caller.id, [_seen(call.target, call.level)])[0]
 
 
 def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -> MessageResponse:
@@ -90,7 +90,7 @@ def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -
         ORGANIZATION, call.target.id, lambda current: msgspec.structs.replace(current, **change), taken=_taken()
     )
     if "thumb" in change:
-        thumbs.drop_replaced(call.target.thumb, change["thumb"])
+        thumbs.remove_replaced_organization(call.target, change["thumb"])
     return MessageResponse(message=f"Organization {call.target.id} updated successfully!")
 
 
@@ -102,9 +102,9 @@ def delete_organization(call: Call[Organization, NoQuery, None]) -> MessageRespo
 
 def get_upload_info(call: Call[Organization, OrganizationUploadQuery, None]) -> UploadInfo:
     """A new key of the organization, and URLs to put the parts of its object to."""
-    key = f"{call.organization}/{uuid.uuid4()}"
+    key = object_keys.organization_key(call.organization, str(uuid.uuid4()))
     upload, urls = uploads_service.begin(key, call.query.num_parts, call.query.expiration)
-    return UploadInfo(urls=urls, key=key, upload_id=upload)
+    return UploadInfo(urls=urls, key=key.path, upload_id=upload)
 
 
 def _organizations_of(caller: Caller) -> list[Organization]:
@@ -117,13 +117,6 @@ def _seen(organization: Organization, level: Level) -> Organization:
         organization,
         permission="Admin" if level >= Level.FULL else "Member",
     )
-
-
-def _pictured(organization: Organization, urls: dict[str, str]) -> Organization:
-    """The organization with the URL of its picture instead of the key."""
-    if organization.thumb is None:
-        return organization
-    return msgspec.structs.replace(organization, thumb=urls.get(organization.thumb))
 
 
 def _refuse_same_name(caller: Caller, name: str) -> None:

@@ -13,9 +13,9 @@ from chalicelib.core.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.accounts.invitations import INVITATION
+from chalicelib.resources.uploads import thumbs
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.transactions import Transaction
-from chalicelib.storage.objects import objects
 
 ORGANIZATION_KINDS: tuple[RecordKind[Any], ...] = (INVITATION, GROUP, BUCKET, JOB_CLUSTER, HOSTED_TEMPLATE)
 """What lies under an organization beside affiliations; a test holds that none is missing."""
@@ -42,8 +42,7 @@ def delete_organization(organization: Organization, user: int) -> None:
             _remove(kind, record)
     for row in records.listed(ROW_PROTECTION, organization_scope(number)):
         _remove(ROW_PROTECTION, row)
-    if organization.thumb:
-        objects.remove([organization.thumb])
+    thumbs.remove_replaced_organization(organization, None)
     own = []
     for affiliation in records.listed(AFFILIATION, number):
         if affiliation.user == user:

@@ -19,7 +19,7 @@ from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Answer, Call, Operation
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, owners
 
 SECONDS = 86_400
 _OF_DTYPE = {"video": "streaming", "image": "image"}
@@ -47,8 +47,13 @@ def get_permalink(call: Call[Media | None, PermalinkQuery, None]) -> Answer:
         message = f"Media {media.id} has no file of the element {call.query.element}."
         raise NotFound(message)
     if object_keys.is_url(path):
-        path = _redirectable(media, path)
-    location = path if object_keys.is_url(path) else objects.presign_get(path, SECONDS)
+        location = _redirectable(media, path)
+    else:
+        key = owners.authorize(media, [path]).get(path)
+        if key is None:
+            message = f"Media {media.id} names a file that is not its own: {path!r}."
+            raise NotFound(message)
+        location = objects.presign_get(key, SECONDS)
     # the permalink is permanent, the URL that it redirects to is not
     return Answer(status=301, headers={"Location": location, "Cache-Control": "no-store"})
 

@@ -25,6 +25,7 @@ class Counts(NamedTuple):
     size: int
     duration: int
     first_thumb: str | None
+    first_thumb_media: int | None
 
 
 class _Sized(msgspec.Struct):
@@ -100,7 +101,8 @@ def _count(view: view_queries.View, scope: Scope) -> Counts:
             first = media.id, picture
         if media.num_frames and media.fps and media.fps > 0:
             seconds += media.num_frames / media.fps
-    return Counts(found, size, int(seconds), first[1] if first else None)
+    media_id, thumb = first or (None, None)
+    return Counts(found, size, int(seconds), thumb, media_id)
 
 
 def _picture(media: _Media) -> str | None:

@@ -52,8 +52,7 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
         if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
             continue
         found.append(_seen(projects_counts.within(project, call.scope), call.caller, level))
-    pictures = thumbs.urls(call.caller.id, [_picture(project) for project in found])
-    return [_pictured(project, pictures) for project in sorted(found, key=lambda project: project.id)]
+    return thumbs.show_projects(call.caller.id, sorted(found, key=lambda project: project.id))
 
 
 def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
@@ -76,7 +75,7 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
     project = _seen(projects_counts.within(projects_counts.refreshed(call.target), call.scope), call.caller, call.level)
-    return _pictured(project, thumbs.urls(call.caller.id, [_picture(project)]))
+    return thumbs.show_projects(call.caller.id, [project])[0]
 
 
 def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
@@ -98,10 +97,9 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
         taken=projects_service.name_taken(),
     )
     if "thumb" in change:
-        thumbs.drop_replaced(call.target.thumb, changed.thumb)
+        thumbs.remove_replaced_project(call.target, changed.thumb)
     changed = projects_counts.within(changed, call.scope)
-    pictures = thumbs.urls(call.caller.id, [_picture(changed)])
-    seen = _pictured(_seen(changed, call.caller, call.level), pictures)
+    (seen,) = thumbs.show_projects(call.caller.id, [_seen(changed, call.caller, call.level)])
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 
@@ -138,17 +136,6 @@ def _seen(project: Project, caller: Caller, level: Level) -> Project:
         permission="Creator" if project.created_by == caller.id else _level_name(level),
         usernames=[user.display_name for user in names],
     )
-
-
-def _pictured(project: Project, urls: dict[str, str]) -> Project:
-    """The project with the URL of its picture instead of the key."""
-    key = _picture(project)
-    return msgspec.structs.replace(project, thumb=urls.get(key)) if key else project
-
-
-def _picture(project: Project) -> str | None:
-    """The key of a project's picture: the one it was given, else that of the first media that the caller may see."""
-    return project.thumb or project.first_thumb
 
 
 OPERATIONS = (

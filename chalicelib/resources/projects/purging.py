@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from chalicelib.access.row_protections import ROW_PROTECTION, project_scope
+from chalicelib.core import object_keys
 from chalicelib.core.accounts import MEMBERSHIP, PROJECT, Project
 from chalicelib.core.algorithms import ALGORITHM, ANALYSIS, APPLET
 from chalicelib.core.commits import Commit
@@ -37,6 +38,7 @@ from chalicelib.core.definitions import (
 )
 from chalicelib.core.jobs import JOB
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectPrefix
 from chalicelib.core.personal import BOOKMARK, FAVORITE
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import LimnError, NotFound
@@ -125,12 +127,13 @@ def _steps(project: int, organization: int) -> Iterator[None]:
     """Remove everything, with a pause after each step that found something to remove."""
     yield from _end_jobs(project)
     yield from _purge_records(project)
-    yield from _purge_archive(project, f"{organization}/{project}/")
-    yield from _purge_log(project, f"{organization}/{project}/")
+    own = object_keys.project_prefix(organization, project)
+    yield from _purge_archive(project, own)
+    yield from _purge_log(project, own)
     for bucket, prefix in _places(project, organization):
         yield from _purge_objects(project, bucket, prefix)
     for number in placement.noted(project):
-        yield from _purge_registered(project, number, f"{organization}/{project}/")
+        yield from _purge_registered(project, number, own)
     placement.forget(project)
 
 
@@ -156,7 +159,7 @@ def _purge_records(project: int) -> Iterator[None]:
         yield
 
 
-def _purge_archive(project: int, own: str) -> Iterator[None]:
+def _purge_archive(project: int, own: ObjectPrefix) -> Iterator[None]:
     """The entities that commits told of which the log no longer has, and then all that is known of snapshots."""
     for segment in archive.segments(project):
         for commit in archive.read(project, segment):
@@ -168,7 +171,7 @@ def _purge_archive(project: int, own: str) -> Iterator[None]:
     retired.forget(project)
 
 
-def _purge_log(project: int, own: str) -> Iterator[None]:
+def _purge_log(project: int, own: ObjectPrefix) -> Iterator[None]:
     """The log with the entities it tells of, and the objects that clones among them named beside the project's `own`.
 
     An entity goes with the first commit that tells of it, and the commit after it: what is left says what to do.
@@ -181,7 +184,7 @@ def _purge_log(project: int, own: str) -> Iterator[None]:
     object_cleanup.sweep(project)
 
 
-def _purge_entities(project: int, commit: Commit, own: str) -> None:
+def _purge_entities(project: int, commit: Commit, own: ObjectPrefix) -> None:
     found: defaultdict[str, set[int]] = defaultdict(set)
     for change in commit.changes:
         if not change.is_definition:
@@ -192,7 +195,7 @@ def _purge_entities(project: int, commit: Commit, own: str) -> None:
         object_cleanup.purge(project, Kind(word), sorted(numbers), but=own)
 
 
-def _purge_objects(project: int, bucket: str | int, prefix: str) -> Iterator[None]:
+def _purge_objects(project: int, bucket: str | int, prefix: ObjectPrefix) -> Iterator[None]:
     """The objects below a prefix, but for those that clones in other projects need."""
     for part in _parts(objects.under(prefix, bucket=bucket), OBJECTS_AT_ONCE):
         doomed = object_cleanup.unneeded(project, part)
@@ -201,7 +204,7 @@ def _purge_objects(project: int, bucket: str | int, prefix: str) -> Iterator[Non
             yield
 
 
-def _purge_registered(project: int, bucket: int, prefix: str) -> Iterator[None]:
+def _purge_registered(project: int, bucket: int, prefix: ObjectPrefix) -> Iterator[None]:
     """The same in a bucket of the organization's, whose owner may have closed it: then there is nothing of ours."""
     try:
         yield from _purge_objects(project, bucket, prefix)
@@ -214,14 +217,14 @@ def _parts(things: Iterator[T], size: int) -> Iterator[list[T]]:
         yield part
 
 
-def _places(project: int, organization: int) -> list[tuple[str, str]]:
+def _places(project: int, organization: int) -> list[tuple[str, ObjectPrefix]]:
     """The buckets and prefixes of a project's objects. Uploads lie under their days, and expire by themselves."""
     media, views = settings().media_bucket, settings().views_bucket
     return [
-        (media, f"{organization}/{project}/"),
-        (media, f"_temporary/{project}/"),
-        (media, f"_pieces/{project}/"),
-        (views, f"projects/{project}/"),
+        (media, object_keys.project_prefix(organization, project)),
+        (media, object_keys.temporary_prefix(project)),
+        (media, object_keys.pieces_prefix(project)),
+        (views, object_keys.view_prefix(project)),
     ]
 
 

@@ -47,7 +47,7 @@ def list_temporary_files(call: Call[Project, ExpiredQuery, None]) -> list[Tempor
 
 def create_temporary_file(call: Call[Project, NoQuery, TemporaryFileSpec]) -> CreateResponse:
     """Fetch a URL and keep it for a while."""
-    file = temporary_files_service.create(call.project, call.caller.id, call.body)
+    file = temporary_files_service.create(call.scope, call.project, call.body)
     return CreateResponse(message=f"Temporary file {file.name} created!", id=file.id)
 
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, TemporaryFileSpec
@@ -24,29 +25,29 @@ LARGEST_FETCHED = 100 * 1024 * 1024
 _LONGEST_EXTENSION = 10
 
 
-def create(project: int, user: int, spec: TemporaryFileSpec) -> TemporaryFile:
+def create(scope: Scope, project: int, spec: TemporaryFileSpec) -> TemporaryFile:
     """Fetch a URL and keep it for a while.
 
     Raises:
         Forbidden: it is not from an allowed origin.
         BadInput, TooLarge: it cannot be fetched.
     """
-    fetching.check_origin(spec.url)
+    fetching.check_source(spec.url, project, scope)
     if spec.name is None or spec.lookup is None:
         message = f"'{'name' if spec.name is None else 'lookup'}' is a required property."
         raise BadInput("Request body validation error", message)
-    file = new(project, user, spec.name, spec.lookup, spec.hours)
+    file = new(project, scope.caller.id, spec.name, spec.lookup, spec.hours)
     key, mime = key_of(file), mimetypes.guess_type(spec.name)[0] or "application/octet-stream"
-    source = fetching.object_key(spec.url, project)
+    source = fetching.object_key(spec.url, project, scope)
     if source is None:
-        objects.write(key, fetching.fetch(spec.url, project, LARGEST_FETCHED), mime)
+        objects.write(key, fetching.fetch(spec.url, project, LARGEST_FETCHED, scope), mime)
     else:
         try:
             objects.copy(source, key, mime)
-            if (owner := object_keys.owner_of(source)) and owner[1] == Kind.MEDIA:
+            if (owner := object_keys.owner_of(source.path)) and owner[1] == Kind.MEDIA:
                 file.media = owner[2]
         except NotFound:
-            message = f"url: there is no object {source}."
+            message = f"url: there is no object {source.path}."
             raise BadInput(message) from None
     return records.create(TEMPORARY_FILE, file)
 
@@ -118,7 +119,7 @@ def remove_all(project: int, scope: Scope, *, only_expired: bool) -> int:
     return len(doomed)
 
 
-def key_of(file: TemporaryFile) -> str:
+def key_of(file: TemporaryFile) -> ObjectKey:
     """Where a file's object lies."""
     return object_keys.temporary_key(file.project, file.object_name)
 

@@ -11,9 +11,11 @@ import uuid
 
 import msgspec
 
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.entities import ImageDefinition, Media, MediaFiles
 from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now
 from chalicelib.errors import NotFound
 from chalicelib.resources.buckets import service as buckets_service
@@ -42,22 +44,23 @@ def import_image(message: ImportImage) -> None:
         return
     is_reference = bool(found.media_files and found.media_files.image)
     project = media_service.project_with(found.project)
-    data = fetching.fetch(message.url, found.project, images.MAX_BYTES)
+    data = fetching.fetch(message.url, found.project, images.MAX_BYTES, UNRESTRICTED)
     made = isolation.run(tasks.convert_image, BytesSource(data))
 
-    def key(name: str) -> str:
+    def key(name: str) -> ObjectKey:
         return buckets_service.media_key(project, found.id, name)
 
-    path = message.url if is_reference else key(f"image.{made.extension}")
+    own = key(f"image.{made.extension}")
     if not is_reference:
-        objects.write(path, made.data, made.mime)
+        objects.write(own, made.data, made.mime)
+    path = message.url if is_reference else own.path
     image = ImageDefinition(path=path, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
     if message.thumbnail_url:
-        thumbnail = stored_picture(project, found.id, message.thumbnail_url)
+        thumbnail = stored_picture(project, found.id, message.thumbnail_url, UNRESTRICTED)
     else:
         objects.write(key("thumb.jpg"), made.thumbnail, "image/jpeg")
         thumbnail = ImageDefinition(
-            path=key("thumb.jpg"),
+            path=key("thumb.jpg").path,
             resolution=[made.thumbnail_height, made.thumbnail_width],
             size=len(made.thumbnail),
             mime="image/jpeg",

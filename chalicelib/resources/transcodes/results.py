@@ -20,11 +20,12 @@ from chalicelib.core.definitions import MediaType, StorageConfig
 from chalicelib.core.entities import AudioDefinition, ImageDefinition, Media, MediaFiles, VideoDefinition
 from chalicelib.core.jobs import StoredJob
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.resources.media.service import project_with
 from chalicelib.resources.types import archive_keys
 from chalicelib.resources.uploads.fetching import Fetched, ObjectSource
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import external_buckets, objects
+from chalicelib.storage.objects import external_buckets, objects, owners
 from chalicelib.video import archival, audio, isolation, tasks, thumbnails
 from chalicelib.video.assemble import Assembly, assemble, assemble_sound
 from chalicelib.video.encode import PieceResult
@@ -51,7 +52,7 @@ class Workshop:
     table: FrameTable
     source: Fetched
     folder: Path
-    prefix: str
+    prefix: ObjectPrefix
 
     def make_thumbnail(self) -> MediaFiles:
         """Make the still thumbnail if the media has none."""
@@ -94,11 +95,11 @@ class Workshop:
     def _organization(self) -> int:
         return project_with(self.job.project).organization
 
-    def _key(self, name: str, extension: str) -> str:
+    def _key(self, name: str, extension: str) -> ObjectKey:
         name = f"{name}_{self.job.digest}.{extension}"
         return object_keys.media_key(self._organization, self.job.project, self.job.media, name)
 
-    def _joined(self, key: str, found: Assembly) -> None:
+    def _joined(self, key: ObjectKey, found: Assembly) -> None:
         """Put the pieces of a rendition, or of the sound, together."""
         if objects.size(key) != found.size:
             files = [self.prefix + file for part in found.parts for file in part.files]
@@ -109,8 +110,8 @@ class Workshop:
         self._joined(key, found)
         objects.write(segments, msgspec.json.encode(found.segment_info), "application/json")
         return VideoDefinition(
-            path=key,
-            segment_info=segments,
+            path=key.path,
+            segment_info=segments.path,
             codec=rendition.vcodec,
             codec_description=_DESCRIPTIONS.get(rendition.vcodec, rendition.vcodec),
             resolution=[rendition.height, rendition.width],
@@ -130,7 +131,7 @@ class Workshop:
         key = object_keys.media_key(
             self._organization, self.job.project, self.job.media, f"archival_{entry}.{extension}"
         )
-        external_buckets.push(archive_keys.opened(self._elsewhere[entry]), key, body, size, _MP4)
+        external_buckets.push(archive_keys.opened(self._elsewhere[entry]), key.path, body, size, _MP4)
 
     def _encoded(self, entry: int, found: Assembly, heard: Assembly | None) -> VideoDefinition | None:
         """An archival copy: the rendition and the sound in one file with its index in front.
@@ -139,9 +140,9 @@ class Workshop:
         """
         rendition = next(each for each in self.plan.renditions if each.name == found.rendition)
         key = self._key(f"archival_{entry}", "mp4")
-        joined = f"{self.prefix}{rendition.name}.mp4"
+        joined = self.prefix + f"{rendition.name}.mp4"
         self._joined(joined, found)
-        sound = f"{self.prefix}sound.m4a"
+        sound = self.prefix + "sound.m4a"
         if heard:
             self._joined(sound, heard)
         path = self.folder / f"{rendition.name}.mp4"
@@ -153,7 +154,7 @@ class Workshop:
             return None
         self._upload(key, path, _MP4)
         return VideoDefinition(
-            path=key,
+            path=key.path,
             codec=rendition.vcodec,
             codec_mime=_MP4,
             codec_description=_DESCRIPTIONS.get(rendition.vcodec, rendition.vcodec),
@@ -177,7 +178,7 @@ class Workshop:
             else:
                 objects.write(key, cast("Any", SourceFile(self.source)), _MP4)
         return VideoDefinition(
-            path=key,
+            path=key.path,
             codec=video.codec,
             codec_mime=_MP4,
             codec_description=_DESCRIPTIONS.get(video.codec, video.codec),
@@ -190,7 +191,7 @@ class Workshop:
         self._joined(key, heard)
         description = "AAC (Advanced Audio Coding)"
         return AudioDefinition(
-            path=key, codec="aac", codec_description=description, size=heard.size, bit_rate=heard.bit_rate
+            path=key.path, codec="aac", codec_description=description, size=heard.size, bit_rate=heard.bit_rate
         )
 
     def _thumbnail(self) -> ImageDefinition:
@@ -205,16 +206,24 @@ class Workshop:
         entry = (
             min(wide, key=lambda each: each.resolution[0]) if wide else max(usable, key=lambda each: each.resolution[0])
         )
-        segments = msgspec.json.decode(objects.read(entry.segment_info or ""))
+        named = [entry.path, entry.segment_info or ""]
+        keys = owners.authorize(self.media, named)
+        if any(path not in keys for path in named):
+            return None
+        segments = msgspec.json.decode(objects.read(keys[named[1]]))
         made = isolation.run(
-            tasks.draw_animated_thumbnail, ObjectSource(entry.path), segments, self.plan.probe.fps, self.plan.frames
+            tasks.draw_animated_thumbnail,
+            ObjectSource(keys[entry.path]),
+            segments,
+            self.plan.probe.fps,
+            self.plan.frames,
         )
         return self._picture(self._key("thumbnail_gif", "gif"), made)
 
-    def _picture(self, key: str, made: Thumbnail) -> ImageDefinition:
+    def _picture(self, key: ObjectKey, made: Thumbnail) -> ImageDefinition:
         objects.write(key, made.data, made.mime)
-        return ImageDefinition(path=key, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
+        return ImageDefinition(path=key.path, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
 
-    def _upload(self, key: str, path: Path, mime: str) -> None:
+    def _upload(self, key: ObjectKey, path: Path, mime: str) -> None:
         with path.open("rb") as file:
             objects.write(key, file, mime)

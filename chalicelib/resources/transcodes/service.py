@@ -50,7 +50,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
         BadInput: a member breaks a rule, or nothing can be read from the URL.
         NotFound: the media does not exist.
     """
-    fetching.check_origin(spec.url)
+    fetching.check_source(spec.url, project.id, writer.scope)
     _check_required(spec)
     uid = spec.uid or ""
     known = records.maybe(JOB, uid)
@@ -60,7 +60,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     type_ = _type(definitions, spec.type or ANY_TYPE)
     found = _existing(project, spec.media_id) if spec.media_id is not None else None
     writer.scope.check(Kind.MEDIA, [found] if found else [])
-    size = _size(project, spec)
+    size = _size(writer.scope, project, spec)
     if spec.email_spec:
         project_emails.prepare(project.id, spec.email_spec, uid, writer.user)
 
@@ -153,8 +153,8 @@ def clean_up(job: StoredJob) -> None:
     objects.remove(list(objects.under(object_keys.pieces_prefix(job.project, job.uid))))
     pieces.remove(job.uid)
     if job.digest:
-        folder = object_keys.media_key(project_with(job.project).organization, job.project, job.media, "")
-        made = [key for key in objects.under(folder) if f"_{job.digest}." in key]
+        folder = object_keys.media_prefix(project_with(job.project).organization, job.project, job.media)
+        made = [key for key in objects.under(folder) if f"_{job.digest}." in key.path]
         objects.remove(object_cleanup.look(made).doomed)
 
 
@@ -232,11 +232,11 @@ def _existing(project: Project, number: int) -> Media:
     return found
 
 
-def _size(project: Project, spec: TranscodeSpec) -> int:
+def _size(scope: Scope, project: Project, spec: TranscodeSpec) -> int:
     try:
-        return fetching.open_source(spec.url, project.id).size
+        return fetching.open_source(spec.url, project.id, scope).size
     except BadInput:
-        if spec.size is None or fetching.object_key(spec.url, project.id) is not None:
+        if spec.size is None or fetching.object_key(spec.url, project.id, scope) is not None:
             raise
         return spec.size
 

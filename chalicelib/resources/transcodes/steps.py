@@ -23,11 +23,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core import object_keys
 from chalicelib.core.definitions import MediaType
 from chalicelib.core.entities import Media, MediaFiles
 from chalicelib.core.jobs import JOB, EmailSpec, StoredJob
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectPrefix
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
 from chalicelib.queues import send, send_many
@@ -124,7 +126,7 @@ def encode(uid: str, index: int) -> None:
             sound = result.sound
             for output in (*result.outputs, *([sound.output] if sound else [])):
                 with (Path(folder) / output.file).open("rb") as file:
-                    objects.write(f"{_prefix(job)}{run}/{output.file}", file, "video/mp4")
+                    objects.write(_prefix(job) + f"{run}/{output.file}", file, "video/mp4")
         pieces.finish(uid, number, _encode(_named(result, run)), group=group)
     if _at_work(uid) is None:
         # Cancelled meanwhile: this was written after the cleaning.
@@ -256,7 +258,7 @@ def fail(uid: str, reason: Exception) -> None:
 def _planned(job: StoredJob) -> StoredJob:
     media: Media = entities.get(Kind.MEDIA, job.media)
     type_ = records.definitions(job.project).types(Kind.MEDIA).get(media.type)
-    source = fetching.open_source(job.spec.url, job.project)
+    source = fetching.open_source(job.spec.url, job.project, UNRESTRICTED)
     if not source.size:
         raise BadInput("The file is empty.")
     found, table = isolation.run(tasks.probe_video, source)
@@ -282,7 +284,7 @@ def _planned(job: StoredJob) -> StoredJob:
         if current.plan is not None or current.is_finished:
             return None
         return msgspec.structs.replace(
-            current, status="running", plan=key, digest=digest, pieces=made.group_count * len(made.pieces)
+            current, status="running", plan=key.path, digest=digest, pieces=made.group_count * len(made.pieces)
         )
 
     return records.edit(JOB, job.uid, how)
@@ -300,17 +302,17 @@ def _at_work(uid: str) -> StoredJob | None:
 
 
 def _prepared(job: StoredJob) -> Prepared:
-    return _prepared_decoder.decode(objects.read(job.plan or ""))
+    return _prepared_decoder.decode(objects.read(object_keys.listed(_prefix(job), job.plan or "")))
 
 
 def _source(job: StoredJob, prepared: Prepared) -> fetching.Fetched:
-    source = fetching.open_source(job.spec.url, job.project)
+    source = fetching.open_source(job.spec.url, job.project, UNRESTRICTED)
     if source.etag != prepared.etag:
         raise BadInput("The source was replaced while it was transcoded.")
     return source
 
 
-def _prefix(job: StoredJob) -> str:
+def _prefix(job: StoredJob) -> ObjectPrefix:
     return object_keys.pieces_prefix(job.project, job.uid)
 
 

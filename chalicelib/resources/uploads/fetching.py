@@ -1,10 +1,11 @@
-"""Fetching what callers name by URL: only from allowed origins, never from the inside (design §5, `spec/4` §2.6).
+"""Fetching what callers name by URL: only from allowed origins, never from the inside (docs/security.md).
 
-An object of the caller's own project in our buckets is read as an object, whatever the URL's signature says by now; so
-is a finished resumable upload, by its address.
-Everything else goes through HTTP: its origin is our object store's, where the URL's signature decides, or one of
-`allowed_origins`. A name is resolved once, every address of it is judged, and the connection goes to the address
-judged, so that a name that answers differently the second time gains nothing. Redirects begin anew.
+A URL into our object store must be signed. An object of the caller's own project is then read as an object, so that a
+URL that has expired while its job waited still works: it is checked whether the caller may read it. So is a finished
+resumable upload, by its address. Everything else goes through HTTP: its origin is our object store's, where the URL's
+signature decides, or one of `allowed_origins`. A name is resolved once, every address of it is checked, and the
+connection goes to the address that was checked, so that a name that answers differently the second time gains nothing.
+Each redirect is checked as the first URL was.
 """
 
 from __future__ import annotations
@@ -14,18 +15,21 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urljoin
+from urllib.parse import parse_qs, urljoin
 
 import urllib3
 from msgspec import Struct
 
+from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys, origins
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.origins import Address
 from chalicelib.errors import BadInput, Forbidden, LimnError, TooLarge
+from chalicelib.resources.uploads import service as uploads_service
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
-from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.objects import objects, owners, placement
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
@@ -38,6 +42,7 @@ _TIMEOUT = urllib3.Timeout(connect=3, read=10)
 _AMAZON = re.compile(r"(?:(?P<bucket>[a-z0-9.-]{3,63})\.)?s3(?:[.-](?:dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com")
 _UPLOAD = re.compile(r"[0-9a-f]{32}")
 _RANGE = re.compile(r"bytes \d+-\d+/(?P<size>\d+)")
+_SIGNATURES = ("x-amz-signature", "x-goog-signature", "signature")
 _OK, _PARTIAL = 200, 206
 _MOVED = range(301, 309)
 
@@ -59,18 +64,30 @@ class ObjectPlace(Struct, frozen=True):
     key: str
 
 
-def check_origin(url: str | None) -> None:
-    """Raise Forbidden unless a URL, where there is one, is from an allowed origin."""
-    if url is not None:
-        address = origins.take_apart(url)
-        if _upload_of(address) is None and _place_of(address) is None and not _is_allowed(address):
-            raise origins.refusal(url)
+def check_origin(url: str) -> None:
+    """Raise Forbidden unless a URL is from an allowed origin; one into our object store must be signed."""
+    address = origins.take_apart(url)
+    if _upload_of(address) is None:
+        _check_allowed(address)
 
 
-def object_key(url: str, project: int) -> str | None:
-    """The key of the project's own object that a URL names; None where it names anything else.
+def check_source(url: str | None, project: int, scope: Scope) -> None:
+    """Check a URL that a caller names in a project, where there is one.
 
     Raises:
+        Forbidden: it is not from an allowed origin, or names an object of the project that is closed to the caller.
+        BadInput: it names a resumable upload that is not finished.
+    """
+    if url is not None:
+        check_origin(url)
+        object_key(url, project, scope)
+
+
+def object_key(url: str, project: int, scope: Scope) -> ObjectKey | None:
+    """The key of the project's own object that a URL names; None where it names anything else, or is not signed.
+
+    Raises:
+        Forbidden: it names an object that is closed to the caller.
         BadInput: it names a resumable upload that is not finished.
     """
     address = origins.take_apart(url)
@@ -78,26 +95,29 @@ def object_key(url: str, project: int) -> str | None:
         found = tus.key_of(upload)
         return found[1] if found and found[0] == project else None
     place = _place_of(address)
-    if place is None:
+    organization = owners.organization_of(project)
+    if place is None or organization is None or not _is_signed(address):
         return None
     try:
-        return place.key if object_keys.project_of(place.key) == project else None
-    except BadInput:
+        key = object_keys.authorize_project_key(place.key, organization, project)
+    except (BadInput, Forbidden):
         return None
+    uploads_service.check_open(scope, project, [key])
+    return key
 
 
-def open_source(url: str, project: int) -> Fetched:
+def open_source(url: str, project: int, scope: Scope) -> Fetched:
     """What a URL names, to be read at any offset.
 
     Raises:
         Forbidden: it is not from an allowed origin.
         BadInput: there is nothing, or its server does not answer as one that serves files.
     """
-    key = object_key(url, project)
+    key = object_key(url, project, scope)
     return ObjectSource(key) if key else HttpSource(url)
 
 
-def fetch(url: str, project: int, most: int) -> bytes:
+def fetch(url: str, project: int, most: int, scope: Scope) -> bytes:
     """All that a URL names.
 
     Raises:
@@ -105,7 +125,7 @@ def fetch(url: str, project: int, most: int) -> bytes:
         TooLarge: it has more than `most` bytes.
         BadInput: there is nothing, or its server does not answer as one that serves files.
     """
-    key = object_key(url, project)
+    key = object_key(url, project, scope)
     if key is not None:
         source = ObjectSource(key)
         _check_size(source.size, most)
@@ -129,10 +149,10 @@ def fetch_url(url: str, most: int) -> bytes:
 class ObjectSource:
     """An object of ours; reading fails once it was replaced."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: ObjectKey) -> None:
         found = objects.head(key)
         if found is None:
-            message = f"url: there is no object {key}."
+            message = f"url: there is no object {key.path}."
             raise BadInput(message)
         self.key = key
         self.size, self.etag = found
@@ -178,8 +198,7 @@ def open_url(url: str, headers: Mapping[str, str] | None = None) -> Iterator[Bas
     current, first = url, origins.take_apart(url)
     for _ in range(REDIRECTS + 1):
         address = origins.take_apart(current)
-        if _place_of(address) is None and not _is_allowed(address):
-            raise origins.refusal(current)
+        _check_allowed(address)
         at_home = (address.scheme, address.host, address.port) == (first.scheme, first.host, first.port)
         response = _get(address, (headers or {}) if at_home else {})
         moved = response.headers.get("Location") if response.status in _MOVED else None
@@ -262,6 +281,19 @@ def _configured_store() -> str:
     return origins.origin_of(settings().s3_endpoint)
 
 
+def _check_allowed(address: Address) -> None:
+    """Raise Forbidden unless a URL is from an allowed origin; one into our object store must be signed."""
+    is_ours = _place_of(address) is not None
+    if not (_is_signed(address) if is_ours else _is_allowed(address)):
+        raise origins.refusal(address.url)
+
+
+def _is_signed(address: Address) -> bool:
+    """Whether a URL carries a signature of an object store; whether that is a good one the store decides."""
+    query = parse_qs(address.target.partition("?")[2])
+    return any(name.lower() in _SIGNATURES for name in query)
+
+
 def _is_allowed(address: Address) -> bool:
     return address.origin in {origins.origin_of(text) for text in settings().allowed_origins}
 
@@ -276,4 +308,14 @@ def _unfetchable(url: str, why: str) -> LimnError:
     return BadInput(f"url: {url[:200].partition('?')[0]!r} cannot be fetched.", why)
 
 
-__all__ = ["Fetched", "Forbidden", "HttpSource", "ObjectSource", "check_origin", "fetch", "object_key", "open_source"]
+__all__ = [
+    "Fetched",
+    "Forbidden",
+    "HttpSource",
+    "ObjectSource",
+    "check_origin",
+    "check_source",
+    "fetch",
+    "object_key",
+    "open_source",
+]

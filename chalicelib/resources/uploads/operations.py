@@ -1,4 +1,4 @@
-"""Uploads and downloads by presigned URLs (`spec/4` §2)."""
+"""Uploads and downloads by presigned URLs."""
 
 from __future__ import annotations
 
@@ -93,22 +93,22 @@ def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
         call.target, call.scope, media=query.media_id, file=query.file_id, filename=query.filename, bucket=bucket
     )
     upload, urls = uploads_service.begin(key, query.num_parts, query.expiration)
-    return UploadInfo(urls=urls, key=key, upload_id=upload)
+    return UploadInfo(urls=urls, key=key.path, upload_id=upload)
 
 
 def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> MessageResponse:
     """Make one object of the parts."""
     body = call.body
-    uploads_service.check_key(body.key, call.target, call.scope)
+    key = uploads_service.authorize_completion(body.key, call.target, call.scope)
     buckets_service.check_key(call.target, body.key, body.bucket_id)
     parts = [{"ETag": part.ETag, "PartNumber": part.PartNumber} for part in body.parts]
-    objects.complete(body.key, body.upload_id, sorted(parts, key=lambda part: part["PartNumber"]))
+    objects.complete(key, body.upload_id, sorted(parts, key=lambda part: part["PartNumber"]))
     return MessageResponse(message=f"Upload of {body.key} completed successfully!")
 
 
 def get_download_info(call: Call[Project, DownloadInfoQuery, DownloadInfoSpec]) -> list[DownloadInfo]:
     """A URL for each key, in the order asked."""
-    urls = uploads_service.download_urls(call.scope, call.project, call.body.keys, call.query.expiration)
+    urls = uploads_service.download_urls(call.scope, call.target, call.body.keys, call.query.expiration)
     return [DownloadInfo(key=key, url=url) for key, url in zip(call.body.keys, urls, strict=True)]
 
 

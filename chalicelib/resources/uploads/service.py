@@ -1,8 +1,9 @@
-"""Uploads and downloads: clients talk to S3 themselves, through URLs we sign (`spec/4` §2)."""
+"""Uploads and downloads: clients talk to S3 themselves, through URLs we sign."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from chalicelib.access import authentication
@@ -10,6 +11,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup
@@ -25,7 +27,7 @@ def key_for(
     file: int | None,
     filename: str | None,
     bucket: int | None = None,
-) -> str:
+) -> ObjectKey:
     """A fresh key: under a media, under a File, or among the uploads; in the project's bucket for it, or in `bucket`.
 
     Raises:
@@ -50,25 +52,35 @@ def key_for(
     return object_keys.upload_key(project.organization, project.id, scope.caller.id, name, day)
 
 
-def begin(key: str, parts: int, seconds: int) -> tuple[str, list[str]]:
+def begin(key: ObjectKey, parts: int, seconds: int) -> tuple[str, list[str]]:
     """The id of a multipart upload (empty for a single part) and a URL to put each part to, in order."""
     if parts == 1:
         return "", [objects.presign_put(key, seconds)]
     return objects.presign_parts(key, parts, seconds)
 
 
-def download_urls(scope: Scope, project: int, wanted: list[str], seconds: int) -> list[str]:
+def download_urls(scope: Scope, project: Project, wanted: list[str], seconds: int) -> list[str]:
     """A URL for each key, in order; those the user got before while they are good.
 
     Raises:
-        Forbidden: a key belongs to another project.
+        Forbidden: a key belongs to another project or organization, or to a media or File closed to the caller.
         BadInput: a key is malformed.
     """
-    for key in wanted:
-        object_keys.check_project(key, project)
-    check_open(scope, project, wanted)
-    found = presigned.urls(scope.caller.id, wanted, seconds)
-    return [found[key] for key in wanted]
+    keys = authorize(scope, project, wanted)
+    found = presigned.urls(scope.caller.id, keys, seconds)
+    return [found[key] for key in keys]
+
+
+def authorize(scope: Scope, project: Project, wanted: Iterable[str]) -> list[ObjectKey]:
+    """The keys of a project's objects that a caller names and may read, in order.
+
+    Raises:
+        Forbidden: a key belongs to another project or organization, or to a media or File closed to the caller.
+        BadInput: a key is malformed.
+    """
+    keys = [object_keys.authorize_project_key(path, project.organization, project.id) for path in wanted]
+    check_open(scope, project.id, keys)
+    return keys
 
 
 def _check_in(scope: Scope, project: Project, kind: Kind, number: int, name: str) -> None:
@@ -82,46 +94,54 @@ def _check_in(scope: Scope, project: Project, kind: Kind, number: int, name: str
     scope.check(kind, [found])
 
 
-def check_key(key: str, project: Project, scope: Scope) -> None:
-    """Refuse to finish an upload to a key.
+def authorize_completion(path: str, project: Project, scope: Scope) -> ObjectKey:
+    """The key of an upload that a caller may finish: of a media, of a File, or among the caller's own uploads.
 
-    One that OrganizationUploadInfo gave, `organization/name`, is finished in any project of the organization by who
-    belongs to that too: the interface has no other place for it.
+    A key of OrganizationUploadInfo, `organization/name`, is finished in any project of the organization by a member of
+    that organization: the interface has no other place for it.
 
     Raises:
-        Forbidden: it belongs to another project or organization, or to something that is closed to the caller.
+        Forbidden: it belongs to another project, organization or user, or to something that is closed to the caller.
         BadInput: it is malformed.
     """
-    organization = object_keys.organization_of(key)
-    if organization is None:
-        object_keys.check_project(key, project.id)
-        check_open(scope, project.id, [key])
-    elif organization != project.organization or not authentication.organization_level(scope.caller, organization):
-        message = f"key: {key!r} does not belong to the organization of project {project.id}, or you do not."
+    caller = scope.caller
+    if object_keys.is_organizations(path):
+        key = object_keys.authorize_organization_key(path, project.organization)
+        if not authentication.organization_level(caller, project.organization):
+            message = f"key: {path!r} does not belong to the organization of project {project.id}, or you do not."
+            raise Forbidden(message)
+        return key
+    (key,) = authorize(scope, project, [path])
+    if object_keys.owner_of(path) is None and object_keys.uploader_of(path) != caller.id:
+        message = f"key: {path!r} is not an upload of yours."
         raise Forbidden(message)
+    return key
 
 
-def check_open(scope: Scope, project: int, wanted: list[str]) -> None:
-    """Raise Forbidden unless the caller of this request may reach the objects of keys of a project.
+def check_open(scope: Scope, project: int, wanted: Iterable[ObjectKey]) -> None:
+    """Raise Forbidden unless a caller may read the objects of keys of a project.
 
-    Those in the folder of a media are open with it, or with any clone that names them; those of nothing that is there,
-    such as uploads, with whatever lets the caller ask.
+    Those in the folder of a media are open with it, or with any clone that names them. Uploads belong to no media yet:
+    those of other users are open only to callers who may see all media of the project.
     """
     restricted = scope.terms(project)
-    folders: defaultdict[tuple[Kind, int], set[str]] = defaultdict(set)
+    folders: defaultdict[tuple[Kind, int], set[ObjectKey]] = defaultdict(set)
     for key in wanted:
-        if (owner := object_keys.owner_of(key)) and Kind(owner[1]) in restricted:
+        if (owner := object_keys.owner_of(key.path)) and Kind(owner[1]) in restricted:
             folders[Kind(owner[1]), owner[2]].add(key)
+        if object_keys.uploader_of(key.path) not in (None, scope.caller.id) and Kind.MEDIA in restricted:
+            message = f"key: {key.path!r} is the upload of another user, and parts of the project are closed to you."
+            raise Forbidden(message)
     for (kind, number), keys_there in folders.items():
         _check_folder(scope, project, kind, number, keys_there)
 
 
-def _check_folder(scope: Scope, project: int, kind: Kind, number: int, wanted: set[str]) -> None:
+def _check_folder(scope: Scope, project: int, kind: Kind, number: int, wanted: set[ObjectKey]) -> None:
     others = owners.clones(project, number) if kind is Kind.MEDIA else ()
     rows = [row.entity for row in entities.many(kind, [number, *others]).values() if row.entity.project == project]
     closed = set(wanted)
     for row in scope.only(kind.value, rows):
         closed -= wanted if row.id == number else object_cleanup.named(row)
     if closed:
-        message = f"key: {min(closed)!r} belongs to a {kind} that is closed to you."
+        message = f"key: {min(closed).path!r} belongs to a {kind} that is closed to you."
         raise Forbidden(message)

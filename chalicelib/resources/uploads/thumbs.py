@@ -1,38 +1,105 @@
-"""Taking the pictures of organizations and projects in, and showing them."""
+"""The pictures of organizations and projects: which keys may become one, where they lie, and how they are shown."""
 
 from __future__ import annotations
 
 import mimetypes
+from collections.abc import Sequence
 
+import msgspec
+
+from chalicelib.core import object_keys
 from chalicelib.core.accounts import Organization, Project
-from chalicelib.errors import BadInput, NotFound
-from chalicelib.resources.uploads import thumb_keys as uploads_thumb_keys
-from chalicelib.storage.objects import objects, presigned
+from chalicelib.core.object_keys import ObjectKey
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.storage.objects import objects, owners, presigned
+
+SECONDS = 8 * 3600
+"""How long the URL of a picture is good for."""
 
 
-def check_organization(organization: Organization, key: str) -> None:
-    """Raise BadInput unless a key is the organization's own and there is something at it."""
-    uploads_thumb_keys.check_organization_key(key, organization.id)
+def check_organization(organization: Organization, path: str) -> None:
+    """Raise BadInput unless a key is the organization's own and there is an object at it."""
+    try:
+        key = object_keys.authorize_organization_key(path, organization.id)
+    except Forbidden as refusal:
+        message = "thumb: a key of this organization is needed, organization/name, as its upload info gives it."
+        raise BadInput(message) from refusal
     if objects.size(key) is None:
-        raise BadInput(f"thumb: nothing was uploaded to {key}.")
+        raise BadInput(f"thumb: nothing was uploaded to {path}.")
 
 
 def take_project(project: Project, user: int, upload: str) -> str:
     """Copy a user's upload to where the project keeps its picture; the key there. Raises BadInput."""
-    key = uploads_thumb_keys.project_key(upload, project.organization, project.id, user)
+    source = object_keys.authorize_own_upload(upload, project.organization, project.id, user, "thumb")
+    key = object_keys.project_picture_key(project.organization, project.id, upload.rpartition("/")[2])
     try:
-        objects.copy(upload, key, mimetypes.guess_type(key)[0] or "application/octet-stream")
+        objects.copy(source, key, mimetypes.guess_type(key.path)[0] or "application/octet-stream")
     except NotFound:
         raise BadInput(f"thumb: nothing was uploaded to {upload}.") from None
-    return key
+    return key.path
 
 
-def drop_replaced(old: str | None, new: str | None) -> None:
-    """Remove the object of a picture that another has replaced."""
-    if old and old != new:
+def remove_replaced_organization(before: Organization, path: str | None) -> None:
+    """Remove the picture that an organization had, unless it has it still."""
+    old = _of_organization(before)
+    if old and old.path != path:
         objects.remove([old])
 
 
-def urls(user: int, keys: list[str | None]) -> dict[str, str]:
-    """URLs of pictures, the same for the same caller for hours."""
-    return presigned.urls(user, [key for key in keys if key], uploads_thumb_keys.SECONDS)
+def remove_replaced_project(before: Project, path: str | None) -> None:
+    """Remove the picture that a project was given, unless it has it still."""
+    old = _given_to(before)
+    if old and old.path != path:
+        objects.remove([old])
+
+
+def show_organizations(user: int, organizations: Sequence[Organization]) -> list[Organization]:
+    """Organizations with the URLs of their pictures, the same for the same caller for hours, instead of the keys."""
+    keys = [_of_organization(organization) for organization in organizations]
+    urls = presigned.urls(user, (key for key in keys if key), SECONDS)
+    return [
+        msgspec.structs.replace(organization, thumb=urls[key] if key else None)
+        for organization, key in zip(organizations, keys, strict=True)
+    ]
+
+
+def show_projects(user: int, projects: Sequence[Project]) -> list[Project]:
+    """Projects with the URLs of their pictures, the same for the same caller for hours, instead of the keys.
+
+    A project's picture is the one that it was given, else the thumbnail of the first media that the caller may see.
+    """
+    firsts = [_first_thumb(project) for project in projects]
+    named = owners.authorize_many(first for first in firsts if first)
+    keys = [
+        _given_to(project) or (named.get(first) if first else None)
+        for project, first in zip(projects, firsts, strict=True)
+    ]
+    urls = presigned.urls(user, (key for key in keys if key), SECONDS)
+    return [
+        msgspec.structs.replace(project, thumb=urls[key] if key else None)
+        for project, key in zip(projects, keys, strict=True)
+    ]
+
+
+def _first_thumb(project: Project) -> owners.Named | None:
+    if project.thumb or not project.first_thumb:
+        return None
+    owner = object_keys.owner_of(project.first_thumb)
+    media = project.first_thumb_media or (owner[2] if owner else 0)
+    return owners.Named(project.id, media, project.first_thumb)
+
+
+def _of_organization(organization: Organization) -> ObjectKey | None:
+    """The key of an organization's picture, if that is its own."""
+    try:
+        return object_keys.authorize_organization_key(organization.thumb or "", organization.id)
+    except Forbidden:
+        return None
+
+
+def _given_to(project: Project) -> ObjectKey | None:
+    """The key of the picture that a project was given, if that is its own."""
+    try:
+        return object_keys.authorize_picture_key(project.thumb or "", project.organization, project.id)
+    except Forbidden:
+        return None

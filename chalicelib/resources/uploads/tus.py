@@ -17,10 +17,11 @@ import msgspec
 
 from chalicelib.core import object_keys, tus
 from chalicelib.core.accounts import Project
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now, timestamp
 from chalicelib.core.tus import Chunk, Upload
 from chalicelib.errors import BadInput, Conflict, Gone, LimnError, NotFound
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, owners
 from chalicelib.storage.objects import tus_uploads as rows
 
 LIVES = timedelta(days=3)
@@ -41,7 +42,7 @@ def create(project: Project, user: int, length: int, filename: str | None, metad
         id=uuid.uuid4().hex,
         project=project.id,
         user=user,
-        key=key,
+        key=key.path,
         length=length,
         metadata=metadata,
         until=timestamp(moment + LIVES),
@@ -75,9 +76,9 @@ def append(upload: Upload, offset: int, body: bytes) -> Upload:
     if upload.waiting >= tus.SMALLEST_PART:
         upload = _part(upload)  # died at this before; what waits stays bounded
     if body:
-        key = f"{object_keys.chunks_prefix(upload.id)}{offset:015d}-{uuid.uuid4().hex[:12]}"
+        key = object_keys.chunks_prefix(upload.id) + f"{offset:015d}-{uuid.uuid4().hex[:12]}"
         objects.write(key, body)
-        chunks = [*upload.chunks, Chunk(key, len(body))]
+        chunks = [*upload.chunks, Chunk(key.path, len(body))]
         try:
             upload = rows.save(_set(upload, offset=offset + len(body), chunks=chunks))
         except Conflict:
@@ -104,11 +105,11 @@ def finish(upload: Upload) -> Upload:
     if upload.is_finished or upload.is_gone or upload.offset < upload.length:
         return upload
     if not upload.multipart:
-        objects.write(upload.key, _waiting(upload))
+        objects.write(object_of(upload), _waiting(upload))
     else:
         if upload.chunks:
             upload = _part(upload)
-        objects.complete(upload.key, upload.multipart, rows.parts(upload))
+        objects.complete(object_of(upload), upload.multipart, rows.parts(upload))
     until = timestamp(datetime.now(UTC) + LASTS)
     upload = rows.save(_set(upload, is_finished=True, chunks=[], until=until))
     _clean(upload)
@@ -120,13 +121,13 @@ def end(upload: Upload) -> None:
     if not upload.is_gone:
         upload = rows.save(_set(upload, is_gone=True))
     if upload.is_finished:
-        objects.remove([upload.key])
+        objects.remove([object_of(upload)])
     elif upload.multipart:
-        objects.abort(upload.key, upload.multipart)
+        objects.abort(object_of(upload), upload.multipart)
     _clean(upload)
 
 
-def key_of(number: str) -> tuple[int, str] | None:
+def key_of(number: str) -> tuple[int, ObjectKey] | None:
     """The project and the key of a finished upload; None where there is none.
 
     Raises:
@@ -141,7 +142,13 @@ def key_of(number: str) -> tuple[int, str] | None:
     if not upload.is_finished:
         message = f"url: the upload {number} is not finished: {upload.offset} of {upload.length} bytes are there."
         raise BadInput(message)
-    return upload.project, upload.key
+    return upload.project, object_of(upload)
+
+
+def object_of(upload: Upload) -> ObjectKey:
+    """The key of the object that an upload becomes. Raises Forbidden, BadInput where the row names another."""
+    organization = owners.organization_of(upload.project) or object_keys.home_of(upload.key) or 0
+    return object_keys.authorize_own_upload(upload.key, organization, upload.project, upload.user, "key")
 
 
 def sweep() -> int:
@@ -171,23 +178,27 @@ def sweep() -> int:
 
 def _part(upload: Upload) -> Upload:
     """Make a part of the chunks that wait."""
-    begun = upload.multipart or objects.begin(upload.key)
+    begun = upload.multipart or objects.begin(object_of(upload))
     try:
         upload = rows.save(_set(upload, multipart=begun, number=upload.number + 1))
     except Conflict:
         # Only where that is certain: where the database did not answer, the row may name it by now.
         if not upload.multipart:
-            objects.abort(upload.key, begun)
+            objects.abort(object_of(upload), begun)
         raise
-    etag = objects.put_part(upload.key, upload.multipart, upload.number, _waiting(upload))
+    etag = objects.put_part(object_of(upload), upload.multipart, upload.number, _waiting(upload))
     done = upload.chunks
     upload = rows.save(_set(upload, chunks=[]), (upload.number, etag))
-    objects.remove(chunk.key for chunk in done)
+    objects.remove(_chunk(upload, chunk) for chunk in done)
     return upload
 
 
+def _chunk(upload: Upload, chunk: Chunk) -> ObjectKey:
+    return object_keys.listed(object_keys.chunks_prefix(upload.id), chunk.key)
+
+
 def _waiting(upload: Upload) -> bytes:
-    return b"".join(objects.read(chunk.key) for chunk in upload.chunks)
+    return b"".join(objects.read(_chunk(upload, chunk)) for chunk in upload.chunks)
 
 
 def _clean(upload: Upload) -> None:

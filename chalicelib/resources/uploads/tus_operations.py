@@ -126,7 +126,7 @@ def download(call: Call[Upload, NoQuery, None]) -> Answer:
     if not upload.is_finished:
         message = f"The upload is not finished: {upload.offset} of {upload.length} bytes are there."
         raise Conflict(message)
-    return Answer(status=302, headers={"Location": objects.presign_get(upload.key, 3600)})
+    return Answer(status=302, headers={"Location": objects.presign_get(uploads_tus.object_of(upload), 3600)})
 
 
 def _check_may(scope: Scope, found: Found[Any]) -> None:

@@ -134,14 +134,15 @@ def segments(project: int) -> list[Segment]:
         manifest = current(project)
     except NotFound:
         return []
-    there = set(objects.under(f"{folder(project)}archive/", bucket=settings().views_bucket))
+    there = set(objects.under(folder(project).folder("archive"), bucket=settings().views_bucket))
     return [each for each in (manifest.archive if manifest else []) if folder(project) + each.key in there]
 
 
 def found(project: int) -> list[Segment]:
     """The segments as their names tell of them, where the manifest is lost."""
     names = [
-        key.rpartition("/")[2] for key in objects.under(f"{folder(project)}archive/", bucket=settings().views_bucket)
+        key.path.rpartition("/")[2]
+        for key in objects.under(folder(project).folder("archive"), bucket=settings().views_bucket)
     ]
     spans = sorted((int(name[:12]), -int(name[13:25]), name) for name in names)
     chain: list[Segment] = []

@@ -14,6 +14,8 @@ import uuid
 import zlib
 from dataclasses import dataclass
 
+from chalicelib.core import object_keys
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import CounterRow
@@ -83,12 +85,12 @@ class Intent:
 def named(project: int) -> Intent:
     """A new one, of which nothing is kept yet: its continuation is ordered first, so that no object is left alone."""
     name = uuid.uuid4().hex
-    return Intent(name, f"projects/{project}/{FOLDER}/{name}")
+    return Intent(name, str(_key(project, name)))
 
 
 def fill(intent: Intent, body: bytes) -> None:
     """Keep what is to be done; nothing goes on with it before `begin`."""
-    objects.write(intent.key, zlib.compress(body, 1), bucket=settings().views_bucket)
+    objects.write(_object(intent), zlib.compress(body, 1), bucket=settings().views_bucket)
 
 
 def begin(intent: Intent, total: int) -> Progress:
@@ -100,7 +102,7 @@ def begin(intent: Intent, total: int) -> Progress:
 def read(intent: Intent) -> bytes | None:
     """What is to be done, None where it is gone."""
     try:
-        return zlib.decompress(objects.get_view_object(intent.key))
+        return zlib.decompress(objects.read(_object(intent), bucket=settings().views_bucket))
     except NotFound:
         return None
 
@@ -114,4 +116,17 @@ def resume(intent: Intent, total: int) -> Progress:
 
 def drop(intent: Intent) -> None:
     """Forget what was done to the end, or never begun; again is no error."""
-    objects.remove([intent.key], bucket=settings().views_bucket)
+    objects.remove([_object(intent)], bucket=settings().views_bucket)
+
+
+def _key(project: int, name: str) -> ObjectKey:
+    return object_keys.view_prefix(project) + f"{FOLDER}/{name}"
+
+
+def _object(intent: Intent) -> ObjectKey:
+    """The key of an intent as a message names it. Raises ValueError where it is not that of its name."""
+    key = _key(int(intent.key.split("/")[1]), intent.name)
+    if key.path != intent.key:
+        message = f"{intent.key!r} is not the object of the intent {intent.name}"
+        raise ValueError(message)
+    return key

@@ -132,7 +132,9 @@ def _bodies(rows: Iterable[LogRow]) -> Iterator[bytes]:
     waiting: deque[bytes | Future[bytes]] = deque()
     for found in rows:
         waiting.append(
-            found.body if found.body is not None else _pool.submit(objects.get_view_object, found.object_key)
+            found.body
+            if found.body is not None
+            else _pool.submit(objects.get_view_object, int(found.project), found.object_key)
         )
         if len(waiting) > _AHEAD:
             yield _fetched(waiting.popleft())
@@ -207,7 +209,7 @@ def oldest(project: int, count: int) -> list[Commit]:
     found = []
     for commit in LogRow.query(project, limit=count, consistent_read=True):
         try:
-            body = commit.body if commit.body is not None else objects.get_view_object(commit.object_key)
+            body = commit.body if commit.body is not None else objects.get_view_object(project, commit.object_key)
         except NotFound:
             found.append(Commit(project=project, seq=int(commit.seq), at="", user=None, changes=[]))
         else:

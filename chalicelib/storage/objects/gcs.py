@@ -18,7 +18,8 @@ from xml.sax.saxutils import escape
 
 import urllib3
 
-from chalicelib.core import origins
+from chalicelib.core import object_keys, origins
+from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
@@ -62,32 +63,32 @@ class GcsStore:
         self._scheme, self._host = endpoint.scheme, endpoint.netloc
         self._seen = external_host or self._host
 
-    def presign_get(self, key: str, seconds: int, headers: dict[str, str]) -> str:
+    def presign_get(self, key: ObjectKey, seconds: int, headers: dict[str, str]) -> str:
         """A URL to read an object by."""
         return self._signed("GET", key, seconds, {_PARAMETERS[name]: value for name, value in headers.items()})
 
-    def presign_put(self, key: str, seconds: int) -> str:
+    def presign_put(self, key: ObjectKey, seconds: int) -> str:
         """A URL to write an object to."""
         return self._signed("PUT", key, seconds)
 
-    def presign_part(self, key: str, upload: str, number: int, seconds: int) -> str:
+    def presign_part(self, key: ObjectKey, upload: str, number: int, seconds: int) -> str:
         """A URL to write a part to."""
         return self._signed("PUT", key, seconds, {"uploadId": upload, "partNumber": str(number)})
 
-    def begin(self, key: str, content_type: str) -> str:
+    def begin(self, key: ObjectKey, content_type: str) -> str:
         """Begin a multipart upload; its id."""
         answer = self._ask("POST", key, {"uploads": ""}, headers={"Content-Type": content_type, "Content-Length": "0"})
         return _text(answer.data, "UploadId")
 
-    def put_part(self, key: str, upload: str, number: int, body: bytes) -> str:
+    def put_part(self, key: ObjectKey, upload: str, number: int, body: bytes) -> str:
         """Store a part; its ETag."""
         return self._ask("PUT", key, {"uploadId": upload, "partNumber": str(number)}, body=body).headers["ETag"]
 
-    def copy_part(self, key: str, upload: str, number: int, home: ObjectStore, source: str) -> str | None:  # noqa: ARG002 the store has no such request
+    def copy_part(self, key: ObjectKey, upload: str, number: int, home: ObjectStore, source: ObjectKey) -> str | None:  # noqa: ARG002 the store has no such request
         """The XML API makes no parts of objects."""
         return None
 
-    def complete(self, key: str, upload: str, parts: Parts) -> None:
+    def complete(self, key: ObjectKey, upload: str, parts: Parts) -> None:
         """Make one object of the parts. Raises BadInput where the store refuses the upload's id, parts or ETags."""
         listed = "".join(
             f"<Part><PartNumber>{part['PartNumber']}</PartNumber><ETag>{escape(part['ETag'])}</ETag></Part>"
@@ -101,13 +102,13 @@ class GcsStore:
             raise BadInput("The multipart upload could not be completed.", _reason(answer))
         raise _away(answer)
 
-    def abort(self, key: str, upload: str) -> None:
+    def abort(self, key: ObjectKey, upload: str) -> None:
         """Give a multipart upload up."""
         answer = self._sent("DELETE", key, {"uploadId": upload})
         if answer.status not in (*_OK, _MISSING):
             raise _away(answer)
 
-    def head(self, key: str) -> tuple[int, str] | None:
+    def head(self, key: ObjectKey) -> tuple[int, str] | None:
         """The size in bytes and the ETag of an object; None where there is none."""
         answer = self._sent("HEAD", key)
         if answer.status == _MISSING:
@@ -116,11 +117,11 @@ class GcsStore:
             raise _away(answer)
         return int(answer.headers["Content-Length"]), answer.headers["ETag"].strip('"')
 
-    def read(self, key: str) -> bytes:
+    def read(self, key: ObjectKey) -> bytes:
         """A whole object."""
         return self._ask("GET", key).data
 
-    def read_range(self, key: str, offset: int, length: int, etag: str | None) -> bytes:
+    def read_range(self, key: ObjectKey, offset: int, length: int, etag: str | None) -> bytes:
         """A part of an object; nothing beyond its end."""
         headers = {"Range": f"bytes={offset}-{offset + length - 1}"}
         if etag:
@@ -128,22 +129,22 @@ class GcsStore:
         answer = self._sent("GET", key, headers=headers)
         return b"" if answer.status == _BEYOND else _accepted(answer, key).data
 
-    def download(self, key: str, path: Path) -> None:
+    def download(self, key: ObjectKey, path: Path) -> None:
         """A whole object into a file."""
         found = self.head(key)
         if found is None:
-            raise NotFound.of("object", key)
+            raise NotFound.of("object", str(key))
         size, etag = found
         with path.open("wb") as out:
             for start in range(0, size, PART):
                 out.write(self.read_range(key, start, min(PART, size - start), etag))
 
-    def write(self, key: str, body: bytes, content_type: str, encoding: str = "") -> None:
+    def write(self, key: ObjectKey, body: bytes, content_type: str, encoding: str = "") -> None:
         """Store an object in one piece."""
         more = {"Content-Encoding": encoding} if encoding else {}
         self._ask("PUT", key, body=body, headers={"Content-Type": content_type, **more})
 
-    def upload(self, key: str, body: BinaryIO, content_type: str) -> None:
+    def upload(self, key: ObjectKey, body: BinaryIO, content_type: str) -> None:
         """Store what a file holds, in parts where it is large."""
         first = body.read(PART)
         if len(first) < PART:
@@ -156,46 +157,47 @@ class GcsStore:
             first = body.read(PART)
         self.complete(key, upload, parts)
 
-    def copy(self, home: ObjectStore, source: str, key: str, content_type: str) -> bool:
+    def copy(self, home: ObjectStore, source: ObjectKey, key: ObjectKey, content_type: str) -> bool:
         """Copy an object within the bucket."""
         if home is not self:
             return False
         signed = {
-            "x-goog-copy-source": f"{self.bucket}/{quote(source, safe='/')}",
+            "x-goog-copy-source": f"{self.bucket}/{quote(source.path, safe='/')}",
             "x-goog-metadata-directive": "REPLACE",
         }
         self._ask("PUT", key, headers={"Content-Type": content_type}, signed=signed)
         return True
 
-    def remove(self, keys: Iterable[str]) -> None:
+    def remove(self, keys: Iterable[ObjectKey]) -> None:
         """Remove objects one by one: the XML API has no other way."""
         for key in keys:
             answer = self._sent("DELETE", key)
             if answer.status not in (*_OK, _MISSING):
                 raise _away(answer)
 
-    def freeze(self, key: str) -> None:
+    def freeze(self, key: ObjectKey) -> None:
         """Write an object anew in the archive's class, from which it is read as any other."""
         self._in_class(key, self._archive)
 
-    def thaw(self, key: str) -> bool:
+    def thaw(self, key: ObjectKey) -> bool:
         """Write an object anew in the ordinary class."""
         self._in_class(key, "STANDARD")
         return True
 
-    def _in_class(self, key: str, wanted: str) -> None:
+    def _in_class(self, key: ObjectKey, wanted: str) -> None:
         answer = self._sent("HEAD", key)
         if answer.status == _MISSING or answer.headers.get("x-goog-storage-class", "STANDARD") == wanted:
             return
-        signed = {"x-goog-copy-source": f"{self.bucket}/{quote(key, safe='/')}", "x-goog-storage-class": wanted}
+        signed = {"x-goog-copy-source": f"{self.bucket}/{quote(key.path, safe='/')}", "x-goog-storage-class": wanted}
         self._ask("PUT", key, headers={"Content-Type": _accepted(answer, key).headers["Content-Type"]}, signed=signed)
 
-    def under(self, prefix: str) -> Iterator[str]:
+    def under(self, prefix: ObjectPrefix) -> Iterator[ObjectKey]:
         """The keys that begin with a prefix."""
-        asked = {"list-type": "2", "prefix": prefix}
+        asked = {"list-type": "2", "prefix": prefix.path}
         while True:
-            page = _parsed(self._ask("GET", "", asked).data)
-            yield from (key for key in (found.text for found in page.iterfind("{*}Contents/{*}Key")) if key)
+            page = _parsed(self._ask("GET", None, asked).data)
+            paths = (found.text for found in page.iterfind("{*}Contents/{*}Key"))
+            yield from (object_keys.listed(prefix, path) for path in paths if path)
             token = page.findtext("{*}NextContinuationToken")
             if not token:
                 return
@@ -209,7 +211,7 @@ class GcsStore:
         return asked.path.removeprefix(root) or None
 
     def _ask(
-        self, method: str, key: str, parameters: Mapping[str, str] | None = None, **more: Any
+        self, method: str, key: ObjectKey | None, parameters: Mapping[str, str] | None = None, **more: Any
     ) -> urllib3.BaseHTTPResponse:
         """The answer of the store, if it did what it was asked."""
         return _accepted(self._sent(method, key, parameters, **more), key)
@@ -217,7 +219,7 @@ class GcsStore:
     def _sent(
         self,
         method: str,
-        key: str,
+        key: ObjectKey | None,
         parameters: Mapping[str, str] | None = None,
         *,
         body: bytes | None = None,
@@ -239,7 +241,7 @@ class GcsStore:
     def _signed(
         self,
         method: str,
-        key: str,
+        key: ObjectKey | None,
         seconds: int,
         parameters: Mapping[str, str] | None = None,
         *,
@@ -247,7 +249,7 @@ class GcsStore:
         headers: Mapping[str, str] | None = None,
     ) -> str:
         host = host or self._seen
-        path = f"/{self.bucket}/{quote(key, safe='/~')}" if key else f"/{self.bucket}"
+        path = f"/{self.bucket}/{quote(key.path, safe='/~')}" if key else f"/{self.bucket}"
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
         scope = f"{stamp[:8]}/auto/storage/goog4_request"
         lines = {"host": host, **{name.lower(): value for name, value in (headers or {}).items()}}
@@ -293,9 +295,9 @@ def private_key(text: str) -> RSAPrivateKey:
     return found
 
 
-def _accepted(answer: urllib3.BaseHTTPResponse, key: str) -> urllib3.BaseHTTPResponse:
+def _accepted(answer: urllib3.BaseHTTPResponse, key: ObjectKey | None) -> urllib3.BaseHTTPResponse:
     if answer.status == _MISSING:
-        raise NotFound.of("object", key)
+        raise NotFound.of("object", str(key))
     if answer.status == _CHANGED:
         raise Conflict(f"The object {key} was replaced meanwhile.")
     if answer.status not in _OK:

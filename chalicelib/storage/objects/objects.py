@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from chalicelib.core import object_keys as naming
+from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.errors import LimnError, NotFound, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage.objects import placement, s3
@@ -36,44 +37,44 @@ def client() -> S3Client:
     return s3.client()
 
 
-def bucket_of(key: str) -> str:
+def bucket_of(key: ObjectKey) -> str:
     """The bucket of the deployment that a key lies in; empty for an object in a registered one."""
-    return placement.own_bucket(key) if naming.bucket_of(key) is None else ""
+    return placement.own_bucket(key) if naming.bucket_of(key.path) is None else ""
 
 
-def presign_get(key: str, seconds: int, *, bucket: Place = None, headers: dict[str, str] | None = None) -> str:
+def presign_get(key: ObjectKey, seconds: int, *, bucket: Place = None, headers: dict[str, str] | None = None) -> str:
     """A URL that anybody may read an object from for a while; `headers` are those of the answer it gives."""
     return _store(key, bucket).presign_get(key, seconds, headers or {})
 
 
-def presign_put(key: str, seconds: int) -> str:
+def presign_put(key: ObjectKey, seconds: int) -> str:
     """A URL that anybody may write the object to for a while."""
     return _store(key).presign_put(key, seconds)
 
 
-def presign_parts(key: str, parts: int, seconds: int) -> tuple[str, list[str]]:
+def presign_parts(key: ObjectKey, parts: int, seconds: int) -> tuple[str, list[str]]:
     """A multipart upload begun, and a URL for each of its parts in order."""
     store = _store(key)
     upload = store.begin(key, _PLAIN)
     return upload, [store.presign_part(key, upload, number, seconds) for number in range(1, parts + 1)]
 
 
-def begin(key: str) -> str:
+def begin(key: ObjectKey) -> str:
     """Begin a multipart upload whose parts we put ourselves; its id."""
     return _store(key).begin(key, _PLAIN)
 
 
-def put_part(key: str, upload: str, number: int, body: bytes) -> str:
+def put_part(key: ObjectKey, upload: str, number: int, body: bytes) -> str:
     """Store a part of a multipart upload; its ETag."""
     return _store(key).put_part(key, upload, number, body)
 
 
-def abort(key: str, upload: str) -> None:
+def abort(key: ObjectKey, upload: str) -> None:
     """Give a multipart upload up; one that is over already is no error."""
     _store(key).abort(key, upload)
 
 
-def complete(key: str, upload: str, parts: Parts) -> None:
+def complete(key: ObjectKey, upload: str, parts: Parts) -> None:
     """Finish a multipart upload. Raises BadInput where the store refuses its id, parts or ETags.
 
     Completing again what is complete already is not an error: the first answer may have been lost.
@@ -81,28 +82,28 @@ def complete(key: str, upload: str, parts: Parts) -> None:
     _store(key).complete(key, upload, parts)
 
 
-def size(key: str, *, bucket: Place = None) -> int | None:
+def size(key: ObjectKey, *, bucket: Place = None) -> int | None:
     """The size of an object in bytes; None where there is none."""
     found = head(key, bucket=bucket)
     return found[0] if found else None
 
 
-def head(key: str, *, bucket: Place = None) -> tuple[int, str] | None:
+def head(key: ObjectKey, *, bucket: Place = None) -> tuple[int, str] | None:
     """The size in bytes and the ETag of an object; None where there is none."""
     return _store(key, bucket).head(key)
 
 
-def read(key: str, *, bucket: Place = None) -> bytes:
+def read(key: ObjectKey, *, bucket: Place = None) -> bytes:
     """A whole object. Raises NotFound where there is none."""
     return _store(key, bucket).read(key)
 
 
-def download(key: str, path: Path, *, bucket: Place = None) -> None:
+def download(key: ObjectKey, path: Path, *, bucket: Place = None) -> None:
     """A whole object into a file, in parallel parts where it is large. Raises NotFound where there is none."""
     _store(key, bucket).download(key, path)
 
 
-def read_range(key: str, offset: int, length: int, *, bucket: Place = None, etag: str | None = None) -> bytes:
+def read_range(key: ObjectKey, offset: int, length: int, *, bucket: Place = None, etag: str | None = None) -> bytes:
     """`length` bytes from `offset`, fewer at the end of the object.
 
     Raises:
@@ -112,14 +113,14 @@ def read_range(key: str, offset: int, length: int, *, bucket: Place = None, etag
     return _store(key, bucket).read_range(key, offset, length, etag)
 
 
-def copy(source: str, key: str, content_type: str) -> None:
+def copy(source: ObjectKey, key: ObjectKey, content_type: str) -> None:
     """Copy an object, inside the store where both lie in one. Raises NotFound where there is none."""
     home, target = _store(source), _store(key)
     if not target.copy(home, source, key, content_type):
         target.upload(key, cast("BinaryIO", _Reader(home, source)), content_type)
 
 
-def write(key: str, body: bytes | BinaryIO, content_type: str = _PLAIN, bucket: Place = None) -> None:
+def write(key: ObjectKey, body: bytes | BinaryIO, content_type: str = _PLAIN, bucket: Place = None) -> None:
     """Store an object: bytes in one piece, a file in parts where it is large."""
     store = _store(key, bucket)
     if isinstance(body, bytes):
@@ -128,7 +129,7 @@ def write(key: str, body: bytes | BinaryIO, content_type: str = _PLAIN, bucket: 
         store.upload(key, body, content_type)
 
 
-def join(key: str, pieces: list[str], content_type: str) -> None:
+def join(key: ObjectKey, pieces: list[ObjectKey], content_type: str) -> None:
     """Make one object of several, in order, by copies inside the store where both it and the sizes allow.
 
     Parts must have `SMALLEST_PART` bytes except the last: smaller pieces are read and sent together.
@@ -162,10 +163,10 @@ def join(key: str, pieces: list[str], content_type: str) -> None:
     store.complete(key, upload, parts)
 
 
-def remove(keys: Iterable[str], *, bucket: Place = None) -> None:
+def remove(keys: Iterable[ObjectKey], *, bucket: Place = None) -> None:
     """Remove objects; those that are not there are no error. One store that is away keeps no other from it."""
     stores: dict[int, ObjectStore] = {}
-    wanted: defaultdict[int, list[str]] = defaultdict(list)
+    wanted: defaultdict[int, list[ObjectKey]] = defaultdict(list)
     for key in keys:
         store = _store(key, bucket)
         stores[id(store)] = store
@@ -180,42 +181,45 @@ def remove(keys: Iterable[str], *, bucket: Place = None) -> None:
         raise away
 
 
-def under(prefix: str, *, bucket: Place = None) -> Iterator[str]:
+def under(prefix: ObjectPrefix, *, bucket: Place = None) -> Iterator[ObjectKey]:
     """The keys that begin with a prefix, in order."""
     return _store(prefix, bucket).under(prefix)
 
 
 def put_view_object(project: int, folder: str, body: bytes) -> str:
-    """Store something of a project that can be made again; its key."""
-    key = f"projects/{project}/{folder}/{uuid.uuid4().hex}"
+    """Store something of a project that can be made again; its key as text, for `get_view_object`."""
+    key = naming.view_prefix(project) + f"{folder}/{uuid.uuid4().hex}"
     write(key, body, bucket=settings().views_bucket)
-    return key
+    return key.path
 
 
 def try_view_object(project: int, folder: str, body: bytes) -> str | None:
     """The same for callers that can do without: None where the store does not answer soon."""
-    key = f"projects/{project}/{folder}/{uuid.uuid4().hex}"
+    key = naming.view_prefix(project) + f"{folder}/{uuid.uuid4().hex}"
     try:
         s3.own_in_a_hurry(settings().views_bucket).write(key, body, _PLAIN)
     except Unavailable:
         return None
-    return key
+    return key.path
 
 
-def get_view_object(key: str) -> bytes:
-    """What `put_view_object` stored."""
-    return read(key, bucket=settings().views_bucket)
+def get_view_object(project: int, path: str) -> bytes:
+    """What `put_view_object` stored for a project. Raises NotFound where there is none."""
+    return read(naming.authorize_view_key(path, project), bucket=settings().views_bucket)
 
 
 def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:
     """Store an answer too large for the API; a URL to it that lives for ten minutes."""
-    key = f"answers/{uuid.uuid4().hex}"
+    key = naming.answer_key()
     store = s3.own(settings().views_bucket)
     store.write(key, body, content_type, encoding or "")
     return store.presign_get(key, 600, {})
 
 
-def _store(key: str, bucket: Place = None) -> ObjectStore:
+def _store(key: ObjectKey | ObjectPrefix, bucket: Place = None) -> ObjectStore:
+    if not isinstance(key, ObjectKey | ObjectPrefix):
+        message = f"{key!r} is text; an ObjectKey is needed (core/object_keys.py)"  # type: ignore[unreachable]
+        raise TypeError(message)
     if isinstance(bucket, str) and bucket:
         return s3.own(bucket)
     return placement.store(bucket) if isinstance(bucket, int) else placement.store_of(key)
@@ -224,10 +228,10 @@ def _store(key: str, bucket: Place = None) -> ObjectStore:
 class _Reader:
     """An object as a file that is read from its beginning to its end, of one version."""
 
-    def __init__(self, home: ObjectStore, key: str) -> None:
+    def __init__(self, home: ObjectStore, key: ObjectKey) -> None:
         found = home.head(key)
         if found is None:
-            raise NotFound.of("object", key)
+            raise NotFound.of("object", key.path)
         self._home, self._key = home, key
         self._size, self._etag = found
         self._position = 0

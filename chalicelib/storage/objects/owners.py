@@ -1,30 +1,128 @@
-"""What must be known to remove objects that several media share, and what is still to be looked at.
+"""Which objects a media may name, and what must be known to remove objects that several media share.
 
     clones#<project>, <media>|<clone>    the files of that clone may lie in the folder of that media; `doc` is when it
                                          was written, which is before the clone is
     released#<project>, <uuid>           keys that something may have ceased to name; `doc` lists them
     released#<project>, <time>|<uuid>    keys that something names soon or, if it dies, never: looked at from then on
 
-Both are hints and no more: whether an object is still needed is read from the documents of those who may name it.
+Whether an object is still needed is read from the documents of those who may name it. A document may hold any text as
+a key, for older releases stored what callers sent: `authorize` gives the keys among the texts that a media may name,
+which are those in its own folder and those in the folders of media that it is noted to be a clone of.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
+from chalicelib.core import object_keys
+from chalicelib.core.accounts import PROJECT
 from chalicelib.core.entities import STRUCT_OF, File, Media
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.records import padded
 from chalicelib.core.resource import Timestamp, now
+from chalicelib.errors import BadInput, Forbidden
+from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 _READ_AT_ONCE = 100
+_KNOWN_PROJECTS = 4096
 _encode = msgspec.json.encode
+_organizations: dict[int, int] = {}
+"""The organization of each project seen by this process: it never changes, and ids are not given twice."""
+
+
+class Named(NamedTuple):
+    """A text that the document of a media gives as a key."""
+
+    project: int
+    media: int
+    path: str
+
+
+def organization_of(project: int) -> int | None:
+    """The organization of a project; None where the project is gone."""
+    if project not in _organizations:
+        found = records.maybe(PROJECT, project)
+        if found is None:
+            return None
+        if len(_organizations) >= _KNOWN_PROJECTS:
+            _organizations.clear()
+        _organizations[project] = found.organization
+    return _organizations[project]
+
+
+def authorize(media: Media, paths: Iterable[str]) -> dict[str, ObjectKey]:
+    """The keys among the texts of a media's document that it may name, by their text."""
+    found = authorize_many(Named(media.project, media.id, path) for path in paths)
+    return {named.path: key for named, key in found.items()}
+
+
+def authorize_many(named: Iterable[Named]) -> dict[Named, ObjectKey]:
+    """The same for several media; the notes of clones are read together."""
+    found: dict[Named, ObjectKey] = {}
+    foreign: dict[tuple[str, str], list[Named]] = {}
+    for each in dict.fromkeys(named):
+        owner = object_keys.owner_of(each.path)
+        if owner is None or owner[1] != "media":
+            continue
+        project, _, media = owner
+        if (project, media) == (each.project, each.media):
+            if key := _media_key(each.path, project, media, organization_of(project)):
+                found[each] = key
+        else:
+            row = f"clones#{project}", f"{padded(media)}|{padded(each.media)}"
+            foreign.setdefault(row, []).append(each)
+    rows = list(foreign)
+    for start in range(0, len(rows), _READ_AT_ONCE):
+        for note in RecordRow.batch_get(rows[start : start + _READ_AT_ONCE], consistent_read=True):
+            for each in foreign[note.pk, note.sk]:
+                project, _, media = object_keys.owner_of(each.path) or (0, "", 0)
+                # the project of the original may be purged, and its objects still be needed by its clones
+                home = organization_of(project) or object_keys.home_of(each.path)
+                if key := _media_key(each.path, project, media, home):
+                    found[each] = key
+    return found
+
+
+def authorize_file(file: File) -> ObjectKey | None:
+    """The key of a File's object; None where it has none, or its document names a key that is not its own."""
+    organization = organization_of(file.project)
+    if not file.path or organization is None:
+        return None
+    try:
+        return object_keys.authorize_file_key(file.path, organization, file.project, file.id)
+    except Forbidden:
+        return None
+
+
+def _media_key(path: str, project: int, media: int, organization: int | None) -> ObjectKey | None:
+    if organization is None:
+        return None
+    try:
+        return object_keys.authorize_media_key(path, organization, project, media)
+    except Forbidden:
+        return None
+
+
+def _released_key(project: int, path: str) -> ObjectKey | None:
+    """A key of a note: of a media, of a File, or of what a launch of the project keeps."""
+    organization = organization_of(project)
+    if organization is not None and path.startswith(f"{organization}/{project}/jobs/"):
+        return object_keys.listed(object_keys.project_prefix(organization, project), path)
+    owner = object_keys.owner_of(path)
+    home = (organization_of(owner[0]) or object_keys.home_of(path)) if owner else None
+    if owner is None or home is None:
+        return None
+    try:
+        return object_keys.authorize_project_key(path, home, owner[0])
+    except (BadInput, Forbidden):
+        return None
 
 
 def share(pairs: Iterable[tuple[int, int, int]]) -> None:
@@ -50,20 +148,22 @@ def unshare(project: int, media: int, clone: int) -> None:
     RecordRow(f"clones#{project}", f"{padded(media)}|{padded(clone)}").delete()
 
 
-def release(change: Transaction, project: int, keys: Iterable[str], *, after: Timestamp | None = None) -> str:
+def release(change: Transaction, project: int, keys: Iterable[ObjectKey], *, after: Timestamp | None = None) -> str:
     """Make the note that keys may be needed no more, or not `after` some time, part of a transaction; its name."""
     note = f"{after}|{uuid.uuid4()}" if after else str(uuid.uuid4())
-    change.put(RecordRow(f"released#{project}", note, doc=_encode(sorted(set(keys)))))
+    change.put(RecordRow(f"released#{project}", note, doc=_encode(sorted({key.path for key in keys}))))
     return note
 
 
-def released(project: int) -> Iterator[tuple[str, list[str]]]:
+def released(project: int) -> Iterator[tuple[str, list[ObjectKey]]]:
     """The notes of a project whose time has come, and the keys they name."""
     moment = now()
     for row in RecordRow.query(f"released#{project}", consistent_read=True):
         if "|" in row.sk and row.sk > moment:
             continue
-        yield row.sk, msgspec.json.decode(row.doc)
+        paths: list[str] = msgspec.json.decode(row.doc)
+        found = (_released_key(project, path) for path in paths)
+        yield row.sk, [key for key in found if key is not None]
 
 
 def forget(project: int, note: str, change: Transaction | None = None) -> None:

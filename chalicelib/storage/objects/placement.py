@@ -16,6 +16,7 @@ import msgspec
 
 from chalicelib.core import object_keys
 from chalicelib.core.integrations import BUCKET, Bucket
+from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.core.records import padded
 from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.settings import settings
@@ -36,18 +37,18 @@ SECONDS = 60
 S3_STORES = ("AWS", "MINIO", "VAST", "S3BASIC", "OCI")
 
 
-def store_of(key: str) -> ObjectStore:
+def store_of(key: ObjectKey | ObjectPrefix) -> ObjectStore:
     """The store that the object of a key lies in.
 
     A key that ends with the number of a bucket that its organization has not lies nowhere: that is our own bucket.
     """
-    number = object_keys.bucket_of(key)
+    number = object_keys.bucket_of(key.path)
     if number is not None:
         try:
             found = _opened(number, _now())
         except NotFound:
             found = None
-        if found is not None and found[0] == object_keys.home_of(key):
+        if found is not None and found[0] == object_keys.home_of(key.path):
             return found[1]
     return s3.own(own_bucket(key))
 
@@ -57,9 +58,9 @@ def store(number: int) -> ObjectStore:
     return _opened(number, _now())[1]
 
 
-def own_bucket(key: str) -> str:
+def own_bucket(key: ObjectKey | ObjectPrefix) -> str:
     """The bucket of this deployment that a key lies in, if it lies in one of them."""
-    return settings().upload_bucket if key.startswith(f"{object_keys.UPLOADS}/") else settings().media_bucket
+    return settings().upload_bucket if key.path.startswith(f"{object_keys.UPLOADS}/") else settings().media_bucket
 
 
 def key_named(address: Address) -> str | None:

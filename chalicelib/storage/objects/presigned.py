@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.objects import objects
 
@@ -24,7 +25,7 @@ _BATCH = 100
 _Urls = dict[str, tuple[str, float]]
 
 
-def urls(user: int, keys: Iterable[str], seconds: int, *, fresh: bool = False) -> dict[str, str]:
+def urls(user: int, keys: Iterable[ObjectKey], seconds: int, *, fresh: bool = False) -> dict[ObjectKey, str]:
     """A URL for each key, good for `seconds` from now, or the one the user got before while that is good enough.
 
     Args:
@@ -36,22 +37,22 @@ def urls(user: int, keys: Iterable[str], seconds: int, *, fresh: bool = False) -
     wanted = list(dict.fromkeys(keys))
     if fresh:
         return {key: objects.presign_get(key, seconds) for key in wanted}
-    folders: defaultdict[str, list[str]] = defaultdict(list)
+    folders: defaultdict[str, list[ObjectKey]] = defaultdict(list)
     for key in wanted:
-        folders[key.rpartition("/")[0]].append(key)
+        folders[key.path.rpartition("/")[0]].append(key)
     known = _read(user, folders)
     moment = time.time()
-    found: dict[str, str] = {}
+    found: dict[ObjectKey, str] = {}
     changed: dict[str, _Urls] = {}
     for folder, inside in folders.items():
         remembered = {key: kept for key, kept in known.get(folder, {}).items() if kept[1] > moment}
         for key in inside:
-            if key in remembered:
-                found[key] = remembered[key][0]
+            if key.path in remembered:
+                found[key] = remembered[key.path][0]
                 continue
             found[key] = objects.presign_get(key, seconds)
             if seconds > SLACK:
-                remembered[key] = (found[key], moment + seconds - SLACK)
+                remembered[key.path] = (found[key], moment + seconds - SLACK)
                 changed[folder] = remembered
     _write(user, changed)
     return found

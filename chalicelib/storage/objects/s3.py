@@ -14,7 +14,8 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse, HeadersDict
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError
 
-from chalicelib.core import origins
+from chalicelib.core import object_keys, origins
+from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
@@ -98,32 +99,32 @@ class S3Store:
         self.client = caller
         self._presigner = presigner
 
-    def presign_get(self, key: str, seconds: int, headers: dict[str, str]) -> str:
+    def presign_get(self, key: ObjectKey, seconds: int, headers: dict[str, str]) -> str:
         """A URL to read an object by."""
         given = {**self.place(key), **headers}
         return self._presigner().generate_presigned_url("get_object", Params=given, ExpiresIn=seconds)
 
-    def presign_put(self, key: str, seconds: int) -> str:
+    def presign_put(self, key: ObjectKey, seconds: int) -> str:
         """A URL to write an object to."""
         return self._presigner().generate_presigned_url("put_object", Params=self.place(key), ExpiresIn=seconds)
 
-    def presign_part(self, key: str, upload: str, number: int, seconds: int) -> str:
+    def presign_part(self, key: ObjectKey, upload: str, number: int, seconds: int) -> str:
         """A URL to write a part to."""
         given = {**self.place(key), "UploadId": upload, "PartNumber": number}
         return self._presigner().generate_presigned_url("upload_part", Params=given, ExpiresIn=seconds)
 
-    def begin(self, key: str, content_type: str) -> str:
+    def begin(self, key: ObjectKey, content_type: str) -> str:
         """Begin a multipart upload; its id."""
         with _translated(key):
             return self.client().create_multipart_upload(**self.place(key), ContentType=content_type)["UploadId"]
 
-    def put_part(self, key: str, upload: str, number: int, body: bytes) -> str:
+    def put_part(self, key: ObjectKey, upload: str, number: int, body: bytes) -> str:
         """Store a part; its ETag."""
         with _translated(key):
             place = self.place(key)
             return self.client().upload_part(**place, UploadId=upload, PartNumber=number, Body=body)["ETag"]
 
-    def copy_part(self, key: str, upload: str, number: int, home: ObjectStore, source: str) -> str | None:
+    def copy_part(self, key: ObjectKey, upload: str, number: int, home: ObjectStore, source: ObjectKey) -> str | None:
         """Make an object of a bucket that is reached as this one is a part; its ETag."""
         if not isinstance(home, S3Store) or home.client() is not self.client():
             return None
@@ -131,7 +132,7 @@ class S3Store:
         with _translated(source):
             return self.client().upload_part_copy(**self.place(key), **given)["CopyPartResult"]["ETag"]
 
-    def complete(self, key: str, upload: str, parts: Parts) -> None:
+    def complete(self, key: ObjectKey, upload: str, parts: Parts) -> None:
         """Make one object of the parts. Raises BadInput where S3 refuses the upload's id, parts or ETags."""
         given: Any = {"Parts": parts}
         try:
@@ -144,7 +145,7 @@ class S3Store:
         except BotoCoreError as failure:
             raise Unavailable("The object store does not answer.", str(failure)) from failure
 
-    def abort(self, key: str, upload: str) -> None:
+    def abort(self, key: ObjectKey, upload: str) -> None:
         """Give a multipart upload up."""
         try:
             with _translated(key):
@@ -153,7 +154,7 @@ class S3Store:
             if "NoSuchUpload" not in failure.details:
                 raise
 
-    def head(self, key: str) -> tuple[int, str] | None:
+    def head(self, key: ObjectKey) -> tuple[int, str] | None:
         """The size in bytes and the ETag of an object; None where there is none."""
         try:
             with _translated(key):
@@ -162,58 +163,58 @@ class S3Store:
             return None
         return found["ContentLength"], found["ETag"].strip('"')
 
-    def read(self, key: str) -> bytes:
+    def read(self, key: ObjectKey) -> bytes:
         """A whole object."""
         with _translated(key):
             return self.client().get_object(**self.place(key))["Body"].read()
 
-    def read_range(self, key: str, offset: int, length: int, etag: str | None) -> bytes:
+    def read_range(self, key: ObjectKey, offset: int, length: int, etag: str | None) -> bytes:
         """A part of an object."""
         given: Any = {"IfMatch": f'"{etag}"'} if etag else {}
         span = f"bytes={offset}-{offset + length - 1}"
         with _translated(key):
             return self.client().get_object(**self.place(key), Range=span, **given)["Body"].read()
 
-    def download(self, key: str, path: Path) -> None:
+    def download(self, key: ObjectKey, path: Path) -> None:
         """A whole object into a file, in parallel parts where it is large."""
         with _translated(key):
-            self.client().download_file(self.bucket, key, str(path))
+            self.client().download_file(self.bucket, key.path, str(path))
 
-    def write(self, key: str, body: bytes, content_type: str, encoding: str = "") -> None:
+    def write(self, key: ObjectKey, body: bytes, content_type: str, encoding: str = "") -> None:
         """Store an object in one piece."""
         more: Any = {"ContentEncoding": encoding} if encoding else {}
         with _translated(key):
             self.client().put_object(**self.place(key), Body=body, ContentType=content_type, **more)
 
-    def upload(self, key: str, body: BinaryIO, content_type: str) -> None:
+    def upload(self, key: ObjectKey, body: BinaryIO, content_type: str) -> None:
         """Store what a file holds, in parts where it is large."""
         with _translated(key):
-            self.client().upload_fileobj(body, self.bucket, key, ExtraArgs={"ContentType": content_type})
+            self.client().upload_fileobj(body, self.bucket, key.path, ExtraArgs={"ContentType": content_type})
 
-    def copy(self, home: ObjectStore, source: str, key: str, content_type: str) -> bool:
+    def copy(self, home: ObjectStore, source: ObjectKey, key: ObjectKey, content_type: str) -> bool:
         """Copy an object of a bucket that is reached as this one is, in parts where it is large."""
         if not isinstance(home, S3Store) or home.client() is not self.client():
             return False
         more = {"ContentType": content_type, "MetadataDirective": "REPLACE"}
         with _translated(source):
-            self.client().copy(home.place(source), self.bucket, key, ExtraArgs=more)
+            self.client().copy(home.place(source), self.bucket, key.path, ExtraArgs=more)
         return True
 
-    def remove(self, keys: Iterable[str]) -> None:
+    def remove(self, keys: Iterable[ObjectKey]) -> None:
         """Remove objects, a thousand at a time."""
         wanted = list(keys)
         for start in range(0, len(wanted), 1000):
             part = wanted[start : start + 1000]
-            doomed: Any = {"Objects": [{"Key": key} for key in part], "Quiet": True}
+            doomed: Any = {"Objects": [{"Key": key.path} for key in part], "Quiet": True}
             with _translated(part[0]):
                 self.client().delete_objects(Bucket=self.bucket, Delete=doomed)
 
-    def freeze(self, key: str) -> None:
+    def freeze(self, key: ObjectKey) -> None:
         """Write an object anew in the archive's class, where the bucket has another than the ordinary one."""
         if self.archive != "STANDARD":
             self._in_class(key, self.archive)
 
-    def thaw(self, key: str) -> bool:
+    def thaw(self, key: ObjectKey) -> bool:
         """Bring an object out of the archive, which takes S3 up to two days, and write it in the ordinary class."""
         try:
             with _translated(key):
@@ -231,36 +232,36 @@ class S3Store:
         self._in_class(key, "STANDARD")
         return True
 
-    def _in_class(self, key: str, wanted: str) -> None:
+    def _in_class(self, key: ObjectKey, wanted: str) -> None:
         try:
             with _translated(key):
                 found = self.client().head_object(**self.place(key))
                 if found.get("StorageClass", "STANDARD") != wanted or "Restore" in found:
                     more = {"StorageClass": wanted, "ContentType": found["ContentType"], "MetadataDirective": "REPLACE"}
-                    self.client().copy(self.place(key), self.bucket, key, ExtraArgs=more)
+                    self.client().copy(self.place(key), self.bucket, key.path, ExtraArgs=more)
         except NotFound:
             return
 
-    def under(self, prefix: str) -> Iterator[str]:
+    def under(self, prefix: ObjectPrefix) -> Iterator[ObjectKey]:
         """The keys that begin with a prefix."""
-        pages = self.client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
+        pages = self.client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix.path)
         with _translated(prefix):
             for page in pages:
-                yield from (found["Key"] for found in page.get("Contents", []))
+                yield from (object_keys.listed(prefix, found["Key"]) for found in page.get("Contents", []))
 
     def key_of(self, url: str) -> str | None:
         """The key of the object that a URL names."""
-        mark = "limn"
-        home = origins.take_apart(self.presign_get(mark, 60, {}))
+        trial = object_keys.trial_key()
+        home = origins.take_apart(self.presign_get(trial, 60, {}))
         asked = origins.take_apart(url)
-        root = home.path.removesuffix(mark)
+        root = home.path.removesuffix(trial.path)
         if asked.origin != home.origin or not asked.path.startswith(root):
             return None
         return asked.path.removeprefix(root) or None
 
-    def place(self, key: str) -> Any:
+    def place(self, key: ObjectKey) -> Any:
         """An object as parameters of the client's methods."""
-        return {"Bucket": self.bucket, "Key": key}
+        return {"Bucket": self.bucket, "Key": key.path}
 
 
 def _config(**more: Any) -> Config:
@@ -298,8 +299,8 @@ def _plain(value: Any) -> str:
 class _translated:  # noqa: N801 reads as a word in `with`
     """S3's errors as ours."""
 
-    def __init__(self, key: str) -> None:
-        self.key = key
+    def __init__(self, key: ObjectKey | ObjectPrefix) -> None:
+        self.key = key.path
 
     def __enter__(self) -> None:
         """Nothing to prepare."""

@@ -12,6 +12,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.core import object_keys
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import Unavailable
 from chalicelib.storage.objects import objects, placement
 
@@ -22,17 +23,17 @@ _DAYS = 7
 """How long S3 keeps the copy that it brings out, which is until the object was written anew."""
 
 
-def freeze(key: str) -> None:
+def freeze(key: ObjectKey) -> None:
     """Have an object moved to the archive. One that is not there is no error."""
-    if object_keys.bucket_of(key) is not None:
+    if object_keys.bucket_of(key.path) is not None:
         placement.store_of(key).freeze(key)
         return
     _ask("put_object_tagging", key, Tagging={"TagSet": [TAG]})
 
 
-def thaw(key: str) -> bool:
+def thaw(key: ObjectKey) -> bool:
     """Have an object brought back; whether it can be read. Ask again until it can. One that is not there counts so."""
-    if object_keys.bucket_of(key) is not None:
+    if object_keys.bucket_of(key.path) is not None:
         return placement.store_of(key).thaw(key)
     found = _ask("head_object", key)
     if found is None:
@@ -50,16 +51,16 @@ def thaw(key: str) -> bool:
     place = objects.bucket_of(key)
     more = {"StorageClass": "STANDARD", "MetadataDirective": "REPLACE", "ContentType": found["ContentType"]}
     try:
-        objects.client().copy({"Bucket": place, "Key": key}, place, key, ExtraArgs=more)
+        objects.client().copy({"Bucket": place, "Key": key.path}, place, key.path, ExtraArgs=more)
     except (ClientError, BotoCoreError) as failure:
         raise Unavailable("The object store does not answer.", str(failure)) from failure
     return True
 
 
-def _ask(method: str, key: str, **more: Any) -> Any:
+def _ask(method: str, key: ObjectKey, **more: Any) -> Any:
     """The store's answer about an object; None where there is none, or where what is asked is under way already."""
     try:
-        return getattr(objects.client(), method)(Bucket=objects.bucket_of(key), Key=key, **more)
+        return getattr(objects.client(), method)(Bucket=objects.bucket_of(key), Key=key.path, **more)
     except ClientError as failure:
         if failure.response["Error"]["Code"] in (*_MISSING, "RestoreAlreadyInProgress"):
             return None

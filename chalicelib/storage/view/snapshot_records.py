@@ -16,7 +16,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from chalicelib.core import object_keys
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectPrefix
 from chalicelib.core.resource import Timestamp
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.query.layout import Layout
@@ -125,9 +127,9 @@ class Pointer(msgspec.Struct, frozen=True, kw_only=True):
     """Commits below this have got the time of their expiry."""
 
 
-def folder(project: int) -> str:
+def folder(project: int) -> ObjectPrefix:
     """Where a project's objects in the views bucket are."""
-    return f"projects/{project}/"
+    return object_keys.view_prefix(project)
 
 
 def stamp() -> str:
@@ -152,7 +154,7 @@ def pointer(project: int) -> Pointer | None:
 
 def manifest_of(project: int, found: Pointer) -> Manifest:
     """The manifest of a snapshot. Raises NotFound where it was removed, being older than the current one."""
-    body = objects.get_view_object(f"{folder(project)}{found.folder}/manifest.json")
+    body = objects.get_view_object(project, f"{folder(project)}{found.folder}/manifest.json")
     return msgspec.json.decode(body, type=Manifest)
 
 
@@ -176,7 +178,7 @@ def advance(manifest: Manifest, where: str, *, replace: bool = False) -> Pointer
     while before is None or before.seq < manifest.seq or (replace and before.seq == manifest.seq):
         after = Pointer(seq=manifest.seq, folder=where, marked=before.marked if before else 0)
         if _swap(manifest.project, before, after):
-            key = f"{folder(manifest.project)}snapshots/current.json"
+            key = folder(manifest.project) + "snapshots/current.json"
             objects.write(key, _encoder.encode(manifest), "application/json", settings().views_bucket)
             return after
         before = pointer(manifest.project)

@@ -99,7 +99,8 @@ def begin(project: int) -> View:
 
 def read(project: int, manifest: Manifest) -> View:
     """The view of a snapshot. Raises NotFound where a file of it is missing."""
-    definitions = files.definitions_of(project, objects.get_view_object(folder(project) + manifest.definitions))
+    body = objects.get_view_object(project, f"{folder(project)}{manifest.definitions}")
+    definitions = files.definitions_of(project, body)
     if manifest.database is None:
         with tempfile.TemporaryDirectory(prefix="limn-") as place:
             view = files.replay(definitions, manifest.seq, _fetched(project, manifest.parts, Path(place)))
@@ -300,7 +301,7 @@ def sweep(project: int) -> None:
     oldest = log.first(project)
     gone = []
     for key in objects.under(whole, bucket=settings().views_bucket):
-        kind, own, *rest = key.removeprefix(whole).split("/")
+        kind, own, *rest = key.path.removeprefix(whole.path).split("/")
         if kind == "snapshots":
             stale = bool(rest) and f"{kind}/{own}" not in folders and _is_old(own)
         elif kind in ("archive", "blocks"):

@@ -12,7 +12,8 @@ from chalicelib.errors import BadInput, TooLarge
 from chalicelib.resources.hosted_templates import rendering
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.uploads import fetching
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import owners
+from tests import objects
 from tests.service import new_user
 
 MANIFEST = """
@@ -30,7 +31,7 @@ _numbers = itertools.count(1)
 
 def uploaded(project: int, text: str | bytes = MANIFEST) -> str:
     """The URL of something uploaded."""
-    key = f"_uploads/2026-01-01/1/{project}/1/file{next(_numbers)}.yaml"
+    key = f"_uploads/2026-01-01/{owners.organization_of(project)}/{project}/1/file{next(_numbers)}.yaml"
     objects.write(key, text if isinstance(text, bytes) else text.encode())
     return objects.presign_get(key, 600)
 
@@ -87,7 +88,9 @@ class TestSaving:
             assert "not from an allowed origin" in said.message
 
     def test_what_is_not_there_is_refused(self, api, project):
-        url = objects.presign_get(f"_uploads/2026-01-01/1/{project}/1/nothing.yaml", 600)
+        url = objects.presign_get(
+            f"_uploads/2026-01-01/{owners.organization_of(project)}/{project}/1/nothing.yaml", 600
+        )
         assert api.post(f"SaveAlgorithmManifest/{project}", {"name": "a", "upload_url": url}).status == 400
 
     def test_names_lead_out_of_no_folder(self, api, project):
@@ -315,7 +318,7 @@ class TestTemplates:
 
         own = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
         template = hosted_template(self.TEXT, tparams=[{"name": "message", "value": "hi"}], headers=own)
-        monkeypatch.setattr(fetching, "opened", answer)
+        monkeypatch.setattr(fetching, "open_url", answer)
         more = {"template": template, "headers": [{"name": "B", "value": "3"}]}
         number = api.made(f"Algorithms/{project}", spec(api, project, **more))
         assert asked == [{"A": "1", "B": "3"}]

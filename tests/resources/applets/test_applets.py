@@ -7,7 +7,7 @@ import pytest
 from chalicelib.api import pages
 from chalicelib.http.dispatch import Request, dispatch
 from chalicelib.settings import settings
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.resources.algorithms.test_algorithms import hosted_template, uploaded  # noqa: F401 a fixture
 
 PAGE = "<html><script>fetch('/rest/Projects')</script>hello</html>"

@@ -12,8 +12,9 @@ import pytest
 import requests
 
 from chalicelib.settings import settings
-from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.objects import placement
 from infra.local.s3_front import S3Front
+from tests import objects
 from tests.resources.media.samples import media_type
 from tests.storage.gcs_server import CONFIG, GcsServer
 

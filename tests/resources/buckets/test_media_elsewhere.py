@@ -11,7 +11,7 @@ from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.media import archiving
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.resources.buckets.conftest import put_file
 from tests.resources.clips.test_clips import frames_in
 from tests.resources.email.test_mail import mails

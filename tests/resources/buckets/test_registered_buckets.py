@@ -13,7 +13,8 @@ from chalicelib.core import object_keys
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.settings import settings
-from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.objects import placement
+from tests import objects
 from tests.resources.buckets.conftest import put_file
 from tests.resources.media.samples import frame_shown, media_type, picture, transcode, uploaded, video
 from tests.storage.gcs_server import CONFIG, GcsServer

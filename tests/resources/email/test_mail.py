@@ -12,7 +12,7 @@ from chalicelib.queues import encode
 from chalicelib.resources.email import service as mail_service
 from chalicelib.resources.email.service import LARGEST_ATTACHMENTS
 from chalicelib.settings import settings
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.resources.media.samples import uploaded
 from tests.resources.transcodes.test_transcodes import key_of, sent
 from tests.service import new_user

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.service import new_user
 
 ATTRIBUTES = [

@@ -7,8 +7,9 @@ import pytest
 from PIL import Image
 
 from chalicelib.core.definitions import ResolutionConfig
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects as service_objects
 from chalicelib.video import drawing, isolation
+from tests import objects
 from tests.resources.media.samples import frame_shown, media_type, picture, transcode, uploaded, video
 
 JPG, PNG = b"\xff\xd8\xff", b"\x89PNG"
@@ -93,14 +94,14 @@ class TestGetFrame:
 
     def test_a_frame_is_one_read_of_its_fragment(self, viewer, media, monkeypatch):
         read = []
-        real = objects.read_range
+        real = service_objects.read_range
 
         def counting(key, offset, length, **more):
             read.append(length)
             return real(key, offset, length, **more)
 
         viewer.get(f"GetFrame/{media}", frames=0)
-        monkeypatch.setattr(objects, "read_range", counting)
+        monkeypatch.setattr(service_objects, "read_range", counting)
         viewer.get(f"GetFrame/{media}", frames=60)
         whole = viewer.get(f"Media/{media}").json["media_files"]["streaming"][-1]["size"]
         assert len(read) == 1

@@ -13,8 +13,8 @@ from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import objects
 from functions import jobs as function
+from tests import objects
 from tests.resources.algorithms.test_algorithms import saved, spec
 from tests.resources.jobs import batches
 from tests.workflows.test_workflows import FORK, template

@@ -19,8 +19,9 @@ from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects as service_objects
 from functions import jobs as function
+from tests import objects
 from tests.resources.jobs import clusters
 from tests.resources.jobs.test_jobs import launched
 
@@ -185,7 +186,7 @@ class TestDeath:
     """Whoever removes a job may die after each step; the schedule finishes."""
 
     @pytest.mark.parametrize(
-        ("place", "name"), [(records, "remove"), (objects, "remove"), (kubernetes.Cluster, "stop")]
+        ("place", "name"), [(records, "remove"), (service_objects, "remove"), (kubernetes.Cluster, "stop")]
     )
     def test_in_the_middle(self, api, project, organization, algorithm, cluster, monkeypatch, place, name):
         uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]

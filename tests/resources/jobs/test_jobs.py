@@ -14,7 +14,7 @@ from chalicelib.resources.jobs import status_sync
 from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.resources.algorithms.test_algorithms import spec
 from tests.resources.jobs import clusters
 from tests.resources.media import samples as media_samples

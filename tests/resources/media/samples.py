@@ -24,7 +24,7 @@ from chalicelib.core.entities import Media
 from chalicelib.core.media_files import TAG_ATTRIBUTE
 from chalicelib.core.resource import now
 from chalicelib.storage.dynamodb import ids, records
-from chalicelib.storage.objects import objects
+from tests import objects
 
 BUNNY = Path(__file__).parents[2] / "data" / "bigbuckbunny.mp4"
 _names = itertools.count(1)

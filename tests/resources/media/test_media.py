@@ -10,7 +10,7 @@ from chalicelib.core.definitions import SECTION, Section
 from chalicelib.core.entities import ImageDefinition, MediaFiles, VideoDefinition
 from chalicelib.core.kinds import Kind
 from chalicelib.storage.dynamodb import entities, ids, records
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.resources.media.samples import box_type, media_type, picture, state_type, uploaded
 
 ATTRIBUTES = [AttributeType(name="Species", dtype="string"), AttributeType(name="Depth", dtype="int", default=5)]

@@ -13,7 +13,8 @@ from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.storage.dynamodb import entities, ids
-from chalicelib.storage.objects import objects, owners
+from chalicelib.storage.objects import owners
+from tests import objects
 from tests.resources.media.samples import bare_media, media_type
 from tests.service import join, new_user
 
@@ -343,7 +344,7 @@ class TestSharedObjects:
             raise OSError("gone")
 
         with monkeypatch.context() as patch:
-            patch.setattr(objects, "remove", crash)
+            patch.setattr("chalicelib.storage.objects.objects.remove", crash)
             assert api.delete(f"AudioFile/{media}", index=0).status == 200
         assert objects.size(key) == 5
         object_cleanup.sweep(project)

@@ -20,7 +20,7 @@ from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.service import join, new_user
 
 

@@ -25,7 +25,7 @@ from chalicelib.core.definitions import ArchiveConfig, EncodeConfig, ResolutionC
 from chalicelib.errors import BadInput
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.transcodes import images
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.resources.media.samples import BUNNY, media_type, picture, transcode, uploaded, video
 from tests.resources.transcodes.test_transcodes import key_of, leftovers
 

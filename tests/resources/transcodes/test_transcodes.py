@@ -16,9 +16,9 @@ from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.log import log
-from chalicelib.storage.objects import objects
 from chalicelib.video import plan
 from chalicelib.video.source import BytesSource
+from tests import objects
 from tests.resources.media.samples import media_type, transcode, uploaded, video
 
 SMALL = [ResolutionConfig(resolution=64)]
@@ -46,7 +46,7 @@ def leftovers(project, uid):
 def files_of(media):
     """The objects in a media's folder."""
     found = entities.get(Kind.MEDIA, media)
-    folder = object_keys.media_key(records.get(PROJECT, found.project).organization, found.project, media, "")
+    folder = object_keys.media_prefix(records.get(PROJECT, found.project).organization, found.project, media)
     return list(objects.under(folder))
 
 

@@ -8,12 +8,14 @@ from contextlib import contextmanager
 import pytest
 from urllib3 import HTTPResponse
 
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core import origins
 from chalicelib.errors import BadInput, Forbidden, TooLarge
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import owners
+from tests import objects
 
 CONTENT = bytes(range(256)) * 40
 
@@ -28,6 +30,7 @@ def setting(monkeypatch):
 
     change("S3_ENDPOINT", "http://127.0.0.1:8001")
     change("ALLOWED_ORIGINS", "https://files.example.org,http://files.example.org:8080")
+    monkeypatch.setattr(owners, "_organizations", {8: 7, 9: 7, 1: 1})
     yield change
     monkeypatch.undo()
     settings.cache_clear()
@@ -200,7 +203,7 @@ def test_an_allowed_name_that_leads_inside_is_refused(monkeypatch):
         socket, "getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("8.8.8.8", 443)), (2, 1, 6, "", ("10.0.0.1", 443))]
     )
     with pytest.raises(Forbidden, match="not from an allowed origin"):
-        fetching.fetch("https://files.example.org/a", 1, 100)
+        fetching.fetch("https://files.example.org/a", 1, 100, UNRESTRICTED)
 
 
 def test_the_connection_goes_to_the_address_that_was_judged(monkeypatch, setting):
@@ -214,8 +217,8 @@ def test_the_connection_goes_to_the_address_that_was_judged(monkeypatch, setting
     with server() as origin:
         setting("S3_ENDPOINT", origin.replace("127.0.0.1", "store.example.org"))
         monkeypatch.setattr(socket, "getaddrinfo", resolve)
-        url = f"{settings().s3_endpoint}/{settings().media_bucket}/1/999/1/a"
-        assert fetching.fetch(url, 1, 1_000_000) == CONTENT
+        url = f"{settings().s3_endpoint}/{settings().media_bucket}/1/999/1/a?X-Amz-Signature=x"
+        assert fetching.fetch(url, 1, 1_000_000, UNRESTRICTED) == CONTENT
     assert asked.count("store.example.org") == 1
 
 
@@ -227,10 +230,10 @@ class TestOverHttp:
             yield f"{origin}/{settings().media_bucket}"
 
     def test_an_object_of_another_project_is_asked_for_with_its_signature(self, store):
-        assert fetching.fetch(f"{store}/1/999/1/a?X-Amz-Signature=x", 1, 1_000_000) == CONTENT
+        assert fetching.fetch(f"{store}/1/999/1/a?X-Amz-Signature=x", 1, 1_000_000, UNRESTRICTED) == CONTENT
 
     def test_a_source_reads_ranges(self, store):
-        source = fetching.open_source(f"{store}/1/999/1/a", 1)
+        source = fetching.open_source(f"{store}/1/999/1/a?X-Amz-Signature=x", 1, UNRESTRICTED)
         assert (source.size, source.etag) == (len(CONTENT), "abc")
         assert source.read(300, 20) == CONTENT[300:320]
         assert source.read(len(CONTENT) - 3, 100) == CONTENT[-3:]
@@ -238,7 +241,7 @@ class TestOverHttp:
 
     def test_too_much_is_refused(self, store):
         with pytest.raises(TooLarge):
-            fetching.fetch(f"{store}/1/999/1/a", 1, 100)
+            fetching.fetch(f"{store}/1/999/1/a?X-Amz-Signature=x", 1, 100, UNRESTRICTED)
 
     @pytest.mark.parametrize(
         "target", ["http://169.254.169.254/", "http://127.0.0.1:1/", "https://evil.org/", "file:///x"]
@@ -248,7 +251,7 @@ class TestOverHttp:
             setting("S3_ENDPOINT", origin)
             setting("MEDIA_BUCKET", "to")
             with pytest.raises(Forbidden, match="not from an allowed origin"):
-                fetching.fetch(f"{origin}/to/{target}", 1, 100)
+                fetching.fetch(f"{origin}/to/{target}?X-Amz-Signature=x", 1, 100, UNRESTRICTED)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +277,7 @@ def test_a_name_that_answers_with_the_inside_when_it_is_asked_again_gains_nothin
     monkeypatch.setattr(fetching.urllib3, "HTTPSConnectionPool", Pool)
     outbound._pool.cache_clear()
     with pytest.raises(Forbidden, match="not from an allowed origin"):
-        fetching.fetch("https://files.example.org/a", 1, 100)
+        fetching.fetch("https://files.example.org/a", 1, 100, UNRESTRICTED)
     outbound._pool.cache_clear()
     assert connected == ["8.8.8.8"]
 
@@ -297,14 +300,15 @@ def test_secret_headers_stay_with_the_first_origin(setting, monkeypatch):
 def test_an_object_of_the_project_is_read_as_one_whatever_the_signature_says():
     objects.write("7/8/9/a.bin", CONTENT)
     url = f"http://127.0.0.1:8001/{settings().media_bucket}/7/8/9/a.bin?X-Amz-Expires=1&X-Amz-Signature=bad"
-    assert fetching.fetch(url, 8, 1_000_000) == CONTENT
-    assert fetching.object_key(url, 8) == "7/8/9/a.bin"
-    assert fetching.object_key(url, 9) is None
+    assert fetching.fetch(url, 8, 1_000_000, UNRESTRICTED) == CONTENT
+    assert fetching.object_key(url, 8, UNRESTRICTED) == objects.key("7/8/9/a.bin")
+    assert fetching.object_key(url, 9, UNRESTRICTED) is None
+    assert fetching.object_key(url.replace("/7/8/", "/6/8/"), 8, UNRESTRICTED) is None
 
 
 def test_an_object_that_was_replaced_is_not_read_on():
     objects.write("7/8/9/b.bin", b"old")
-    source = fetching.ObjectSource("7/8/9/b.bin")
+    source = fetching.ObjectSource(objects.key("7/8/9/b.bin"))
     objects.write("7/8/9/b.bin", b"new")
     with pytest.raises(Exception, match="replaced"):
         source.read(0, 3)
@@ -312,4 +316,19 @@ def test_an_object_that_was_replaced_is_not_read_on():
 
 def test_an_object_that_is_not_there_is_bad_input():
     with pytest.raises(BadInput):
-        fetching.open_source(f"http://127.0.0.1:8001/{settings().media_bucket}/7/8/9/none", 8)
+        fetching.open_source(
+            f"http://127.0.0.1:8001/{settings().media_bucket}/7/8/9/none?X-Amz-Signature=x", 8, UNRESTRICTED
+        )
+
+
+@pytest.mark.parametrize("query", ["", "?X-Amz-Signature=", "?X-Amz-Expires=60", "#X-Amz-Signature=x"])
+@pytest.mark.parametrize("key", ["7/8/9/a.bin", "7/9/9/a.bin", "_uploads/2026-01-01/7/8/1/a.bin"])
+def test_a_url_into_our_own_store_without_a_signature_is_refused(key, query):
+    objects.write(key, CONTENT)
+    bucket = settings().upload_bucket if key.startswith("_") else settings().media_bucket
+    url = f"http://127.0.0.1:8001/{bucket}/{key}{query}"
+    for ask in (fetching.check_source, fetching.open_source):
+        with pytest.raises(Forbidden, match="not from an allowed origin"):
+            ask(url, 8, UNRESTRICTED)
+    with pytest.raises(Forbidden, match="not from an allowed origin"):
+        fetching.fetch(url, 8, 1_000_000, UNRESTRICTED)

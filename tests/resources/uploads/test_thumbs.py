@@ -8,9 +8,9 @@ import pytest
 
 from chalicelib.access.masks import EXIST, READ
 from chalicelib.core.accounts import ORGANIZATION
-from chalicelib.resources.uploads import thumb_keys as uploads_thumb_keys
+from chalicelib.resources.uploads import thumbs
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.objects import objects
+from tests import objects
 from tests.resources.media.samples import picture, uploaded
 from tests.service import join, new_user
 
@@ -93,7 +93,7 @@ class TestProjects:
         assert objects.read(f"{organization}/{project}/b.png") == b"picture"
         shown = api.get(f"Project/{project}").json["thumb"]
         assert shown.startswith("http")
-        assert f"X-Amz-Expires={uploads_thumb_keys.SECONDS}" in shown
+        assert f"X-Amz-Expires={thumbs.SECONDS}" in shown
         assert next(item for item in api.get("Projects").json if item["id"] == project)["thumb"] == shown
 
     def test_without_one_it_shows_that_of_its_first_media(self, api, organization, project):

@@ -16,9 +16,10 @@ from chalicelib.core.resource import timestamp
 from chalicelib.core.tus import LARGEST, LARGEST_CHUNK
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.objects import tus_uploads as rows
 from infra.local.gateway import Server
+from tests import objects
 from tests.resources.media.samples import BUNNY, media_type
 from tests.service import GATEWAY, Api
 
@@ -349,7 +350,7 @@ class TestCrashes:
         path = begun(api, project, len(self.DATA))
         with pytest.MonkeyPatch.context() as patch:
             for owner, names in (
-                (objects, ("write", "begin", "put_part", "complete", "read", "remove")),
+                (service_objects, ("write", "begin", "put_part", "complete", "read", "remove")),
                 (rows, ("save", "parts", "forget_parts")),
             ):
                 for name in names:

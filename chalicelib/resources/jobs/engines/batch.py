@@ -18,6 +18,7 @@ import msgspec
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import Timestamp, timestamp
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.jobs.engines import batch_jobs
@@ -342,7 +343,7 @@ def _read_outputs(run: Run, graph: Graph, known: dict[str, RunNode]) -> None:
             seen.text = _read(batch_jobs.key_of(run, number, batch_jobs.TEXT), "") or ""
 
 
-def _read(key: str, default: str | None) -> str | None:
+def _read(key: ObjectKey, default: str | None) -> str | None:
     size = objects.size(key)
     if size is None:
         return default

@@ -17,6 +17,7 @@ import posixpath
 from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.resources.jobs.engines.base import Refused
 from chalicelib.resources.jobs.runs import Run
 from chalicelib.settings import settings
@@ -50,7 +51,7 @@ class BatchJob:
     name: str
     definition: dict[str, Any]
     overrides: dict[str, Any]
-    files: dict[str, bytes]
+    files: dict[ObjectKey, bytes]
 
 
 def job_of(run: Run, node: Node) -> BatchJob:
@@ -58,7 +59,7 @@ def job_of(run: Run, node: Node) -> BatchJob:
     container = node.container
     if container is None:
         raise AssertionError("the node is not ready")
-    files: dict[str, bytes] = {}
+    files: dict[ObjectKey, bytes] = {}
     incoming = [
         (item.path, _source(run, node, item.node, item.name, item.text, files), item.optional) for item in node.inputs
     ]
@@ -110,11 +111,11 @@ def uid_in(name: str) -> str | None:
     return name[5:].rpartition("-")[0] if name.startswith("limn-") else None
 
 
-def key_of(run: Run, node: str, name: str) -> str:
+def key_of(run: Run, node: str, name: str) -> ObjectKey:
     """Where a file of a node lies: nobody finds it who does not know the run, for its jobs share a role with others."""
     secret = hashlib.sha256(f"{run.sealed}|{run.uid}".encode()).hexdigest()[:32]
     number = hashlib.sha256(f"{node}|{name}".encode()).hexdigest()[:16]
-    return f"{run.folder}{secret}-{number}"
+    return run.folder + f"{secret}-{number}"
 
 
 def extras(node: Node) -> dict[str, Any]:
@@ -131,9 +132,9 @@ def _with_files(
     container: Container,
     own: dict[str, Any],
     sizes: list[dict[str, str]],
-    incoming: list[tuple[str, str, bool]],
-    outgoing: list[tuple[str, str, bool]],
-    files: dict[str, bytes],
+    incoming: list[tuple[str, ObjectKey, bool]],
+    outgoing: list[tuple[str, ObjectKey, bool]],
+    files: dict[ObjectKey, bytes],
 ) -> BatchJob:
     """A task of several containers. The last one alone is essential: when an essential one ends, all end."""
     folders = sorted({posixpath.dirname(path) for path, _, _ in (*incoming, *outgoing)})
@@ -188,7 +189,7 @@ def _copy(source: str, target: str) -> dict[str, Any]:
     return {"command": ["s3", "cp", "--only-show-errors", source, target]}
 
 
-def _source(run: Run, node: Node, other: str, name: str, text: str | None, files: dict[str, bytes]) -> str:
+def _source(run: Run, node: Node, other: str, name: str, text: str | None, files: dict[ObjectKey, bytes]) -> ObjectKey:
     if text is None:
         return key_of(run, other, name)
     key = key_of(run, node.id, f"raw {len(files)}")
