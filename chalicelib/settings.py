@@ -54,6 +54,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The origin whose pages may call the API from a browser."""
     s3_endpoint: str = ""
     """Where clients reach S3 when it is not AWS; presigned URLs start with it. Empty on AWS."""
+    answers_url: str = ""
+    """Where stored answers are served by their keys, whatever Authorization comes along. Empty: presigned by S3."""
     aws_endpoint: str = ""
     """Where this process reaches AWS when that is an emulator of its own. Empty on AWS, and inside the local stack."""
     email_sender: str = "limn@localhost"
@@ -99,7 +101,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     deleted_retention: int = 30 * 24 * 3600
     """How long what was deleted is kept, with its objects, before it goes for good."""
     largest_answer: int = 5_500_000
-    """Answers above this go through S3: Lambda's limit is 6 MB, base64 and headers included."""
+    """Answers above this, in base64, are stored and redirected to: Lambda's limit is 6 MB, with base64 and headers."""
     piece_seconds: float = 60.0
     """The longest stretch of video that one queue message decodes."""
 

@@ -25,10 +25,12 @@ from chalicelib.core.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E4
 from chalicelib.core.accounts import USER, Membership, User  # noqa: E402
 from chalicelib.core.resource import now  # noqa: E402
 from chalicelib.storage.dynamodb import ids, records  # noqa: E402
+from infra.local import stored_answers  # noqa: E402
 from infra.local.gateway import Gateway, Reply  # noqa: E402
 from tests import roles  # noqa: E402
 
 GATEWAY = Gateway(app)
+GATEWAY.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
 roles.install()
 _names = itertools.count(1)
 _clients = (f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}" for number in itertools.count(1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.core.attributes import AttributeType
 from chalicelib.core.permissions import DefaultLevelName, OrganizationLevelName, ProjectLevelName
@@ -151,15 +151,18 @@ class User(Resource, kw_only=True):
 class OrganizationUpdate(Resource, kw_only=True):
     """What a PATCH of an organization may carry."""
 
+    unused: ClassVar = {"effective_permission": "it is computed"}
+
     name: Name | None = None
     default_membership_permission: DefaultLevelName | None = None
-    thumb: str | None = None
+    thumb: str | UnsetType | None = UNSET
 
 
 class OrganizationSpec(OrganizationUpdate, kw_only=True):
     """What creates an organization."""
 
     name: Name
+    thumb: str | None = None
 
 
 class Organization(Resource, kw_only=True):
@@ -213,19 +216,25 @@ class ProjectUpdate(Resource, kw_only=True):
     name: Name | None = None
     summary: Summary | None = None
     enable_downloads: bool | None = None
-    bucket: Id | None = None
-    upload_bucket: Id | None = None
-    backup_bucket: Id | None = None
+    bucket: Id | UnsetType | None = UNSET
+    upload_bucket: Id | UnsetType | None = UNSET
+    backup_bucket: Id | UnsetType | None = UNSET
     """Kept and answered; nothing is copied there (docs/decisions/017)."""
     elemental_id: Uuid | None = None
-    thumb: str | None = None
+    thumb: str | UnsetType | None = UNSET
 
 
 class ProjectSpec(ProjectUpdate, kw_only=True):
     """What creates a project."""
 
+    unused: ClassVar = {"effective_permission": "it is computed"}
+
     name: Name
     organization: Id
+    bucket: Id | None = None
+    upload_bucket: Id | None = None
+    backup_bucket: Id | None = None
+    thumb: str | None = None
 
 
 class Project(Resource, kw_only=True):
@@ -268,7 +277,7 @@ class MembershipUpdate(Resource, kw_only=True):
     """What a PATCH of a membership may carry."""
 
     permission: ProjectLevelName | None = None
-    default_version: Id | None = None
+    default_version: Id | UnsetType | None = UNSET
 
 
 class MembershipSpec(Resource, kw_only=True):

@@ -57,7 +57,9 @@ class AlgorithmParameter(Resource, kw_only=True):
 
 
 class AlgorithmUpdateSpec(Resource, kw_only=True):
-    """What a PATCH of an algorithm may carry."""
+    """What a PATCH of an algorithm may carry. A null is not a change: clients send nulls for what they leave out."""
+
+    is_whole: ClassVar = True
 
     name: Name | None = None
     user: Id | None = None

@@ -1,6 +1,6 @@
 """The values of user-defined attributes: what a definition lets in, and in which form it is kept.
 
-The rules are those of `spec/3` §10.1-10.3 and `spec/4` §§1 and 9. A value is a boolean, a number, a string, or a
+A value is a boolean, a number, a string, or a
 non-empty array of numbers or of strings (a float_array may be empty); null, objects and mixed arrays are refused:
 `null_attributes` sets null. 0, false, "" and [] are values.
 
@@ -20,11 +20,15 @@ import msgspec
 from dateutil import parser as lenient_dates
 
 from chalicelib.core.attributes import AttributeType
+from chalicelib.core.names import nearest
 from chalicelib.core.resource import Timestamp
 from chalicelib.errors import BadInput
 
 USER_SECTIONS = frozenset({"tator_user_sections", "svc_user_sections"})
 """What media carry beside their own attributes, whatever their type says."""
+
+RESERVED = "_tator"
+"""How names begin that the service itself gives attributes, such as those of a media's jobs."""
 
 NULL_PLACE = (-1.0, -1.0)
 """What a geopos is set to in place of null."""
@@ -99,28 +103,29 @@ class Converter:
 
     def convert(self, name: str, value: Any) -> Any:
         """One value in the form it is kept in. Raises BadInput."""
-        return self._conversions[name](value) if name in self._conversions else _unknown(name)
+        return self._conversions[name](value) if name in self._conversions else _unknown(name, self._definitions)
 
-    def fill(self, given: Mapping[str, Any], now: Timestamp, *, always_allowed: Collection[str] = ()) -> dict[str, Any]:
+    def fill(self, given: Mapping[str, Any], now: Timestamp, *, members: Collection[str] = ()) -> dict[str, Any]:
         """The attributes of a new entity: what was given, else the time of creation, the default, or nothing.
 
         Args:
-            given: name → value; names that are not defined are dropped, as every creation does.
+            given: name → value. Names of the service's own (`RESERVED`), which clones send back, are dropped.
             now: what `use_current` fills in.
-            always_allowed: names that are kept without being defined.
+            members: names of members that may stand beside attributes, for the refusal of a misspelt one.
 
         Raises:
-            BadInput: a value breaks its rule, or a required one is missing.
+            BadInput: a value breaks its rule, a required one is missing, or a name is not defined.
         """
+        if not given.keys() <= self._definitions.keys():
+            for name in given:
+                if name not in self._definitions and not name.startswith(RESERVED):
+                    _unknown(name, (*self._definitions, *members))
         filled = {}
         for name, conversion, filling in self._rows:
             if name in given:
                 filled[name] = conversion(given[name])
             elif filling is not None and (value := filling(now)) is not None:
                 filled[name] = value
-        for name in always_allowed:
-            if name in given and name not in filled:
-                filled[name] = _any_value(name, given[name])
         return filled
 
     def merge(
@@ -158,7 +163,7 @@ class Converter:
 
     def _known(self, name: str, always_allowed: Collection[str]) -> AttributeType | None:
         if name not in self._definitions and name not in always_allowed:
-            _unknown(name)
+            _unknown(name, self._definitions)
         return self._definitions.get(name)
 
 
@@ -180,10 +185,10 @@ def converter(definitions: Sequence[AttributeType]) -> Converter:
 
 
 def fill(
-    definitions: Sequence[AttributeType], given: Mapping[str, Any], now: Timestamp, always_allowed: Collection[str] = ()
+    definitions: Sequence[AttributeType], given: Mapping[str, Any], now: Timestamp, members: Collection[str] = ()
 ) -> dict[str, Any]:
     """The attributes of a new entity; see `Converter.fill`."""
-    return converter(definitions).fill(given, now, always_allowed=always_allowed)
+    return converter(definitions).fill(given, now, members=members)
 
 
 def merge(
@@ -215,8 +220,9 @@ def _missing(name: str) -> NoReturn:
     raise BadInput(f"Missing attribute value for '{name}': it is required and has no default.")
 
 
-def _unknown(name: str) -> NoReturn:
-    raise BadInput(f"Invalid attribute '{name}' for the entity type: there is no such attribute.")
+def _unknown(name: str, declared: Collection[str]) -> NoReturn:
+    rule = f"Invalid attribute '{name}' for the entity type: there is no such attribute."
+    raise BadInput(rule + nearest(name, declared))
 
 
 def _refuse(name: str, rule: str) -> NoReturn:

@@ -21,22 +21,29 @@ MediaTypes = Annotated[list[Id], Meta(min_length=1)]
 class MediaTypeUpdate(Resource, kw_only=True):
     """What a PATCH of a media type may carry."""
 
+    unused: ClassVar = {"keep_original": "the original file is always kept"}
+
     name: TypeName | None = None
     description: Description | None = None
     elemental_id: Uuid | None = None
-    file_format: FileFormat | None = None
+    file_format: FileFormat | UnsetType | None = UNSET
     default_volume: Volume | None = None
     visible: bool | None = None
-    archive_config: list[ArchiveConfig] | None = None
-    streaming_config: list[ResolutionConfig] | None = None
-    overlay_config: dict[str, Any] | None = None
-    default_box: Id | None = None
-    default_line: Id | None = None
-    default_dot: Id | None = None
+    archive_config: list[ArchiveConfig] | UnsetType | None = UNSET
+    streaming_config: list[ResolutionConfig] | UnsetType | None = UNSET
+    overlay_config: dict[str, Any] | UnsetType | None = UNSET
+    default_box: Id | UnsetType | None = UNSET
+    default_line: Id | UnsetType | None = UNSET
+    default_dot: Id | UnsetType | None = UNSET
 
 
 class MediaTypeSpec(MediaTypeUpdate, kw_only=True):
     """What creates a media type."""
+
+    unused: ClassVar = {
+        "effective_permission": "it is computed",
+        "keep_original": "the original file is always kept",
+    }
 
     name: TypeName
     dtype: Literal["image", "video", "multi", "live"]
@@ -51,7 +58,7 @@ class LocalizationTypeUpdate(Resource, kw_only=True):
     name: TypeName | None = None
     description: Description | None = None
     elemental_id: Uuid | None = None
-    color_map: dict[str, Any] | None = None
+    color_map: dict[str, Any] | UnsetType | None = UNSET
     line_width: LineWidth | None = None
     visible: bool | None = None
     drawable: bool | None = None
@@ -61,6 +68,8 @@ class LocalizationTypeUpdate(Resource, kw_only=True):
 
 class LocalizationTypeSpec(LocalizationTypeUpdate, kw_only=True):
     """What creates a localization type."""
+
+    unused: ClassVar = {"effective_permission": "it is computed"}
 
     name: TypeName
     dtype: Literal["box", "line", "dot", "poly"]
@@ -79,13 +88,15 @@ class StateTypeUpdate(Resource, kw_only=True):
     visible: bool | None = None
     grouping_default: bool | None = None
     delete_child_localizations: bool | None = None
-    default_localization: Id | None = None
+    default_localization: Id | UnsetType | None = UNSET
     extended_info: dict[str, Any] | None = None
     media_types: list[Id] | None = None
 
 
 class StateTypeSpec(StateTypeUpdate, kw_only=True):
     """What creates a state type."""
+
+    unused: ClassVar = {"effective_permission": "it is computed", "dtype": "it is always state"}
 
     name: TypeName
     association: Literal["Media", "Frame", "Localization"]
@@ -104,6 +115,8 @@ class LeafTypeUpdate(Resource, kw_only=True):
 
 class LeafTypeSpec(LeafTypeUpdate, kw_only=True):
     """What creates a leaf type."""
+
+    unused: ClassVar = {"dtype": "it is always leaf"}
 
     name: TypeName
     attribute_types: list[AttributeType] | None = None
@@ -154,17 +167,17 @@ class SectionUpdate(Resource, kw_only=True):
     path: SectionPath | None = None
     dtype: Literal["folder", "playlist", "saved_search"] | None = None
     tator_user_sections: SectionTag | None = None
-    object_search: Search | None = None
-    related_search: Search | None = None
+    object_search: Search | UnsetType | None = UNSET
+    related_search: Search | UnsetType | None = UNSET
     visible: bool | None = None
     explicit_listing: bool | None = None
     elemental_id: Uuid | None = None
     attributes: dict[str, Any] | None = None
     media_add: list[Id] | None = None
     media_del: list[Id] | None = None
-    lucene_string: str | None = None
-    media_bools: list[dict[str, Any]] | None = None
-    annotation_bools: list[dict[str, Any]] | None = None
+    lucene_string: str | UnsetType | None = UNSET
+    media_bools: list[dict[str, Any]] | UnsetType | None = UNSET
+    annotation_bools: list[dict[str, Any]] | UnsetType | None = UNSET
 
 
 class SectionSpec(Resource, kw_only=True):

@@ -23,6 +23,8 @@ Search = dict[str, Any]
 class EncodeConfig(Resource, kw_only=True):
     """How an archival copy is encoded; unknown members are encoder options."""
 
+    is_open: ClassVar = True
+
     vcodec: Literal["copy", "h264", "hevc"] = "hevc"
     crf: Annotated[int, Meta(ge=0, le=51)] = 23
     preset: str = "fast"
@@ -50,7 +52,9 @@ class ArchiveConfig(Resource, kw_only=True):
 
 
 class ResolutionConfig(Resource, kw_only=True):
-    """One streaming rendition to make of every video of a type."""
+    """One streaming rendition to make of every video of a type; unknown members are encoder options."""
+
+    is_open: ClassVar = True
 
     resolution: Annotated[int, Meta(ge=0, le=8192)]
     """Height in pixels."""

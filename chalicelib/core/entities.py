@@ -229,6 +229,9 @@ class File(Resource, kw_only=True):
 class VideoDefinition(Resource, kw_only=True):
     """One video file of a media; `segment_info` is the key of the file that maps its fragments."""
 
+    is_open: ClassVar = True
+    is_whole: ClassVar = True
+
     path: str
     codec: str
     resolution: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)]
@@ -247,6 +250,9 @@ class VideoDefinition(Resource, kw_only=True):
 class AudioDefinition(Resource, kw_only=True):
     """One audio file of a media."""
 
+    is_open: ClassVar = True
+    is_whole: ClassVar = True
+
     path: str
     codec: str
     size: int | None = None
@@ -261,6 +267,9 @@ class AudioDefinition(Resource, kw_only=True):
 class ImageDefinition(Resource, kw_only=True):
     """One picture of a media: itself, its thumbnail, or its animated thumbnail."""
 
+    is_open: ClassVar = True
+    is_whole: ClassVar = True
+
     path: str
     resolution: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)]
     size: int | None = None
@@ -272,6 +281,9 @@ class ImageDefinition(Resource, kw_only=True):
 
 class AuxiliaryFileDefinition(Resource, kw_only=True):
     """One attachment of a media."""
+
+    is_open: ClassVar = True
+    is_whole: ClassVar = True
 
     path: str
     name: str | None = None

@@ -25,6 +25,8 @@ Secret = Annotated[str, Meta(min_length=1, max_length=8192)]
 class BucketUpdate(Resource, kw_only=True):
     """What a PATCH of a bucket may carry, in both generations: flat keys, or a store type with its configuration."""
 
+    unused: ClassVar = {"effective_permission": "it is computed"}
+
     name: BucketName | None = None
     access_key: Credential | None = None
     secret_key: Credential | None = None

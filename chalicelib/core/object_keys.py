@@ -260,9 +260,13 @@ def view_prefix(project: int) -> ObjectPrefix:
     return _folder(f"projects/{project}/")
 
 
-def answer_key() -> ObjectKey:
-    """A new key in the views bucket for an answer that is too large for the API."""
-    return _made(f"answers/{uuid.uuid4().hex}")
+def answer_key(end: int) -> ObjectKey:
+    """A new key in the views bucket for an answer that is too large for the API.
+
+    Args:
+        end: until when it is served, in seconds since 1970 (decision 50).
+    """
+    return _made(f"answers/{end}/{secrets.token_hex(32)}")
 
 
 def trial_key() -> ObjectKey:

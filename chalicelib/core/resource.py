@@ -1,8 +1,9 @@
-"""What every stored thing is made of: Structs nested by *when* a field may be set.
+"""What every stored record is made of: Structs nested by *when* a field may be set.
 
 A resource writes each of its fields once: the Struct of what a PATCH may change, extended by what is given at
-creation, extended by what the service adds. `None` means "not given" in all of them: a null for an optional member is
-the same as its absence, so a PATCH touches only what it was given, while 0, false and "" are values.
+creation, extended by what the service adds. A PATCH touches only the members it is given; 0, false and "" are values.
+A member that null clears has the type `X | None | UnsetType` and the default UNSET; for every other member None means
+"not given". `docs/decisions/008-null-is-absent.md` has the rule for callers.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar
 
 import msgspec
-from msgspec import Meta, Struct, inspect
+from msgspec import UNSET, Meta, Struct, inspect
 
 Id = Annotated[int, Meta(ge=1)]
 Flag = Annotated[int, Meta(ge=0, le=1)]
@@ -36,6 +37,14 @@ class Resource(Struct, kw_only=True, omit_defaults=True):
     """Older names of members, still emitted: old name → name whose value it carries."""
     gathers: ClassVar[str | None] = None
     """The member, a mapping, that takes in what older clients sent as unknown members beside it."""
+    unused: ClassVar[Mapping[str, str]] = {}
+    """Members that clients send and that have no effect: name → why. Every other unknown member is refused."""
+    is_open: ClassVar[bool] = False
+    """Whether members of any name may be given."""
+    is_whole: ClassVar[bool] = False
+    """Whether a PATCH with it replaces everything, so that null stands for absence as at creation."""
+    is_change: ClassVar[bool] = False
+    """Whether it says, within the body of a PATCH, which members change: the rule of null holds in it too."""
     required_later: ClassVar[frozenset[str]] = frozenset()
     """Members that a handler misses only after a check that goes first, such as that of a URL's origin."""
     names: ClassVar[Mapping[str, str]] = {}
@@ -65,8 +74,13 @@ def answer(thing: Resource) -> dict[str, Any]:
 
 
 def given(change: Struct) -> dict[str, Any]:
-    """The members of a change that the caller gave."""
-    return {name: value for name, value in msgspec.structs.asdict(change).items() if value is not None}
+    """The members of a change that the caller gave; None for those that null clears."""
+    members = zip(msgspec.structs.fields(change), msgspec.structs.asdict(change).items(), strict=True)
+    return {
+        name: value
+        for field, (name, value) in members
+        if value is not UNSET and (value is not None or field.default is UNSET)
+    }
 
 
 def options(type_: inspect.Type) -> Iterator[inspect.Type]:

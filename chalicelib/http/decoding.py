@@ -1,9 +1,9 @@
 """From the text of a request to values: path variables, query parameters, the body.
 
-Everything is bounded before work begins: bytes (`MAX_BODY`), things per list body (`MAX_THINGS`), and nesting, texts,
-arrays, objects and integers (`bounds.py`). Whatever breaks a rule is BadInput with the field and the rule in its text;
-unknown parameters and members are ignored (`spec/4` §0, decision 10). Old forms of bodies, such as renamed members,
-are made new before msgspec validates; types without any skip that.
+Everything is bounded before work begins: bytes (`MAX_BODY`), items per list body (`MAX_THINGS`), and nesting, texts,
+arrays, objects and integers (`bounds.py`). What breaks a rule is BadInput with the field and the rule in its text.
+Unknown parameters and members are refused by name, with the nearest declared one (decision 49). Old forms of bodies,
+such as renamed members, are made new before msgspec validates.
 """
 
 from __future__ import annotations
@@ -18,13 +18,17 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import inspect
 
+from chalicelib.core.names import nearest
 from chalicelib.core.resource import Resource, options
 from chalicelib.errors import BadInput, NotFound, TooLarge
 from chalicelib.http.bounds import BODY_ERROR, check_depth, check_parameter, check_sizes, longer_texts
-from chalicelib.http.operation import NoQuery, OneOf, Operation
+from chalicelib.http.forms import Tidying, inner_of, members_of
+from chalicelib.http.operation import NoQuery, OneOf, Operation, formats_of
 
 MAX_BODY = 6 * 1024 * 1024
 """Bytes: what Lambda takes."""
+_NOTHING = (b"", b"null", b"{}")
+"""Bodies that say nothing."""
 MAX_THINGS = 500
 """Things in one body of several shapes, unless its type says otherwise."""
 _VARIABLE = re.compile(r"{(\w+)}")
@@ -37,6 +41,8 @@ _NOT_NULL = re.compile(r"(?!null\Z).*", re.DOTALL | re.IGNORECASE)
 _KINDS: dict[type, type] = {inspect.BoolType: bool, inspect.IntType: int, inspect.FloatType: float}
 _PLACE = re.compile(r"(?P<what>.*?) - at (?:`key` in )?`\$(?P<path>.*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
+_INTERFACE = "/rest/"
+"""What is declared beneath it is strict; pages beside it take what browsers and mail programs add to links."""
 _STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?:\d+|\.\.\.)\]")
 
 
@@ -75,17 +81,18 @@ class _Parameter:
 
 
 def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str]]) -> Resource:
-    """The operation's query parameters; unknown ones are ignored, old names (`accepts`) are understood.
+    """The operation's query parameters; old names (`accepts`) are understood.
 
     Args:
         operation: what is asked for.
-        multi_value_params: name → all its values, unquoted. Lists come as csv, repeated, or both; of others the first
-            counts.
+        multi_value_params: name → all its values, unquoted. Lists come as csv, repeated, or both; others come once.
 
     Raises:
-        BadInput: a value is empty, of the wrong type or out of bounds, or a required parameter is missing. The
-            message names the parameter.
+        BadInput: a parameter is unknown, given twice, empty, of the wrong type or out of bounds, or a required one is
+            missing. The message names the parameter.
     """
+    if operation.path.startswith(_INTERFACE):
+        _check_parameters(operation, multi_value_params)
     if operation.query is NoQuery:
         return NoQuery()
     values: dict[str, str | list[str]] = {}
@@ -111,13 +118,26 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
         raise BadInput(f"Invalid query parameter: {path[1:].partition('[')[0]}", details) from None
 
 
+def _check_parameters(operation: Operation, given: Mapping[str, list[str]]) -> None:
+    """Refuse parameters that the operation does not declare, and different values of one that takes one value."""
+    declared = {name: parameter.is_list for parameter in _parameters(operation.query) for name in parameter.names}
+    if len(formats_of(operation)) > 1:
+        declared |= {"format": False} | ({"bom": False} if "csv" in formats_of(operation) else {})
+    for name, texts in given.items():
+        if name not in declared:
+            rule = f"{operation.id} has no query parameter {name!r}.{nearest(name, declared)}"
+            raise BadInput(f"Unknown query parameter: {name}", rule)
+        if not declared[name] and len(set(texts)) > 1:
+            raise BadInput(f"Invalid query parameter: {name}", f"{name} takes one value, not {len(texts)}.")
+
+
 @cache
 def _parameters(query: type[Resource]) -> tuple[_Parameter, ...]:
     found = []
-    for field in _members(inspect.type_info(query)):
+    for field in members_of(inspect.type_info(query)):
         kinds = list(options(field.type))
         is_list = isinstance(kinds[0], inspect.CollectionType)
-        items = [item for kind in kinds if isinstance(kind, inspect.CollectionType) for item in _inner(kind)]
+        items = [item for kind in kinds if isinstance(kind, inspect.CollectionType) for item in inner_of(kind)]
         pattern, rule = _look(items if is_list else kinds)
         old = tuple(old for old, name in query.accepts.items() if name == field.name)
         found.append(_Parameter(names=(field.encode_name, *old), pattern=pattern, rule=rule, is_list=is_list))
@@ -148,7 +168,6 @@ class _Shape:
     info: inspect.Type
     is_list: bool
     takes_ids: bool
-    has_old_forms: bool
     most: int | None
 
 
@@ -164,11 +183,15 @@ def decode_body(operation: Operation, raw: bytes | None, content_type: str | Non
         TooLarge: more bytes than `MAX_BODY`.
         BadInput: missing, not JSON, nested too deeply, or against the schema; the details name field and rule.
     """
-    if operation.body in (None, bytes):
-        return None if operation.body is None else raw or b""
+    if operation.body is bytes:
+        return raw or b""
     if raw is not None and len(raw) > MAX_BODY:
         raise TooLarge(f"The body has {len(raw)} bytes; at most {MAX_BODY} are allowed.")
     text = (raw or b"").strip()
+    if operation.body is None:
+        if text not in _NOTHING and operation.path.startswith(_INTERFACE):
+            raise BadInput(BODY_ERROR, f"{operation.id} takes no body.")
+        return None
     if text in (b"", b"null"):
         if operation.body_required:
             raise BadInput("Missing required request body")
@@ -180,7 +203,7 @@ def decode_body(operation: Operation, raw: bytes | None, content_type: str | Non
     try:
         shapes = _shapes(operation.body)
         check_sizes(text, frozenset().union(*(longer_texts(shape.type) for shape in shapes)))
-        value = _decode_any(text, shapes)
+        value = _decode_any(text, shapes, operation)
     except RecursionError:
         raise BadInput(BODY_ERROR, "The body is nested too deeply.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -188,34 +211,25 @@ def decode_body(operation: Operation, raw: bytes | None, content_type: str | Non
     return value
 
 
-def _decode_any(text: bytes, shapes: tuple[_Shape, ...]) -> Any:
+def _decode_any(text: bytes, shapes: tuple[_Shape, ...], operation: Operation) -> Any:
     """The body in the first shape that it fits; the error is that of the first shape it could have been."""
-    is_list = text[:1] == b"["
+    value = msgspec.json.decode(text)
+    is_list = isinstance(value, list)
     fitting = [shape for shape in shapes if shape.is_list == is_list]
     fitting = fitting or [shape for shape in shapes if is_list and shape.takes_ids] or list(shapes)
+    tidying = Tidying(is_patch=operation.method == "PATCH", places=frozenset(_VARIABLE.findall(operation.path)))
     first = None
     for shape in fitting:
+        if shape.most is not None and is_list and not 1 <= len(value) <= shape.most:
+            raise BadInput(BODY_ERROR, f"1 to {shape.most} items may be given at once; {len(value)} are.")
         try:
-            return _decode(text, shape, is_list=is_list)
+            wrapped = {"ids": value} if is_list and shape.takes_ids else value
+            return msgspec.convert(tidying.tidied(wrapped, shape.info), shape.type)
         except msgspec.ValidationError as error:
             first = first or BadInput(BODY_ERROR, explain(str(error), shape.info))
+        except BadInput as error:
+            first = first or error
     raise first or BadInput(BODY_ERROR)
-
-
-def _decode(text: bytes, shape: _Shape, *, is_list: bool) -> Any:
-    wrap = is_list and shape.takes_ids
-    is_raw = shape.has_old_forms or wrap
-    value: Any
-    try:
-        value = msgspec.json.decode(text, type=Any if is_raw else shape.type)
-    except msgspec.ValidationError:
-        # A null for an optional member stands for its absence, which msgspec cannot know.
-        if b"null" not in text:
-            raise
-        value, is_raw = msgspec.json.decode(text), True
-    if shape.most is not None and is_list and not 1 <= len(value) <= shape.most:
-        raise BadInput(BODY_ERROR, f"1 to {shape.most} things may be given at once; {len(value)} are.")
-    return msgspec.convert(_tidied({"ids": value} if wrap else value, shape.info), shape.type) if is_raw else value
 
 
 @cache
@@ -230,110 +244,11 @@ def _shapes(body: Any) -> tuple[_Shape, ...]:
                 type=type_,
                 info=info,
                 is_list=isinstance(first, inspect.CollectionType),
-                takes_ids=any(field.encode_name == "ids" for field in _members(first)),
-                has_old_forms=_has_old_forms(info, set()),
+                takes_ids=any(field.encode_name == "ids" for field in members_of(first)),
                 most=MAX_THINGS if isinstance(body, OneOf) and unbounded else None,
             )
         )
     return tuple(shapes)
-
-
-# Old forms -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Forms:
-    """What a Struct's objects may look like. `within` are the members whose values hold Structs again."""
-
-    members: frozenset[str]
-    optional: frozenset[str]
-    renames: Mapping[str, str]
-    gathers: str | None
-    within: tuple[tuple[str, inspect.Type], ...]
-
-
-@cache
-def _forms(cls: type) -> _Forms:
-    fields = _members(inspect.type_info(cls))
-    return _Forms(
-        members=frozenset(field.encode_name for field in fields),
-        # A member that may be absent but not null says so by the default UNSET.
-        optional=frozenset(
-            field.encode_name
-            for field in msgspec.structs.fields(cls)
-            if not field.required and field.default is not msgspec.UNSET
-        ),
-        renames=getattr(cls, "accepts", {}),
-        gathers=getattr(cls, "gathers", None),
-        within=tuple((field.encode_name, field.type) for field in fields if any(_structs(field.type))),
-    )
-
-
-def _has_old_forms(info: inspect.Type, seen: set[type]) -> bool:
-    """Whether a Struct anywhere within a type has renamed members, or gathers unknown ones."""
-    found = {struct.cls for struct in _structs(info)} - seen
-    seen |= found
-    return any(
-        forms.renames or forms.gathers or any(_has_old_forms(type_, seen) for _, type_ in forms.within)
-        for forms in map(_forms, found)
-    )
-
-
-def _tidied(value: Any, info: inspect.Type) -> Any:
-    """A JSON value in the present form of its type: renamed, gathered, without nulls of optional members."""
-    for option in options(info):
-        if isinstance(option, inspect.StructType) and isinstance(value, dict):
-            return _tidied_object(value, _forms(option.cls))
-        if isinstance(option, inspect.DictType) and isinstance(value, dict):
-            return {name: _tidied(item, option.value_type) for name, item in value.items()}
-        if isinstance(option, inspect.CollectionType) and isinstance(value, list):
-            return [_tidied(item, option.item_type) for item in value]
-    return value
-
-
-def _tidied_object(value: dict[str, Any], forms: _Forms) -> dict[str, Any]:
-    if not value.keys() <= forms.members:
-        known = {name: item for name, item in value.items() if name in forms.members}
-        for old, name in forms.renames.items():
-            if known.get(name) is None and old in value:
-                known[name] = value[old]
-        given = known.get(forms.gathers) or {} if forms.gathers else None
-        if forms.gathers and isinstance(given, dict):
-            old_names = forms.members | forms.renames.keys()
-            unknown = {name: item for name, item in value.items() if item is not None and name not in old_names}
-            known[forms.gathers] = unknown | given
-        value = known
-    if None in value.values():
-        value = {name: item for name, item in value.items() if item is not None or name not in forms.optional}
-    for name, type_ in forms.within:
-        if name in value:
-            value = {**value, name: _tidied(value[name], type_)}
-    return value
-
-
-# Types ---------------------------------------------------------------------------------------------------------------
-
-
-def _inner(type_: inspect.Type) -> Iterator[inspect.Type]:
-    """What the items of an array, or the values of a mapping, may be."""
-    if isinstance(type_, inspect.CollectionType):
-        yield from options(type_.item_type)
-    elif isinstance(type_, inspect.DictType):
-        yield from options(type_.value_type)
-
-
-def _members(type_: inspect.Type) -> tuple[inspect.Field, ...]:
-    return type_.fields if isinstance(type_, inspect.StructType) else ()
-
-
-def _structs(type_: inspect.Type) -> Iterator[inspect.StructType]:
-    """The Structs that a type's values hold, not those within these."""
-    for option in options(type_):
-        if isinstance(option, inspect.StructType):
-            yield option
-        else:
-            for inner in _inner(option):
-                yield from _structs(inner)
 
 
 # Errors --------------------------------------------------------------------------------------------------------------
@@ -362,6 +277,6 @@ def explain(text: str, info: inspect.Type) -> str:
 
 def _step(start: inspect.Type, name: str | None) -> Iterator[inspect.Type]:
     for type_ in options(start):
-        yield from (field.type for field in _members(type_) if field.encode_name == name)
+        yield from (field.type for field in members_of(type_) if field.encode_name == name)
         if name is None:
-            yield from _inner(type_)
+            yield from inner_of(type_)

@@ -19,9 +19,8 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
 from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
-from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, negotiate
+from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, fitting, negotiate
 from chalicelib.http.operation import Call, Found, Operation
-from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
 
 log = logging.getLogger("limn.api")
@@ -112,8 +111,8 @@ def refusal(needs: Permission, level: Level) -> Forbidden:
 
 
 def within_limit(answer: HttpAnswer) -> HttpAnswer:
-    """The answer itself, or a redirect to it where it is too large for Lambda."""
-    if len(answer.body) * 4 // 3 <= settings().largest_answer:
+    """The answer itself, or a redirect to where it is stored because it is too large for a function to give."""
+    if len(answer.body) <= fitting():
         return answer
     encoding = answer.headers.get("Content-Encoding")
     url = objects.put_answer(answer.body, answer.headers["Content-Type"], encoding)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, TypeVar, get_origin
+from typing import Any, TypeVar, get_args
 
 import msgspec
 from isal import isal_zlib
@@ -20,12 +20,13 @@ from msgspec import Struct
 
 from chalicelib.core.resource import Resource, answer
 from chalicelib.errors import BadInput, LimnError, NotFound, TooMany, Unauthenticated, WrongMethod
-from chalicelib.http.operation import Answer, Documents, Operation, Present
+from chalicelib.http.operation import Answer, Documents, Operation, Present, formats_of
+from chalicelib.settings import settings
 
 MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     "json": ("application/json",),
     "jsonl": ("application/jsonl", "application/x-ndjson", "application/x-jsonlines"),
-    "csv": ("text/plain", "text/csv"),
+    "csv": ("text/csv", "text/plain"),
     "png": ("image/png",),
     "jpg": ("image/jpeg", "image/jpg"),
     "gif": ("image/gif",),
@@ -47,9 +48,10 @@ LONGEST_SENTENCE = 4000
 _GZIP_WINDOW = 31  # zlib's word for the largest window and gzip's frame
 _GZIP_LEVEL = 1  # ISA-L's: a quarter of the time of zlib's own fastest, and what it makes is 7 % smaller
 _TEXT = re.compile(r"(text/|application/(json|jsonl|javascript|yaml|vnd\.oai\.openapi|[\w.-]+\+json)|image/svg\+xml)")
-_NUMERIC = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_NO_RECORDS = "No Records found.\n"
+_NEGATIVE = re.compile(r"-[0-9.]+([eE][+-]?[0-9]+)?")
+_FORMULA = ("=", "+", "-", "@", "|", "%", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""How a text begins that a spreadsheet may run; the last four are wide forms of the first."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _AT_ONCE = 500
 """Documents that are joined, or written as CSV, before they are zipped."""
@@ -84,7 +86,9 @@ def encode(operation: Operation, result: Any, query: Mapping[str, list[str]], he
     format_ = negotiate(operation, query, headers)
     chunks: Iterable[bytes]
     if format_ == "csv":
-        chunks = _csv_chunks(result)
+        chunks = _csv_chunks(operation, result)
+        if (query.get("bom") or [""])[0].lower() == "true":
+            chunks = chain((_BYTE_ORDER_MARK,), chunks)
     elif format_ == "jsonl":
         chunks = (b"\n".join(some) + b"\n" for some in batched(_json_documents(result), _AT_ONCE))
     elif isinstance(result, Documents):
@@ -94,6 +98,8 @@ def encode(operation: Operation, result: Any, query: Mapping[str, list[str]], he
     media_type = MEDIA_TYPES.get(format_, MEDIA_TYPES["json"])[0]
     content_type = f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
     sent = {"Content-Type": content_type, "Cache-Control": "no-store"}
+    if format_ == "csv":
+        sent["Content-Disposition"] = f'attachment; filename="{operation.path.split("/")[2].lower()}.csv"'
     return _finished(operation.success, sent, chunks, headers)
 
 
@@ -117,14 +123,6 @@ def shortened(text: str) -> str:
 
 
 # Formats -------------------------------------------------------------------------------------------------------------
-
-
-def formats_of(operation: Operation) -> tuple[str, ...]:
-    """The formats of an operation's answer, the default first: every list also comes as jsonl and csv."""
-    if isinstance(operation.returns, str):
-        return operation.formats
-    lists = ("jsonl", "csv") if get_origin(operation.returns) is list else ()
-    return tuple(dict.fromkeys(("json", *lists, *operation.formats)))
 
 
 def negotiate(operation: Operation, query: Mapping[str, list[str]], headers: Mapping[str, str]) -> str:
@@ -169,20 +167,34 @@ def _matches(media_range: str, media_type: str) -> bool:
 def _finished(status: int, sent: dict[str, str], chunks: Iterable[bytes], headers: Mapping[str, str]) -> HttpAnswer:
     """The answer with its last headers, zipped where that helps and the client can unzip it.
 
-    What is zipped is never whole in memory: a list of 100,000 is 60 MB, and a tenth of that zipped.
+    What is zipped is never whole in memory: a list of 100,000 is 60 MB, and a tenth of that zipped. Generated clients
+    of older generations say `identity`, since the library beneath them does, but unzip unasked: for them what would not
+    fit into an answer is zipped as well (decision 50).
     """
     sent.setdefault("X-Content-Type-Options", "nosniff")
-    pieces = iter(chunks)
-    body = next(pieces, b"")
+    pieces, begun, length = iter(chunks), list[bytes](), 0
     if "Content-Encoding" not in sent and _TEXT.match(sent["Content-Type"]):
         sent.setdefault("Vary", "Accept, Accept-Encoding")
-        if _takes_gzip(headers.get("accept-encoding", "")):
-            while len(body) <= SHORTEST_ZIPPED and (more := next(pieces, b"")):
-                body += more
-            if len(body) > SHORTEST_ZIPPED:
-                sent["Content-Encoding"] = "gzip"
-                return HttpAnswer(status=status, headers=sent, body=_zipped(chain((body,), pieces)))
-    return HttpAnswer(status=status, headers=sent, body=b"".join((body, *pieces)))
+        largest = _largest_plain(headers.get("accept-encoding", ""))
+        while largest is not None and length <= largest and (piece := next(pieces, b"")):
+            begun.append(piece)
+            length += len(piece)
+        if largest is not None and length > largest:
+            sent["Content-Encoding"] = "gzip"
+            return HttpAnswer(status=status, headers=sent, body=_zipped(chain((b"".join(begun),), pieces)))
+    return HttpAnswer(status=status, headers=sent, body=b"".join((*begun, *pieces)))
+
+
+def _largest_plain(accept_encoding: str) -> int | None:
+    """The bytes of text above which it is zipped for a client; None where it is never zipped."""
+    if _takes_gzip(accept_encoding):
+        return SHORTEST_ZIPPED
+    return fitting() if dict(_accepted(accept_encoding)).keys() == {"identity"} else None
+
+
+def fitting() -> int:
+    """The bytes of a body that fit into an answer of the function, which carries them in base64."""
+    return settings().largest_answer * 3 // 4
 
 
 def _zipped(chunks: Iterable[bytes]) -> bytes:
@@ -240,11 +252,21 @@ def _array(documents: Iterable[bytes]) -> Iterator[bytes]:
 # CSV -----------------------------------------------------------------------------------------------------------------
 
 
-def _csv_chunks(result: Any) -> Iterable[bytes]:
+def _csv_chunks(operation: Operation, result: Any) -> Iterable[bytes]:
     if not isinstance(result, Documents):
-        return csv_of([plain(each) for each in _listed(result)])
+        return csv_of([plain(each) for each in _listed(result)], members=_members(operation))
     documents = list(result.documents)
-    return csv_of(_Decoded(documents), result.columns, result.present)
+    members = result.members or _members(operation)
+    return csv_of(_Decoded(documents), result.columns, result.present, members)
+
+
+def _members(operation: Operation) -> tuple[str, ...]:
+    """The members that each item of a list answer has, as callers see them."""
+    [struct] = get_args(operation.returns) or (None,)
+    if not (isinstance(struct, type) and issubclass(struct, Resource)):
+        return ()
+    own = (name for name in struct.__struct_encode_fields__ if name not in struct.hidden)
+    return (*own, *struct.also)
 
 
 class _Decoded:
@@ -257,8 +279,13 @@ class _Decoded:
         return map(msgspec.json.decode, self._documents)
 
 
-def csv_of(documents: Iterable[Any], columns: Iterable[str] = (), present: Present | None = None) -> Iterator[bytes]:
-    """Documents as CSV in UTF-8 (RFC 4180): a line of names, then one line each; a sentence where there are none.
+def csv_of(
+    documents: Iterable[Any],
+    columns: Iterable[str] = (),
+    present: Present | None = None,
+    members: Iterable[str] = (),
+) -> Iterator[bytes]:
+    """Documents as CSV in UTF-8 (RFC 4180): a line of names, then one line each.
 
     Attributes become columns of their own, after all other members; one that is called like a member is
     `attributes.<name>`. Whatever else is nested is JSON text. A text that a spreadsheet would run as a formula
@@ -269,21 +296,20 @@ def csv_of(documents: Iterable[Any], columns: Iterable[str] = (), present: Prese
         columns: the attributes that have a column even where no document carries them, in order.
         present: what a document looks like in CSV, such as with a user's address in place of an id. It may change
             the values of members, not their names.
+        members: what the line of names has where there are no documents.
     """
-    members: dict[str, None] = {}
+    found: dict[str, None] = {}
     names = dict.fromkeys(columns)
     for row in map(_row, documents):
-        members |= dict.fromkeys(row)
+        found |= dict.fromkeys(row)
         names |= dict.fromkeys(_held(row))
-    if not members:
-        yield _NO_RECORDS.encode()
-        return
-    members.pop("attributes", None)
-    yield _lines([[*members, *(f"attributes.{name}" if name in members else name for name in names)]])
+    found = found or dict.fromkeys(members)
+    found.pop("attributes", None)
+    yield _lines([[*found, *(f"attributes.{name}" if name in found else name for name in names)]])
     for some in batched(map(_row, documents), _AT_ONCE):
         rows = map(present, some) if present else some
         yield _lines(
-            [*(row.get(name) for name in members), *(held.get(name) for name in names)]
+            [*(row.get(name) for name in found), *(held.get(name) for name in names)]
             for row in rows
             for held in (_held(row),)
         )
@@ -308,5 +334,5 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) and not _NUMERIC.fullmatch(value) else value
+        return f"'{value}" if value.startswith(_FORMULA) and not _NEGATIVE.fullmatch(value) else value
     return msgspec.json.encode(value).decode()

@@ -25,9 +25,9 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import BadRequestResponse, NotFoundResponse
 from chalicelib.http.decoding import MAX_THINGS
-from chalicelib.http.encoding import MEDIA_TYPES, formats_of
+from chalicelib.http.encoding import MEDIA_TYPES
 from chalicelib.http.links import Links, links
-from chalicelib.http.operation import OneOf, Operation
+from chalicelib.http.operation import OneOf, Operation, formats_of
 
 Schema = dict[str, Any]
 
@@ -167,7 +167,13 @@ def _format_parameter(operation: Operation) -> list[Schema]:
     if len(formats) < 2 or "format" in {field.name for field in msgspec.structs.fields(operation.query)}:  # noqa: PLR2004
         return []
     schema = {"type": "string", "enum": list(formats), "default": formats[0]}
-    return [{"name": "format", "in": "query", "description": "The format of the answer.", "schema": schema}]
+    made = [{"name": "format", "in": "query", "description": "The format of the answer.", "schema": schema}]
+    if "csv" in formats:
+        text = "Whether CSV begins with a byte-order mark, by which spreadsheets know that it is UTF-8."
+        made.append(
+            {"name": "bom", "in": "query", "description": text, "schema": {"type": "boolean", "default": False}}
+        )
+    return made
 
 
 def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
@@ -259,6 +265,8 @@ class _Schemas:
             member = {key: value for key, value in properties[name].items() if key != "description"}
             properties[old] = member if "$ref" in member else {**member, "deprecated": True}
             properties[old] |= {} if "$ref" in member else {"description": f"Older name of {name}."}
+        for name, why in getattr(cls, "unused", {}).items():
+            properties.setdefault(name, {"deprecated": True, "description": f"Has no effect: {why}."})
         later = sorted(getattr(cls, "required_later", ()))
         for name in later:
             properties[name].pop("nullable", None)

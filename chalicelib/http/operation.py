@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, get_origin
 
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
@@ -111,15 +111,16 @@ Present = Callable[[dict[str, Any]], dict[str, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Documents:
-    """A list answer as JSON documents, one per thing, in order: the dispatcher joins them in the format asked for.
+    """A list answer as JSON documents, one per item, in order: the dispatcher joins them in the format asked for.
 
     `columns` names the attributes that become columns of their own in CSV; `present` is what a document looks like
-    there.
+    there; `members` are the other columns of an empty list, where they are not all that its items have.
     """
 
     documents: Iterable[bytes]
     columns: tuple[str, ...] = ()
     present: Present | None = None
+    members: tuple[str, ...] = ()
 
 
 Handler = Callable[[Call[Any, Any, Any]], Any]
@@ -176,3 +177,11 @@ class Operation:
     def success(self) -> int:
         """The status of a success."""
         return self.status or (201 if self.method == "POST" else 200)
+
+
+def formats_of(operation: Operation) -> tuple[str, ...]:
+    """The formats of an operation's answer, the default first: every list also comes as jsonl and csv."""
+    if isinstance(operation.returns, str):
+        return operation.formats
+    lists = ("jsonl", "csv") if get_origin(operation.returns) is list else ()
+    return tuple(dict.fromkeys(("json", *lists, *operation.formats)))

@@ -55,7 +55,7 @@ def _run() -> None:
     _say(f"opening the data in {folder.data}")
     cloud = aws.start(data=folder.data)
     public, s3_public = f"http://{HOST}:{port}", f"http://{HOST}:{port + 1}"
-    os.environ.update({"LIMN_PUBLIC_URL": public, "LIMN_S3_ENDPOINT": s3_public})
+    os.environ.update({"LIMN_PUBLIC_URL": public, "LIMN_S3_ENDPOINT": s3_public, "LIMN_ANSWERS_URL": public})
     os.environ.setdefault("LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS", "true")
     os.environ.setdefault("POWERTOOLS_TRACE_DISABLED", "true")
 

@@ -25,7 +25,16 @@ STACK = f"limn-{STAGE}-stateful"
 SENDER = "limn@localhost"
 """Who the local stack's mail is from; the default of `chalicelib/settings.py`."""
 
-_UNKNOWN_TO_MOTO = ("AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SES::EmailIdentity")
+_UNKNOWN_TO_MOTO = (
+    "AWS::CloudFront::Distribution",
+    "AWS::CloudFront::Function",
+    "AWS::CloudFront::OriginAccessControl",
+    "AWS::S3::BucketPolicy",
+    "AWS::SES::EmailIdentity",
+    "AWS::SQS::QueuePolicy",
+)
+_OF_THE_UNKNOWN = ("AnswersUrl",)
+"""Outputs that name what moto leaves out; `infra/local/stored_answers.py` stands in."""
 
 
 def deploy(region: str) -> dict[str, str]:
@@ -42,7 +51,7 @@ def deploy(region: str) -> dict[str, str]:
     if not _exists(clouds):
         clouds.create_stack(
             StackName=STACK,
-            TemplateBody=json.dumps({**template, "Resources": _known(template["Resources"])}),
+            TemplateBody=json.dumps(_known(template)),
             Parameters=[{"ParameterKey": name, "ParameterValue": value} for name, value in given.items()],
         )
         resources = clouds.list_stack_resources(StackName=STACK)["StackResourceSummaries"]
@@ -62,9 +71,14 @@ def variable(output: str) -> str:
     return "LIMN_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", output).upper()
 
 
-def _known(resources: dict[str, Any]) -> dict[str, Any]:
-    """Without what moto would warn of and leave out."""
-    return {name: resource for name, resource in resources.items() if resource["Type"] not in _UNKNOWN_TO_MOTO}
+def _known(template: dict[str, Any]) -> dict[str, Any]:
+    """The template without what moto would warn of and leave out."""
+    resources, outputs = template["Resources"].items(), template["Outputs"].items()
+    return {
+        **template,
+        "Resources": {name: resource for name, resource in resources if resource["Type"] not in _UNKNOWN_TO_MOTO},
+        "Outputs": {name: output for name, output in outputs if name not in _OF_THE_UNKNOWN},
+    }
 
 
 def _exists(clouds: Any) -> bool:

@@ -41,6 +41,7 @@ HEALTH = ("/rest/HealthCheck", "/rest/HealthCheckFull")
 log = logging.getLogger("limn.local.gateway")
 
 Page = Callable[[str, str, bytes], Reply]
+Folder = Callable[[str, str], Reply]
 
 
 @dataclass
@@ -78,6 +79,7 @@ class Gateway:
         self._app = app
         self._root = _Node()
         self._pages: dict[str, Page] = {}
+        self._folders: dict[str, Folder] = {}
         for resource in app.routes:
             node = self._root
             for part in _parts(resource):
@@ -92,6 +94,10 @@ class Gateway:
     def page(self, path: str, serve: Page) -> None:
         """Serve a path of the local stack's own: `serve` gets method, query and body."""
         self._pages[path] = serve
+
+    def folder(self, prefix: str, serve: Folder) -> None:
+        """Serve what lies beneath a path beside the API: `serve` gets method and path."""
+        self._folders[prefix] = serve
 
     def ask(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"", client: str = "127.0.0.1"
@@ -113,6 +119,9 @@ class Gateway:
                 return self._pages[path](method, query, body)
             if path in HEALTH and (problem := database.current().problem()):
                 raise Unavailable(f"The data of this machine cannot be relied upon: {problem}")
+            for prefix, serve in self._folders.items():
+                if path.startswith(prefix):
+                    return serve(method, path)
             resource, variables = self._route(path)
             methods = self._app.routes[resource]
             if method == "OPTIONS" and method not in methods:

@@ -23,7 +23,7 @@ from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import clip, compact, email, jobs, purge, transcode, upkeep
-from infra.local import aws, database, operator_page, outbox
+from infra.local import aws, database, operator_page, outbox, stored_answers
 from infra.local.batch.queue import LocalQueue
 from infra.local.batch.step import Runner
 from infra.local.gateway import Gateway, Server
@@ -46,6 +46,7 @@ class Service:
         self._gateway.page("/outbox", self._outbox)
         self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
         self._gateway.page("/", self._front_page)
+        self._gateway.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
         self._api = Server(self._gateway, host, port)
         self._s3 = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY}, host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)

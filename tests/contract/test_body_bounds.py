@@ -59,7 +59,8 @@ def too_much(shape, deepest, seen=()):  # noqa: C901 one case per shape
             case shapes.CollectionType():
                 if kind.max_length or len(seen) <= deepest:
                     yield "", [example_of(kind.item_type)] * ((kind.max_length or MAX_ITEMS) + 1)
-                yield from ((name, [value]) for name, value in too_much(kind.item_type, deepest, seen))
+                least = max(1, kind.min_length or 0)
+                yield from ((name, [value] * least) for name, value in too_much(kind.item_type, deepest, seen))
             case shapes.DictType():
                 if len(seen) <= deepest:
                     yield "", {f"key {number}": "x" for number in range(MAX_MEMBERS + 1)}

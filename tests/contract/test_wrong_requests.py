@@ -81,9 +81,18 @@ def test_every_answer_tells_browsers_to_be_careful(api, project, nobody):
         assert said.headers["Cache-Control"] == "no-store"
 
 
-def test_unknown_parameters_and_members_are_ignored(api, project):
-    assert api.get(f"Versions/{project}", nonsense=1).status == 200
-    assert api.patch(f"Project/{project}", {"summary": "s", "nonsense": {"a": [1]}}).status == 200
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])
+def test_a_misspelt_filter_is_refused_before_anything_happens(api, project, method):
+    said = api.ask(method, f"Localizations/{project}", {} if method in ("PUT", "PATCH") else None, attributes="S::a")
+    assert said.status == 400
+    assert "Did you mean 'attribute'?" in said.json["details"]
+
+
+def test_unknown_parameters_and_members_are_refused_by_name(api, project):
+    assert "nonsense" in api.get(f"Versions/{project}", nonsense=1).message
+    said = api.patch(f"Project/{project}", {"sumary": "s"})
+    assert (said.status, said.json["details"]) == (400, "ProjectUpdate has no member 'sumary'. Did you mean 'summary'?")
+    assert api.get(f"Project/{project}").json["summary"] != "s"
 
 
 @pytest.mark.parametrize("wanted", ["json", "jsonl", "csv"])

@@ -123,7 +123,8 @@ class TestCsv:
             Documents(documents=[msgspec.json.encode(document) for document in documents], columns=("Empty",)),
             format="csv",
         )
-        assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+        assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+        assert answer.headers["Content-Disposition"].startswith("attachment; filename=")
         assert rows_of(answer.body) == [
             ["id", "media", "Empty", "Species", "Depth"],
             ["1", "[1,2]", "", 'a "b", c\nd', ""],
@@ -140,7 +141,7 @@ class TestCsv:
         cells = rows_of(csv_body([{"a": None, "b": True, "c": -1.5, "d": {"x": 1}, "e": "ü"}]))[1]
         assert cells == ["", "true", "-1.5", '{"x":1}', "ü"]
 
-    @pytest.mark.parametrize("text", ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "\r=1"])
+    @pytest.mark.parametrize("text", ["=1+1", "+A1", "+1", "-A1", "@SUM(A1)", "|x", "\t=1", "\r=1", "\uff1d1"])
     def test_formulas_are_disarmed(self, text):
         assert rows_of(csv_body([{"a": text}]))[1] == ["'" + text]
         assert rows_of(csv_body([{"attributes": {text: 1}}]))[0] == ["'" + text]
@@ -148,8 +149,13 @@ class TestCsv:
     def test_texts_of_numbers_are_no_formulas(self):
         assert rows_of(csv_body([{"a": "-1.5e3"}]))[1] == ["-1.5e3"]
 
-    def test_nothing_found_is_a_sentence(self):
-        assert answer_of([], format="csv").body == b"No Records found.\n"
+    def test_an_empty_list_has_its_header(self):
+        [names] = rows_of(answer_of([], format="csv").body)
+        assert set(names) == SHOWN.keys() - {"attributes"}
+
+    def test_a_byte_order_mark_where_it_is_asked_for(self):
+        assert answer_of([Thing(id=1)], format="csv", bom="true").body.startswith(b"\xef\xbb\xbf")
+        assert answer_of([Thing(id=1)], format="csv").body[0] < 128
 
     def test_a_presentation_may_replace_members(self):
         assert rows_of(csv_body([{"user": 1}], present=lambda row: row | {"user": "a@b"}))[1] == ["a@b"]

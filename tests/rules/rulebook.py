@@ -10,6 +10,7 @@ tests, and the tests to the declarations.
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.environment import VARIABLES
 
 PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
 MEDIA, LOCALIZATIONS, STATES, LEAVES, FILES = "Media", "Localizations", "States", "Leaves", "Files"
@@ -91,4 +94,5 @@ def page(found: Iterable[Rule]) -> str:
 
 
 if __name__ == "__main__":
+    os.environ.update(VARIABLES)
     PAGE.write_text(page(rules()))

@@ -213,12 +213,15 @@ def test_the_version_of_a_new_one(world: World):
 
 @rule(
     "Localizations",
-    "Members that nobody knows and `mark` are ignored; attributes may stand at base level.",
+    "An unknown member is refused by name; `mark` and `project` change nothing; attributes may stand at base level.",
     takes="mark",
     of=ANNOTATIONS,
 )
-def test_members_that_are_ignored(world: World):
-    number = create(world, mark=7, nowhere=[1], project=55, n=3, s="base", attributes={"s": "inner"})
+def test_members_that_are_refused_and_that_change_nothing(world: World):
+    for wrong, meant in (({"widht": 0.5}, "width"), ({"attributes": {"nn": 1}}, "n")):
+        said = world.api.post(world.path("localization"), spec(world) | wrong)
+        assert (said.status, f"Did you mean {meant!r}?" in said.body.decode()) == (400, True), said.body
+    number = create(world, mark=7, project=55, n=3, s="base", attributes={"s": "inner"})
     one = world.one("localization", number)
     assert (one["mark"], one["project"], one["attributes"]) == (0, world.project, {"n": 3, "s": "inner"})
 
@@ -231,7 +234,10 @@ def test_what_a_change_leaves_alone(world: World):
     number = create(world, x=0.5, parent=parent, attributes={"n": 1})
     before = world.one("localization", number)
     assert before["parent"] == parent
-    after = patch(world, number, media_id=5, type=5, mark=5, frame=0, nowhere=1)
+    for wrong in ("media_id", "type", "nowhere"):
+        said = world.api.patch(f"Localization/{number}", {wrong: 5})
+        assert (said.status, wrong in said.body.decode()) == (400, True)
+    after = patch(world, number, mark=5, frame=0)
     changing = ("modified_datetime",)
     assert {k: v for k, v in after.items() if k not in changing} == {
         k: v for k, v in before.items() if k not in changing

@@ -157,8 +157,9 @@ def test_changes(world: World, kind):
     assert world.api.patch(path, body).status == 200
     after = one(world, kind, number)
     assert after == before | {"name": "renamed"} | body
-    assert world.api.patch(path, {"attribute_types": [], "dtype": "image", "name": "x"}).status == 200
-    assert one(world, kind, number) == after | {"name": "x"}
+    for wrong in ({"attribute_types": []}, {"dtype": "image"}):
+        assert world.api.patch(path, {**wrong, "name": "x"}).status == 400
+    assert one(world, kind, number) == after
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -199,10 +199,10 @@ def test_every_kind_converts_alike(world: World, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @rule("Values", "At creation what is not given is now, by `use_current`, or the default, or absent.")
-@rule("Values", "At creation unknown names are dropped, silently.")
+@rule("Values", "At creation unknown names are refused; the service's own, which clones send back, are dropped.")
 def test_creation_fills_in(world: World, kind):
     before = datetime.now(UTC)
-    attributes = world.one(kind, create(world, kind, {"int": 3, "unknown": 5}))["attributes"]
+    attributes = world.one(kind, create(world, kind, {"int": 3, "_tator_x": "y"}))["attributes"]
     moment = datetime.fromisoformat(attributes.pop("now"))
     assert before - timedelta(seconds=1) <= moment <= datetime.now(UTC)
     for tag in ("tator_user_sections", "svc_user_sections"):

@@ -110,7 +110,7 @@ class World:
         """What the 400 of a list says."""
         said = self.ask(kind, body, **query)
         assert said.status == 400, (said.status, said.body)
-        return said.message
+        return f"{said.message} {said.json['details']}"
 
     def made(self, kind: str, body: Any) -> Any:
         return self.api.made(self.path(kind), body)

@@ -1,4 +1,4 @@
-"""The bodies of bulk changes and deletions: what is to happen, and to which things (`spec/4` §§14.3–14.4)."""
+"""The bodies of bulk changes and deletions: what is to happen, and to which entities."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class LocalizationBulkUpdate(LocalizationIdQuery, kw_only=True):
 class LocalizationBulkDelete(LocalizationIdQuery, kw_only=True):
     """How many localizations are deleted: `prune` leaves no tombstones, `pedantic` refuses earlier marks."""
 
+    unused: ClassVar = {"null_attributes": "a deletion changes no attributes", "reset_attributes": "as null_attributes"}
+
     prune: Flag | None = None
     pedantic: Flag | None = None
     in_place: Flag | None = None
@@ -49,6 +51,8 @@ class StateBulkUpdate(StateIdQuery, kw_only=True):
 
 class StateBulkDelete(StateIdQuery, kw_only=True):
     """How many states are deleted: `prune` leaves no tombstones, `pedantic` refuses earlier marks."""
+
+    unused: ClassVar = {"null_attributes": "a deletion changes no attributes", "reset_attributes": "as null_attributes"}
 
     prune: Flag | None = None
     pedantic: Flag | None = None

@@ -164,7 +164,7 @@ class _Creation:
 
     def _filled(self, index: int, spec: Spec) -> dict[str, Any]:
         try:
-            return self._fill[spec.type](spec.attributes or {}, self._now)
+            return self._fill[spec.type](spec.attributes or {}, self._now, members=spec.__struct_fields__)
         except BadInput as refusal:
             raise self._refusal(index, f"attributes: {refusal.message}") from None
 

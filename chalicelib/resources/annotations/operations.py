@@ -142,9 +142,14 @@ def list_matches(kind: Kind, call: AnyCall) -> Documents | int:
     types = view.definitions.types(kind)
     shown = [types[query.type]] if query.type in types else types.values()
     columns = dict.fromkeys(attribute.name for each in shown for attribute in each.attribute_types)
+    wanted = getattr(call.query, "fields", None)
+    fields = wanted.split(",") if isinstance(wanted, str) else wanted
+    if fields is not None and "attributes" not in fields:
+        columns = {name: None for name in columns if f"attributes.{name}" in fields}
     return Documents(
-        documents=view_queries.documents(view, query, call.scope, getattr(call.query, "fields", None)),
+        documents=view_queries.documents(view, query, call.scope, wanted),
         columns=tuple(columns),
+        members=tuple(dict.fromkeys(field.partition(".")[0] for field in fields or ())),
         present=spreadsheets.Presenter(view, call.scope),
     )
 

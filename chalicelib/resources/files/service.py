@@ -112,7 +112,8 @@ def _attributes(current: File, body: FileUpdate) -> dict[str, Any]:
     if number == current.type:
         before = up_to_date(current, of.revisions).attributes
     else:
-        before = fill(of.attribute_types, current.attributes, now())
+        kept = {name: value for name, value in current.attributes.items() if of.attribute(name)}
+        before = fill(of.attribute_types, kept, now())
     return {"type": number, "attributes": merge(of.attribute_types, before, *asked), "revision": len(of.revisions)}
 
 

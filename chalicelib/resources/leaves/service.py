@@ -67,7 +67,9 @@ def _create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[
                 parent=parent_of(spec.parent),
                 path=hierarchy.path(above.path, spec.name),
                 depth=above.depth,
-                attributes=fill(types[spec.type].attribute_types, spec.attributes or {}, moment),
+                attributes=fill(
+                    types[spec.type].attribute_types, spec.attributes or {}, moment, spec.__struct_fields__
+                ),
                 revision=len(types[spec.type].revisions),
                 created_by=writer.user,
                 created_datetime=moment,

@@ -90,7 +90,7 @@ def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
     if not is_id_wanted:
         for document in signed:
             del document["id"]
-    return Documents(documents=map(msgspec.json.encode, signed), columns=found.columns, present=found.present)
+    return replace(found, documents=map(msgspec.json.encode, signed))
 
 
 def count_media(call: Call[Project, MediaQuery, Any]) -> int:

@@ -54,6 +54,12 @@ class MediaSpec(Dimensions, kw_only=True):
 
     names: ClassVar = {"section_id": "section"}
     required_later: ClassVar = frozenset({"name", "md5"})
+    unused: ClassVar = {
+        "progress_name": "progress is read from the job",
+        "media_id": "of upload tools that send one body for images and videos",
+        "size": "it is read from the file",
+        "email_spec": "as media_id",
+    }
 
     type: Annotated[int, Meta(ge=-1)]
     name: MediaName | None = None
@@ -93,6 +99,10 @@ class MediaUpdate(Dimensions, kw_only=True):
     """What a PATCH of one media may carry."""
 
     names: ClassVar = {"primary_section": "section"}
+    unused: ClassVar = {
+        "thumbnail_url": "thumbnails are files of the media, see CreateImageFile",
+        "thumbnail_gif_url": "as thumbnail_url",
+    }
 
     name: MediaName | None = None
     media_files: MediaFiles | None = None

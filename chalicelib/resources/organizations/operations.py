@@ -84,7 +84,7 @@ def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -
         raise BadInput("Nothing to change: give name, default_membership_permission or thumb.")
     if call.body.name and call.body.name.casefold() != call.target.name.casefold():
         _refuse_same_name(call.caller, call.body.name)
-    if "thumb" in change:
+    if change.get("thumb") is not None:
         thumbs.check_organization(call.target, change["thumb"])
     records.edit(
         ORGANIZATION, call.target.id, lambda current: msgspec.structs.replace(current, **change), taken=_taken()

@@ -41,7 +41,7 @@ def make_membership(call: Call[Project, NoQuery, MembershipSpec]) -> Membership:
 
 def check_change(call: Call[Membership, NoQuery, MembershipUpdate], change: dict[str, Any]) -> dict[str, Any]:
     """A default version must be one of the project's."""
-    _check_version(call.project, call.body.default_version)
+    _check_version(call.project, change.get("default_version"))
     return change
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET
 
 from chalicelib.access import authentication, users
 from chalicelib.access.authentication import Caller
@@ -88,7 +89,7 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
         change["elemental_id"] = elemental.lower()
     if upload := change.get("thumb"):
         change["thumb"] = thumbs.take_project(call.target, call.caller.id, upload)
-    elif "thumb" in change:
+    elif change.get("thumb") is not None:
         raise BadInput("thumb: the key of an upload is needed.")
     changed = records.edit(
         PROJECT_RECORD,
@@ -113,8 +114,10 @@ def delete_project(call: Call[Project, NoQuery, None]) -> MessageResponse:
 
 def _check_buckets(body: ProjectUpdate, caller: Caller, organization: int) -> None:
     """Buckets are set by administrators of the organization, and only its own."""
-    wanted = [number for number in (body.bucket, body.upload_bucket, body.backup_bucket) if number is not None]
-    if wanted and authentication.organization_level(caller, organization) < Level.FULL:
+    absent = None if isinstance(body, ProjectSpec) else UNSET
+    named = [number for number in (body.bucket, body.upload_bucket, body.backup_bucket) if number is not absent]
+    wanted = [number for number in named if isinstance(number, int)]
+    if named and authentication.organization_level(caller, organization) < Level.FULL:
         raise Forbidden("Setting a bucket on a project needs administrative access in the organization.")
     for number in wanted:
         bucket = records.get(BUCKET, number)

@@ -1,10 +1,10 @@
-"""What adds, changes and removes the definition of an attribute (`spec/3` §§10.3–10.5), in both vocabularies."""
+"""What adds, changes and removes the definition of an attribute, in the vocabularies of older and newer clients."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from chalicelib.core.attributes import AttributeType, AutocompleteService, Dtype
 from chalicelib.core.resource import Resource
@@ -23,21 +23,23 @@ class AttributeTypeSpec(Resource, kw_only=True):
 class AttributeTypeChange(Resource, kw_only=True):
     """The members of a definition that change; of a replacement all those that it will have."""
 
+    is_change: ClassVar = True
+
     name: AttributeName | None = None
     dtype: Dtype | None = None
     description: str | None = None
     required: bool | None = None
     order: int | None = None
-    default: Any = None
-    minimum: float | None = None
-    maximum: float | None = None
+    default: Any = UNSET
+    minimum: float | UnsetType | None = UNSET
+    maximum: float | UnsetType | None = UNSET
     choices: list[str] | None = None
-    labels: list[str] | None = None
+    labels: list[str] | UnsetType | None = UNSET
     size: Annotated[int, Meta(ge=1, le=2000)] | None = None
-    use_current: bool | None = None
-    autocomplete: AutocompleteService | None = None
-    style: str | None = None
-    visible: bool | None = None
+    use_current: bool | UnsetType | None = UNSET
+    autocomplete: AutocompleteService | UnsetType | None = UNSET
+    style: str | UnsetType | None = UNSET
+    visible: bool | UnsetType | None = UNSET
 
 
 class AttributeTypeUpdate(Resource, kw_only=True):

@@ -173,7 +173,7 @@ def _checked(project: int, members: dict[str, Any]) -> dict[str, Any]:
     if "attribute_types" in members:
         types_attributes.check_room(project, len(members["attribute_types"]))
         members["attribute_types"] = check_definitions(members["attribute_types"])
-    if "archive_config" in members:
+    if members.get("archive_config") is not None:
         members["archive_config"] = archive_keys.sealed(members["archive_config"])
     if "elemental_id" in members:
         members["elemental_id"] = members["elemental_id"].lower()

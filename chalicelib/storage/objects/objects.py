@@ -9,6 +9,7 @@ Where a `bucket` may be given it is one of the deployment's by its name, or a re
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 UPLOADS = f"{naming.UPLOADS}/"
 SMALLEST_PART = 5 * 1024 * 1024
 """Bytes that every part of a multipart upload has at least, but the last."""
+_ANSWER_SECONDS = 600
+"""How long a stored answer may be fetched."""
 _PLAIN = "application/octet-stream"
 Place = str | int | None
 
@@ -210,10 +213,12 @@ def get_view_object(project: int, path: str) -> bytes:
 
 def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:
     """Store an answer too large for the API; a URL to it that lives for ten minutes."""
-    key = naming.answer_key()
+    key = naming.answer_key(int(time.time()) + _ANSWER_SECONDS)
     store = s3.own(settings().views_bucket)
     store.write(key, body, content_type, encoding or "")
-    return store.presign_get(key, 600, {})
+    if settings().answers_url:
+        return f"{settings().answers_url}/{key}"
+    return store.presign_get(key, _ANSWER_SECONDS, {})
 
 
 def _store(key: ObjectKey | ObjectPrefix, bucket: Place = None) -> ObjectStore:

@@ -41,7 +41,7 @@ def put(api, project):
 
 class TestCreateFile:
     def test_it_has_its_attributes_and_nothing_in_it(self, api, project, file_type, make):
-        found = api.get(f"File/{make(attributes={'Kind': '', 'Unheard': 1})}").json
+        found = api.get(f"File/{make(attributes={'Kind': ''})}").json
         assert found["attributes"] == {"Kind": "", "Pages": 3}
         assert (found["path"], found["type"], found["meta"]) == ("", file_type, file_type)
         assert found["project"] == project

@@ -225,7 +225,7 @@ class TestChanging:
         for name in ("x", "y"):
             addition = {"name": name, "dtype": "int"}
             here.api.post(f"AttributeType/{here.project}", {"entity_type": "Section", "addition": addition})
-        number = here.make(attributes={"x": 1, "unknown": 2})
+        number = here.make(attributes={"x": 1})
         assert here.one(number)["attributes"] == {"x": 1}
         assert here.api.patch(f"Section/{number}", {"attributes": {"y": 0}}).status == 200
         assert here.one(number)["attributes"] == {"x": 1, "y": 0}

@@ -101,12 +101,12 @@ class TestEveryKind:
         assert types.api.post(f"{word}s/{types.project}", spec).status == 400
 
     @EVERY
-    def test_a_patch_changes_neither_attributes_nor_dtype(self, types, word):
+    def test_a_patch_refuses_attributes_and_dtype(self, types, word):
         attributes = [{"name": "x", "dtype": "int"}]
         number = types.make(word, attribute_types=attributes)
         before = types.one(word, number)
-        body = {"description": "", "attribute_types": [], "dtype": "dot"}
-        assert types.api.patch(f"{word}/{number}", body).status == 200
+        for wrong in ({"attribute_types": []}, {"dtype": "dot"}):
+            assert types.api.patch(f"{word}/{number}", {"description": "", **wrong}).status == 400
         assert types.one(word, number) == before
 
     @EVERY

@@ -1,0 +1,13 @@
+"""Names that callers give, and the declared ones they may have meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+
+
+def nearest(name: str, declared: Collection[str]) -> str:
+    """The end of a sentence that refuses a name: the nearest declared one, or all of them where none is near."""
+    if found := difflib.get_close_matches(name, declared, n=1, cutoff=0.5):
+        return f" Did you mean {found[0]!r}?"
+    return f" Declared: {', '.join(sorted(declared))}." if declared else " None is declared."

@@ -1,0 +1,156 @@
+"""The forms of JSON bodies: old names made new, unknown members refused by name, and what null means in each.
+
+At creation a null for an optional member stands for its absence, since clients send nulls for what is unset. In a
+PATCH it clears a member that can be cleared, and is refused for every other (decision 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, inspect
+
+from chalicelib.core.names import nearest
+from chalicelib.core.resource import options
+from chalicelib.errors import BadInput
+from chalicelib.http.bounds import BODY_ERROR
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Forms:
+    """What a Struct's objects may look like. `within` are the members whose values hold Structs again."""
+
+    name: str
+    members: frozenset[str]
+    optional: frozenset[str]
+    clearable: frozenset[str]
+    renames: Mapping[str, str]
+    gathers: str | None
+    unused: frozenset[str]
+    is_open: bool
+    is_whole: bool
+    is_change: bool
+    within: tuple[tuple[str, inspect.Type], ...]
+
+
+@cache
+def _forms(cls: type) -> _Forms:
+    fields = members_of(inspect.type_info(cls))
+    unset = {field.name for field in msgspec.structs.fields(cls) if field.default is UNSET}
+    nullable = {field.encode_name for field in fields if field.name in unset and _takes_null(field.type)}
+    return _Forms(
+        name=cls.__name__,
+        members=frozenset(field.encode_name for field in fields),
+        # A member of the default UNSET that takes no null may be absent, and null is refused.
+        optional=frozenset(field.encode_name for field in fields if not field.required and field.name not in unset)
+        | nullable,
+        clearable=frozenset(nullable),
+        renames=getattr(cls, "accepts", {}),
+        gathers=getattr(cls, "gathers", None),
+        unused=frozenset(getattr(cls, "unused", ())),
+        is_open=getattr(cls, "is_open", False),
+        is_whole=getattr(cls, "is_whole", False),
+        is_change=getattr(cls, "is_change", False),
+        within=tuple((field.encode_name, field.type) for field in fields if any(structs_of(field.type))),
+    )
+
+
+def _takes_null(type_: inspect.Type) -> bool:
+    return isinstance(type_, inspect.NoneType | inspect.AnyType) or any(map(_takes_null, getattr(type_, "types", ())))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tidying:
+    """How JSON values are brought into the present form of their type: renamed, gathered, without nulls.
+
+    Attributes:
+        is_patch: null is not the absence of a member: it clears the member or is refused.
+        places: the variables of the path. A body may repeat them; the path counts.
+    """
+
+    is_patch: bool
+    places: frozenset[str]
+
+    def tidied(self, value: Any, info: inspect.Type, path: str = "", *, is_change: bool | None = None) -> Any:
+        """The value as msgspec may convert it. Raises BadInput for an unknown member, or a null that is refused."""
+        is_change = self.is_patch if is_change is None else is_change
+        for option in options(info):
+            if isinstance(option, inspect.StructType) and isinstance(value, dict):
+                return self._object(value, _forms(option.cls), path, is_change=is_change)
+            if isinstance(option, inspect.DictType) and isinstance(value, dict):
+                inner = option.value_type
+                return {
+                    name: self.tidied(item, inner, f"{path}.{name}", is_change=False) for name, item in value.items()
+                }
+            if isinstance(option, inspect.CollectionType) and isinstance(value, list):
+                inner = option.item_type
+                return [self.tidied(item, inner, f"{path}[{i}]", is_change=False) for i, item in enumerate(value)]
+        return value
+
+    def _object(self, value: dict[str, Any], forms: _Forms, path: str, *, is_change: bool) -> dict[str, Any]:
+        if not value.keys() <= forms.members:
+            value = self._known(value, forms, path)
+        if None in value.values():
+            if is_change and not forms.is_whole:
+                _check_nulls(value, forms, path)
+            else:
+                value = {name: item for name, item in value.items() if item is not None or name not in forms.optional}
+        for name, type_ in forms.within:
+            if name in value:
+                inner = self.is_patch and any(_forms(struct.cls).is_change for struct in structs_of(type_))
+                value = {**value, name: self.tidied(value[name], type_, f"{path}.{name}", is_change=inner)}
+        return value
+
+    def _known(self, value: dict[str, Any], forms: _Forms, path: str) -> dict[str, Any]:
+        """The members under their present names."""
+        known = {name: item for name, item in value.items() if name in forms.members}
+        for old, name in forms.renames.items():
+            if known.get(name) is None and old in value:
+                known[name] = value[old]
+        allowed = forms.members | forms.renames.keys() | forms.unused | (self.places if path.count(".") == 0 else set())
+        unknown = {name: item for name, item in value.items() if name not in allowed}
+        if forms.gathers:
+            if isinstance(given := known.get(forms.gathers) or {}, dict):
+                known[forms.gathers] = {name: item for name, item in unknown.items() if item is not None} | given
+        elif unknown and not forms.is_open:
+            name = next(iter(unknown))
+            rule = f"{path.lstrip('.') + ': ' if path else ''}{forms.name} has no member {name!r}."
+            raise BadInput(BODY_ERROR, rule + nearest(name, forms.members | forms.renames.keys()))
+        return known
+
+
+def _check_nulls(value: dict[str, Any], forms: _Forms, path: str) -> None:
+    for name, item in value.items():
+        if item is None and name in forms.optional and name not in forms.clearable:
+            where = f"{path}.{name}".lstrip(".")
+            raise BadInput(BODY_ERROR, f"{where}: null is not allowed here; leave it out to keep what there is.")
+
+
+# Types ---------------------------------------------------------------------------------------------------------------
+
+
+def inner_of(type_: inspect.Type) -> Iterator[inspect.Type]:
+    """What the items of an array, or the values of a mapping, may be."""
+    if isinstance(type_, inspect.CollectionType):
+        yield from options(type_.item_type)
+    elif isinstance(type_, inspect.DictType):
+        yield from options(type_.value_type)
+
+
+def members_of(type_: inspect.Type) -> tuple[inspect.Field, ...]:
+    """The members of a Struct; none of another type."""
+    return type_.fields if isinstance(type_, inspect.StructType) else ()
+
+
+def structs_of(type_: inspect.Type) -> Iterator[inspect.StructType]:
+    """The Structs that a type's values hold, not those within these."""
+    for option in options(type_):
+        if isinstance(option, inspect.StructType):
+            yield option
+        else:
+            for inner in inner_of(option):
+                yield from structs_of(inner)
