@@ -9,8 +9,9 @@ from chalicelib.resources.transcodes import steps as transcodes_steps
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
 from functions.worker import Delivery, Retry, worker
 
-UNTIL_IT_IS_THERE = 35.0
-"""Seconds after which a request that sent a message has stored its media or never will: API Gateway gives it 29."""
+PAUSES = (1.0, 3.0, 8.0, 28.0)
+"""Seconds to wait for a media whose message was sent before it was stored; together longer than API Gateway gives a
+request, so that then it is stored or never will be."""
 
 
 def _plan(message: PlanTranscode, _: Delivery) -> None:
@@ -26,13 +27,13 @@ def _assemble(message: AssembleTranscode, _: Delivery) -> None:
 
 
 def _import(message: ImportImage, delivery: Delivery) -> None:
-    """The message is sent before its media is stored, so one that is not there is waited for once."""
+    """The message is sent before its media is stored, so that no crash can lose it."""
     try:
         images.import_image(message)
     except NotFound as missing:
-        if delivery.count > 1:
+        if delivery.count > len(PAUSES):
             raise
-        raise Retry(str(missing), after=UNTIL_IT_IS_THERE) from missing
+        raise Retry(str(missing), after=PAUSES[delivery.count - 1]) from missing
 
 
 def _give_up(message: PlanTranscode | EncodePiece | AssembleTranscode | ImportImage, reason: Exception) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -59,11 +60,17 @@ class LocalizationTypeUpdate(Resource, kw_only=True):
     description: Description | None = None
     elemental_id: Uuid | None = None
     color_map: dict[str, Any] | UnsetType | None = UNSET
+    """Colours are `[r, g, b]` or `[r, g, b, a]`, each 0 to 255, or `#RRGGBB`."""
     line_width: LineWidth | None = None
     visible: bool | None = None
     drawable: bool | None = None
     grouping_default: bool | None = None
     media_types: list[Id] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse colours that cannot be drawn."""
+        if isinstance(self.color_map, dict):
+            check_color_map(self.color_map)
 
 
 class LocalizationTypeSpec(LocalizationTypeUpdate, kw_only=True):
@@ -214,3 +221,31 @@ class SectionBulkUpdate(Resource, kw_only=True):
     """What a PATCH of many sections may carry."""
 
     path_substitution: PathSubstitution | None = None
+
+
+def check_color_map(color_map: dict[str, Any]) -> None:
+    """Raise ValueError for a colour map with a malformed colour, which is named by its member."""
+    for member in ("default", "map", "version"):
+        found = color_map.get(member)
+        colors = {member: found} if member == "default" else found if found is not None else {}
+        if not isinstance(colors, dict):
+            message = f"color_map.{member}: must be an object of colours."
+            raise ValueError(message)  # noqa: TRY004 - msgspec makes it a refusal
+        for name, color in colors.items():
+            if color is not None and not _is_color(color):
+                where = f"color_map.{member}" if name == member else f"color_map.{member}.{name}"
+                message = (
+                    f"{where}: {color!r} is not a colour; accepted are [r, g, b] and [r, g, b, a], each 0 to 255, and "
+                    "'#RRGGBB'."
+                )
+                raise ValueError(message)
+
+
+def _is_color(color: Any) -> bool:
+    if isinstance(color, str):
+        return re.fullmatch(r"#[0-9A-Fa-f]{6}", color) is not None
+    numbers = color if isinstance(color, list) and len(color) in (3, 4) else []
+    return bool(numbers) and all(
+        isinstance(part, int | float) and not isinstance(part, bool) and 0 <= part <= 255  # noqa: PLR2004 - eight bits
+        for part in numbers
+    )

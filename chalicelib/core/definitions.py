@@ -6,7 +6,7 @@ commit what an attribute is called and may hold. The rules are those of `spec/3`
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from msgspec import Meta, Struct, field
 
@@ -20,6 +20,25 @@ Search = dict[str, Any]
 """An object search as it came: `query/parsers/object_search.py` gives it its meaning."""
 
 
+Preset = Literal["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"]
+"""Of x264 and x265."""
+Tune = Literal["film", "animation", "grain", "stillimage", "fastdecode", "zerolatency", "psnr", "ssim"]
+PixelFormat = Literal[
+    "yuv420p",
+    "yuvj420p",
+    "yuv422p",
+    "yuvj422p",
+    "yuv444p",
+    "yuvj444p",
+    "yuv420p10le",
+    "yuv422p10le",
+    "yuv444p10le",
+]
+_AV1_PRESETS = frozenset(str(number) for number in range(14))
+_AV1_PIXEL_FORMATS = ("yuv420p", "yuv420p10le")
+_LARGEST_CRF = 51
+
+
 class EncodeConfig(Resource, kw_only=True):
     """How an archival copy is encoded; unknown members are encoder options."""
 
@@ -27,10 +46,10 @@ class EncodeConfig(Resource, kw_only=True):
 
     vcodec: Literal["copy", "h264", "hevc"] = "hevc"
     crf: Annotated[int, Meta(ge=0, le=51)] = 23
-    preset: str = "fast"
-    tune: str = "fastdecode"
+    preset: Preset = "fast"
+    tune: Tune = "fastdecode"
     movflags: str = ""
-    pixel_format: str = "yuv420p"
+    pixel_format: PixelFormat = "yuv420p"
 
 
 class StorageConfig(Resource, kw_only=True):
@@ -61,7 +80,25 @@ class ResolutionConfig(Resource, kw_only=True):
     vcodec: Literal["h264", "av1", "hevc"] = "h264"
     crf: Annotated[int, Meta(ge=0, le=63)] = 23
     preset: str = ""
-    pixel_format: str = "yuv420p"
+    """One of x264's by name, for AV1 a number from 0 to 13; empty for the default."""
+    pixel_format: PixelFormat = "yuv420p"
+
+    def __post_init__(self) -> None:
+        """Refuse settings that the encoder does not know."""
+        if self.vcodec == "av1":
+            if self.preset not in {"", *_AV1_PRESETS}:
+                message = f"preset: {self.preset!r} is not a preset of AV1; accepted are '0' to '13'."
+                raise ValueError(message)
+            if self.pixel_format not in _AV1_PIXEL_FORMATS:
+                message = f"pixel_format: AV1 accepts {' and '.join(_AV1_PIXEL_FORMATS)}, not {self.pixel_format!r}."
+                raise ValueError(message)
+            return
+        if self.preset not in {"", *get_args(Preset)}:
+            message = f"preset: {self.preset!r} is not known; accepted are {', '.join(get_args(Preset))}."
+            raise ValueError(message)
+        if self.crf > _LARGEST_CRF:
+            message = f"crf: {self.vcodec} accepts 0 to {_LARGEST_CRF}, not {self.crf}."
+            raise ValueError(message)
 
 
 class TypeUpdate(Resource, kw_only=True):

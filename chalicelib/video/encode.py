@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from chalicelib.errors import BadInput
+from chalicelib.video import colour
 from chalicelib.video.audio import Sound, encode_sound
 from chalicelib.video.decode import THREADS, frames_of
 from chalicelib.video.fragments import FragmentFile, Output, Place
 from chalicelib.video.opening import refusing
-from chalicelib.video.plan import GOP, Piece, Rendition, TranscodePlan, VideoInfo
+from chalicelib.video.plan import GOP, Piece, Rendition, TranscodePlan
 from chalicelib.video.source import Source, SourceFile
 from chalicelib.video.timing import FrameTable
 from chalicelib.video.upright import Upright
@@ -42,7 +43,6 @@ _FINEST_CLOCK = 10_000
 _BICUBIC = 4
 _FULL_RANGE = 2
 _LIMITED_RANGE = 1
-_BT709 = 1
 
 
 class PieceResult(Struct, frozen=True):
@@ -70,7 +70,8 @@ def _encode_pictures(
     file: SourceFile, plan: TranscodePlan, piece: Piece, table: FrameTable, folder: Path
 ) -> tuple[Output, ...]:
     """The piece's frames for every rendition."""
-    upright = Upright(plan.probe.video)
+    largest = max(((each.width, each.height) for each in plan.renditions), default=None)
+    upright = Upright(plan.probe.video, largest)
     with refusing("The video cannot be transcoded", file):
         encoders = [_Encoder(rendition, plan, piece, folder) for rendition in plan.renditions]
         number = piece.first_frame
@@ -139,8 +140,8 @@ class _Encoder:
             context.codec_tag = _TAGS[rendition.vcodec]
         self._range = _FULL_RANGE if rendition.pixel_format.startswith("yuvj") else _LIMITED_RANGE
         context.color_range = self._range
-        context.color_primaries, context.color_trc, context.colorspace = output_color(plan.probe.video)
-        self._matrix = context.colorspace if is_rgb(plan.probe.video) else None
+        context.color_primaries, context.color_trc, context.colorspace = colour.output_tags(plan.probe.video)
+        self._matrix = context.colorspace if colour.is_rgb(plan.probe.video) else None
         # One scaler for all frames: a frame's own would be set up anew for each.
         self._scaler = VideoReformatter()
         # Encoding goes on in a thread of its own while the next frames are decoded and scaled; FFmpeg frees the GIL.
@@ -193,19 +194,6 @@ class _Encoder:
         """Wait until at most `most` pictures are queued for the encoder; raises what the encoder raised."""
         while len(self._waiting) > most:
             self._waiting.popleft().result()
-
-
-def is_rgb(video: VideoInfo) -> bool:
-    """Whether the source's pixels are red, green and blue rather than brightness and colour difference."""
-    from av import VideoFormat  # noqa: PLC0415 - see video.opening
-
-    form = VideoFormat(video.pix_fmt)
-    return form.is_rgb or form.has_palette
-
-
-def output_color(video: VideoInfo) -> tuple[int, int, int]:
-    """Primaries, transfer and matrix to tag renditions with: the source's, except that RGB becomes BT.709."""
-    return (_BT709, _BT709, _BT709) if is_rgb(video) else video.color
 
 
 def encoder_options(rendition: Rendition) -> dict[str, str]:

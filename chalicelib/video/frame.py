@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.errors import BadInput
-from chalicelib.video import samples, segments
+from chalicelib.video import colour, samples, segments
 from chalicelib.video.decode import START, DamagedPacketError, decode, frames_of, packets_from
 from chalicelib.video.opening import opened, refusing, video_stream
 from chalicelib.video.plan import VideoInfo
@@ -137,6 +137,7 @@ def to_image(picture: VideoFrame, size: tuple[int, int] | None = None) -> Image:
     from PIL import Image as Images  # noqa: PLC0415 - kept off the API's cold start
 
     width, height = size or (picture.width, picture.height)
+    colour.tag(picture)
     shown = picture.reformat(width, height, "rgb24", interpolation="BICUBIC", dst_color_range=_FULL_RANGE)
     plane = shown.planes[0]
     return Images.frombytes("RGB", (width, height), memoryview(plane), "raw", "RGB", plane.line_size, 1)

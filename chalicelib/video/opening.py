@@ -45,6 +45,10 @@ CONTAINERS = (
     "dv",
     "gif",
 )
+ACCEPTED = (
+    "Accepted are MP4, MOV, MKV, WebM, AVI, MPEG-TS, MXF, FLV, WMV and Ogg files with H.264, HEVC, AV1, VP9, MPEG-2, "
+    "ProRes, MJPEG or another codec that FFmpeg decodes."
+)
 DECODING = {"max_pixels": str(MAX_PIXELS)}
 # Decoding options reach the decoders that FFmpeg itself tries while it looks for the streams.
 OPTIONS = DECODING | {
@@ -87,7 +91,7 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
     file.seek(0)
     if not file.size:
         raise BadInput("The file is empty.")
-    with refusing("The file is not a video that can be read", file):
+    with refusing(f"The file is not a video that can be read. {ACCEPTED} The reason", file):
         container = av.open(
             file,
             "r",
@@ -103,7 +107,7 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
 
 
 def video_stream(container: InputContainer) -> VideoStream:
-    """The first video stream that is not a cover picture; every other stream is no longer read.
+    """The video stream marked as default, else the first, cover pictures left out; other streams are not read.
 
     Raises BadInput when there is none or no decoder for it.
     """
@@ -112,10 +116,11 @@ def video_stream(container: InputContainer) -> VideoStream:
     streams = [stream for stream in container.streams.video if not stream.disposition & Disposition.attached_pic]
     if not streams:
         raise BadInput("The file has no video stream.")
-    chosen = streams[0]
+    chosen = next((stream for stream in streams if stream.disposition & Disposition.default), streams[0])
     # PyAV leaves it out, against its own type stubs, when FFmpeg has no decoder for the stream.
     if getattr(chosen, "codec_context", None) is None:
-        raise BadInput("The video's codec is not supported.")
+        message = f"The video's codec is not supported. {ACCEPTED}"
+        raise BadInput(message)
     for stream in container.streams:
         if stream.index != chosen.index:
             stream.discard = Discard.all

@@ -147,6 +147,10 @@ def average_rate(times: Sequence[int], base: Fraction, nominal_rate: Fraction | 
     measured = (len(times) - 1) / span
     slack = min(2 * base / span + _RATE_SLACK, Fraction(1, 20))
     if nominal_rate and abs(nominal_rate / measured - 1) <= slack:
+        meant = min(STANDARD_RATES, key=lambda rate: abs(rate / nominal_rate - 1))
+        if abs(meant / nominal_rate - 1) <= _RATE_SLACK:
+            # FLV writes 29.97 and means 30000/1001.
+            return meant
         return min(nominal_rate.limit_denominator(1_000_000), Fraction(_LARGEST_RATE))
     nearest = min(STANDARD_RATES, key=lambda rate: abs(rate / measured - 1))
     if abs(nearest / measured - 1) <= slack:

@@ -1,19 +1,22 @@
-"""Stored pictures made ready to be shown: deinterlaced, mirrored and turned.
+"""Stored pictures made ready to be shown: deinterlaced, mapped to BT.709 where they are HDR, mirrored and turned.
 
 Square pixels are not made here but by the scaling that every rendition does anyway.
 """
 
 from __future__ import annotations
 
+import contextlib
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from chalicelib.video import colour
 from chalicelib.video.plan import VideoInfo
 
 if TYPE_CHECKING:
     from av import VideoFrame
     from av.filter import Graph
 
+_LIMITED_RANGE = 1
 _TURNS = {
     0: (),
     90: (("transpose", "clock"),),
@@ -25,11 +28,17 @@ _TURNS = {
 class Upright:
     """A filter that gives exactly one picture for each one fed, in order; deinterlacing holds one back."""
 
-    def __init__(self, video: VideoInfo) -> None:
+    def __init__(self, video: VideoInfo, largest: tuple[int, int] | None = None) -> None:
+        """For pictures of `video`, of which none larger than `largest` (width, height, as shown) is needed."""
+        self._video = video
+        self._is_mapped = colour.needs_mapping(video.color)
         self._steps: list[tuple[str, str | None]] = []
         if video.interlaced:
             # One picture per picture (not per field), and only those that are marked as interlaced are touched.
             self._steps.append(("bwdif", "mode=send_frame:deint=interlaced"))
+        if self._is_mapped:
+            turned = video.rotation in (90, 270)
+            self._steps += colour.mapping_steps(video, largest[::-1] if largest and turned else largest)
         if video.mirrored:
             self._steps.append(("hflip", None))
         self._steps += _TURNS[video.rotation]
@@ -39,6 +48,7 @@ class Upright:
 
     def feed(self, picture: VideoFrame) -> list[VideoFrame]:
         """The pictures that are ready once `picture`, the next one, is known."""
+        colour.tag(picture, self._video.stored_height)
         if not self._steps:
             return [picture]
         shape = (picture.width, picture.height, picture.format.name)
@@ -71,7 +81,9 @@ class Upright:
                 width=picture.width, height=picture.height, format=picture.format, time_base=Fraction(1, 25)
             )
         ]
-        chain += [graph.add(name, arguments) for name, arguments in self._steps]
+        with colour.table_file(self._video) if self._is_mapped else contextlib.nullcontext("") as table:
+            for name, arguments in self._steps:
+                chain.append(graph.add(name, arguments and arguments.replace("{table}", table)))
         chain.append(graph.add("buffersink"))
         graph.link_nodes(*chain).configure()
         return graph
@@ -87,6 +99,8 @@ class Upright:
                 picture = self._graph.vpull()
             except (av.BlockingIOError, av.EOFError):
                 return ready
-            if like is not None:
+            if self._is_mapped:
+                picture.colorspace, picture.color_range = colour.BT709[2], _LIMITED_RANGE
+            elif like is not None:
                 picture.colorspace, picture.color_range = like.colorspace, like.color_range
             ready.append(picture)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.faults import figures
-from tests.faults.fuzz_machine import Figures, Ground, Machine
+from tests.faults.fuzz_machine import Figures, Ground, Machine, Successes
 from tests.faults.rewind import rewinding
 
 
@@ -21,9 +21,9 @@ def ground():
             ground.close()
 
 
-def fuzz(ground, number, examples, steps):
+def fuzz(ground, number, examples, steps, kind=Machine):
     """Run histories; their figures."""
-    machine = seed(number)(type("Histories", (Machine,), {"ground": ground}))
+    machine = seed(number)(type("Histories", (kind,), {"ground": ground}))
     bounds = settings(
         max_examples=examples,
         stateful_step_count=steps,
@@ -42,6 +42,15 @@ def test_a_few_made_up_histories_keep_every_promise(ground):
     made = {name for name, _, status in done.ways if status == 201}
     assert len(made) > 10
     assert done.requests.total() > 100
+
+
+@pytest.mark.nightly
+def test_nearly_every_operation_succeeds_in_a_history(ground):
+    ground.figures = Figures()
+    done = fuzz(ground, 11, 12, 40, Successes)
+    succeeded = {name for name, _, status in done.ways if status < 400}
+    assert len(succeeded) >= 220, ground.unanswered()
+    figures.note("operations answered with success in one run of histories", "seed 11", len(succeeded))
 
 
 def test_a_history_notices_who_is_let_in_and_may_not(ground, monkeypatch):

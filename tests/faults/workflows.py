@@ -157,16 +157,59 @@ def _build_more(world):
     things["transcode"] = spec["uid"]
 
 
+def show(world):
+    """Add a picture with boxes and a track of them, which operations that draw have something to draw of."""
+    owner, things = world.owner, world.things
+    project, organization = things["project"], things["organization"]
+    shown = owner.made(f"Medias/{project}", {"type": things["image_type"], "name": "shown.jpg", "md5": ""})
+    key = f"{organization}/{project}/{shown}/shown.png"
+    objects.write(key, picture(64, 48))
+    file = {"path": key, "resolution": [48, 64], "mime": "image/png"}
+    assert owner.post(f"ImageFiles/{shown}", file, role="image").status == 201
+    types = {"media_types": [things["image_type"]]}
+    kind = owner.made(f"LocalizationTypes/{project}", {"name": "drawn", "dtype": "box", **types})
+    shape = {"x": 0.1, "y": 0.1, "width": 0.5, "height": 0.5, "frame": 0}
+    things["drawn"] = owner.made(f"Localizations/{project}", [{"media_id": shown, "type": kind, **shape}])[0]
+    track = owner.made(f"StateTypes/{project}", {"name": "drawn", "association": "Localization", **types})
+    spec = {"media_ids": [shown], "type": track, "localization_ids": [things["drawn"]]}
+    things["drawn_track"] = owner.made(f"States/{project}", [spec])[0]
+    things["shown"], things["shown_key"] = shown, key
+
+
+def reads(world):
+    """A request that works for every operation that reads, in a world with `show`."""
+    things = world.things
+    first = {"query": {"index": 0}}
+    change = {
+        "GetUserList": {"query": {"username": world.owner.user.username}},
+        "UserExists": {"query": {"username": world.owner.user.username}},
+        "GetDownloadInfo": {"body": {"keys": [things["shown_key"]]}},
+        "GetVideoFile": {"query": {"index": 0, "role": "streaming"}},
+        "GetImageFile": {"query": {"index": 0, "role": "thumbnail"}},
+        "GetAudioFile": first,
+        "GetAuxiliaryFile": first,
+        "GetFrame": {"variables": {"id": things["shown"]}},
+        "GetLocalizationGraphic": {"variables": {"id": things["drawn"]}},
+        "GetStateGraphic": {"variables": {"id": things["drawn_track"]}},
+        "GetPermalink": {"variables": {"id": things["shown"]}, "query": {"element": "image"}},
+        "GetChangeLogList": {"query": {"entity_type": "media"}},
+    }
+    writes = {operation.id for operation in writing()}
+    return [
+        _workflow(operation, world, change.get(operation.id)) for operation in OPERATIONS if operation.id not in writes
+    ]
+
+
 def workflows(world):
     """A request for every writing operation that is swept here, and for further ways through some."""
     made = [_workflow(operation, world) for operation in writing() if operation.id not in ELSEWHERE]
     return made + _more(world)
 
 
-def _workflow(operation, world):
+def _workflow(operation, world, change=None):
     path = operation.path
     variables = world.variables(operation)
-    change = _overrides(world).get(operation.id, {})
+    change = change or _overrides(world).get(operation.id, {})
     variables |= change.get("variables", {})
     for name, value in variables.items():
         path = path.replace("{" + name + "}", str(value))

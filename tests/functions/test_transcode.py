@@ -1,7 +1,9 @@
-"""The transcode queue's function: an image whose media is not stored yet is waited for, once."""
+"""The transcode queue's function: an image whose media is not stored yet is waited for, soon and then longer."""
 
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.settings import settings
+from functions import worker
+from functions.transcode import PAUSES
 from tests.queue_runner import deliver
 
 
@@ -11,8 +13,16 @@ def failed(count):
 
 
 def test_an_image_whose_media_is_not_there_yet_is_tried_again():
-    assert len(failed(1)) == 1
+    for count in range(1, len(PAUSES) + 1):
+        assert len(failed(count)) == 1
+
+
+def test_it_is_there_within_seconds_and_waited_for_as_long_as_a_request_may_take():
+    assert PAUSES[0] <= 1
+    assert PAUSES[0] + PAUSES[1] <= 5
+    assert sum(PAUSES) > 29
+    assert len(PAUSES) < worker.RECEIVES
 
 
 def test_one_that_never_came_is_given_up():
-    assert failed(2) == []
+    assert failed(worker.RECEIVES) == []

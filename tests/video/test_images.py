@@ -7,8 +7,10 @@ import pytest
 from PIL import Image
 
 from chalicelib.errors import BadInput, LimnError, TooLarge
-from chalicelib.video import images
+from chalicelib.video import drawing, images
 from chalicelib.video.images import import_image
+from chalicelib.video.render import RenderOptions
+from chalicelib.video.source import BytesSource
 
 
 def encoded(image, form, **options):
@@ -185,3 +187,46 @@ def test_a_picture_of_a_telephone_larger_than_allowed_is_refused_before_decoding
     monkeypatch.setattr(images, "MAX_IMAGE_PIXELS", 1000)
     with pytest.raises(TooLarge):
         import_image(heic(picture((320, 192))))
+
+
+def drawn(data, **more):
+    """What GetFrame makes of an image."""
+    view = drawing.View((8, 8), (drawing.Part(0, 0),))
+    made, _ = drawing.draw([BytesSource(data)], drawing.Drawing((view,), RenderOptions(**more)))
+    return Image.open(io.BytesIO(made))
+
+
+def test_sixteen_bit_grey_is_shown_by_its_upper_eight_bits():
+    image = Image.new("I;16", (8, 8), 0x8000)
+    assert drawn(encoded(image, "PNG")).getpixel((4, 4)) == (127, 127, 127)
+    assert import_image(encoded(image, "PNG")).data == encoded(image, "PNG")
+
+
+def test_what_is_transparent_is_shown_on_black():
+    image = Image.new("RGBA", (8, 8), (255, 255, 255, 0))
+    image.paste((200, 100, 50, 255), (0, 0, 4, 8))
+    for form in ("png", "jpg"):
+        shown = drawn(encoded(image, "PNG"), format=form).convert("RGB")
+        assert max(shown.getpixel((7, 4))) < 12
+        assert shown.getpixel((1, 4))[0] > 190
+    thumbnail = Image.open(io.BytesIO(import_image(encoded(image, "PNG")).thumbnail))
+    assert max(thumbnail.getpixel((7, 4))) < 40
+
+
+@pytest.mark.parametrize("mode", ["I", "F"])
+def test_deep_grey_of_other_kinds_becomes_sixteen_bits(mode):
+    image = Image.new("F", (8, 8), 1000.0)
+    image.paste(3000.0, (0, 0, 4, 8))
+    kept = import_image(encoded(image.convert("I") if mode != "F" else image, "TIFF"))
+    found = Image.open(io.BytesIO(kept.data))
+    assert found.mode == "I;16"
+    assert found.getpixel((1, 1)) > found.getpixel((7, 7))
+
+
+def test_cmyk_becomes_rgb_without_its_profile():
+    image = Image.new("CMYK", (8, 8), (0, 255, 255, 0))
+    made = import_image(encoded(image, "TIFF", icc_profile=b"not a profile"))
+    found = Image.open(io.BytesIO(made.data))
+    assert (found.mode, found.info.get("icc_profile")) == ("RGB", None)
+    assert found.getpixel((4, 4))[0] > 200
+    assert found.getpixel((4, 4))[1] < 60

@@ -39,6 +39,29 @@ _MIMES = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": 
 _DIMENSIONS = ("num_frames", "fps", "codec", "width", "height", "summary_level")
 
 
+CheckUploads = Callable[[Writer, Project, Sequence[MediaSpec]], None]
+StartUpload = Callable[[Writer, Project, MediaSpec, Media], Media]
+_transcoding: list[tuple[CheckUploads, StartUpload]] = []
+
+
+def register_transcoding(check: CheckUploads, start: StartUpload) -> None:
+    """Have videos that are created with a URL checked before, and transcoded after they were created."""
+    _transcoding[:] = [(check, start)]
+
+
+def create_with_files(writer: Writer, project: Project, specs: Sequence[MediaSpec]) -> list[Media]:
+    """Make media with the files at their URLs: images are imported, videos transcoded; raises as `create`.
+
+    Clients send videos of formats that they do not know, such as MXF and 3GP, as they send images.
+    """
+    for check, _ in _transcoding:
+        check(writer, project, specs)
+    created = create(writer, project, specs)
+    for _, start in _transcoding:
+        created = [start(writer, project, *pair) for pair in zip(specs, created, strict=True)]
+    return created
+
+
 def create(
     writer: Writer,
     project: Project,

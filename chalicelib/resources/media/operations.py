@@ -101,7 +101,9 @@ def count_media(call: Call[Project, MediaQuery, Any]) -> int:
 def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> CreateListResponse | CreateResponse:
     """Make one media or several images."""
     specs = call.body if isinstance(call.body, list) else [call.body]
-    made = effective_permission.add_masks(call.scope, media_creation.create(Writer.of(call), call.target, specs))
+    writer = Writer.of(call)
+    created = media_creation.create_with_files(writer, call.target, specs)
+    made = effective_permission.add_masks(call.scope, created)
     if isinstance(call.body, list):
         message = f"Successfully created {len(made)} media!"
         return CreateListResponse(message=message, id=[one.id for one in made], object=[answer(one) for one in made])

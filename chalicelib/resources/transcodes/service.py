@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+import uuid
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -87,6 +88,30 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
         entities.edit(Kind.MEDIA, found.id, lambda current: with_job(current, uid), user=writer.user, also=begun)
     send(settings().transcode_queue_url, PlanTranscode(job=uid))
     return jobs[-1]
+
+
+def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec]) -> None:
+    """Raise BadInput where a video among media to be created has a URL that nothing can be read from."""
+    types = records.definitions(project.id).types(Kind.MEDIA)
+    for spec in specs:
+        if spec.url and not spec.reference_only and getattr(types.get(spec.type), "dtype", "") == "video":
+            fetching.check_origin(spec.url)
+            fetching.open_source(spec.url, project.id, writer.scope)
+
+
+def start_upload(writer: Writer, project: Project, spec: MediaSpec, media: Media) -> Media:
+    """Have the file transcoded that a video was created with; the media, which names the job then.
+
+    Media of other types, and without a file to be copied, stay as they are.
+    """
+    type_ = records.definitions(project.id).types(Kind.MEDIA).get(media.type)
+    if not spec.url or spec.reference_only or getattr(type_, "dtype", "") != "video":
+        return media
+    uid = str(uuid.uuid4())
+    wanted = TranscodeSpec(type=media.type, uid=uid, gid=spec.gid or uid, url=spec.url, name=spec.name, md5=spec.md5)
+    start(writer, project, msgspec.structs.replace(wanted, media_id=media.id))
+    found: Media = entities.get(Kind.MEDIA, media.id)
+    return found
 
 
 def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None, scope: Scope) -> list[StoredJob]:
@@ -259,3 +284,6 @@ def _narrows(parameters: MediaQuery, body: MediaIdQuery | None) -> bool:
     """Whether anything but `gid` chooses among the media."""
     plain = msgspec.structs.replace(parameters, gid=None)
     return plain != type(parameters)() or (body is not None and body != MediaIdQuery())
+
+
+media_creation.register_transcoding(check_uploads, start_upload)

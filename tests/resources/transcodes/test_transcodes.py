@@ -96,6 +96,19 @@ class TestTranscode:
         assert leftovers(project, said["id"]) == []
         assert pieces.count(said["id"]) == 0
 
+    @pytest.mark.parametrize("name", ["clip.mxf", "clip.3gp"])
+    def test_a_video_that_a_client_sends_as_an_image_is_transcoded(self, api, project, type_, name):
+        url = uploaded(api, project, video(10), name)
+        spec = {"type": type_, "name": name, "md5": "", "url": url, "uid": str(uuid.uuid1()), "gid": str(uuid.uuid1())}
+        said = api.post(f"Medias/{project}", spec)
+        assert said.status == 201, said.body
+        (job,) = said.json["object"]["attributes"]["_tator_import_workflow"]
+        api.drain()
+        assert api.get(f"Transcode/{job}").json["job"]["status"] == "succeeded"
+        assert api.get(f"Media/{said.json['id']}").json["num_frames"] == 10
+        missing = api.post(f"Medias/{project}", {**spec, "url": url.partition("?")[0] + "x"})
+        assert missing.status in (400, 403)
+
     def test_the_answer_serves_clients_of_every_version(self, api, project, type_):
         said = transcode(api, project, type_, video(10)).json
         assert said["object"]["spec"]["media_id"] == said["media_id"]

@@ -287,3 +287,54 @@ class TestDeleting:
         spec = types.spec("LocalizationType", media_types=[elsewhere.media_type])
         assert types.api.post(f"LocalizationTypes/{types.project}", spec).status == 404
         assert types.api.get(f"LocalizationTypes/{types.project}", media_id=elsewhere.media()).status == 404
+
+
+class TestEncodingAndColours:
+    @pytest.mark.parametrize(
+        ("config", "named"),
+        [
+            ({"preset": "bogus"}, "preset"),
+            ({"vcodec": "av1", "preset": "fast"}, "preset"),
+            ({"preset": "8"}, "preset"),
+            ({"pixel_format": "rgb24"}, "pixel_format"),
+            ({"vcodec": "av1", "pixel_format": "yuv444p"}, "pixel_format"),
+            ({"crf": 60}, "crf"),
+        ],
+    )
+    def test_a_rendition_that_no_encoder_accepts_is_refused(self, api, project, config, named):
+        spec = {"name": "v", "dtype": "video", "streaming_config": [{"resolution": 100, **config}]}
+        said = api.post(f"MediaTypes/{project}", spec)
+        assert (said.status, named in said.json["message"] + said.json["details"]) == (400, True), said.body
+
+    @pytest.mark.parametrize("encode", [{"preset": "bogus"}, {"tune": "bogus"}, {"pixel_format": "bogus"}])
+    def test_an_archival_copy_that_no_encoder_accepts_is_refused(self, api, project, encode):
+        spec = {"name": "v", "dtype": "video", "archive_config": [{"encode": encode}]}
+        assert api.post(f"MediaTypes/{project}", spec).status == 400
+
+    @pytest.mark.parametrize("config", [{"vcodec": "av1", "preset": "8"}, {"preset": "slow", "crf": 51}, {}])
+    def test_what_encoders_accept_is_kept(self, api, project, config):
+        spec = {"name": "v", "dtype": "video", "streaming_config": [{"resolution": 100, **config}]}
+        assert api.post(f"MediaTypes/{project}", spec).status == 201
+
+    @pytest.mark.parametrize(
+        "colours",
+        [
+            {"default": [256, 0, 0]},
+            {"default": [-1, 0, 0]},
+            {"default": [1, 2]},
+            {"default": "red"},
+            {"default": "#12345"},
+            {"key": "a", "map": {"x": [0, 0, 300]}},
+            {"map": {"x": "#gggggg"}},
+            {"version": {"1": [1, 2, 3, 4, 5]}},
+            {"map": 5},
+        ],
+    )
+    def test_malformed_colours_are_refused(self, api, project, colours):
+        media = api.made(f"MediaTypes/{project}", {"name": "i", "dtype": "image"})
+        spec = {"name": "b", "dtype": "box", "media_types": [media], "color_map": colours}
+        said = api.post(f"LocalizationTypes/{project}", spec)
+        assert (said.status, "color_map" in said.json["message"] + said.json["details"]) == (400, True), said.body
+        good = api.made(f"LocalizationTypes/{project}", {**spec, "color_map": {"default": [0, 255, 3, 9]}})
+        assert api.patch(f"LocalizationType/{good}", {"color_map": colours}).status == 400
+        assert api.patch(f"LocalizationType/{good}", {"color_map": {"map": {"x": "#00ff7F"}}}).status == 200
