@@ -9,6 +9,7 @@ TESTS ?=
 .DEFAULT_GOAL := help
 MINUTES ?= 10
 CHECKOV := .venv-checkov/bin/checkov
+export SCALE PROJECTS
 .PHONY: help run test check rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
 
 help: ## this list
@@ -37,8 +38,8 @@ format: $(VENV) ## write code as check wants it
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: $(VENV) ## how fast and how dear the main operations are
-	@$(BIN)/python -m tests.bench
+bench: $(VENV) ## how fast and how dear the main operations are; SCALE=1000,10000 asks views of so many thousand rows instead
+	@$(BIN)/python -m tests.bench$(if $(SCALE),.thousands)
 
 soak: $(VENV) ## mixed load on the local stack for MINUTES, then a burst of five times as much
 	@MINUTES=$(MINUTES) $(BIN)/python -m tests.faults soak

@@ -117,6 +117,8 @@ def make(root: Path, rows: int) -> None:
         began = time.process_time()
         snapshots.save(view, [])
         line("first snapshot, CPU s", f"{time.process_time() - began:.1f}", f"{peak() / 1e6:.0f} MB at most")
+        view.close()
+        view = snapshots.begin(1)
         rng = random.Random(2)
         changed = [small.box(rng.randrange(rows) + 1, rng, rows, 1) for _ in range(min(rows // 2, 50_000))]
         view.apply([small.commit_of(1, view.seq + 1, changed)])

@@ -84,6 +84,8 @@ class Prediction(Resource, kw_only=True):
 class AnnotateSpec(Resource, kw_only=True):
     """Which annotator is run on which media and frames, and the version that its boxes are written to."""
 
+    names: ClassVar = {"version": "version", "media_ids": "media"}
+
     annotator: Id
     version: Id
     media_ids: list[int] | None = None
