@@ -19,6 +19,7 @@ from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.permissions import Level
 from chalicelib.errors import Forbidden
 from chalicelib.query.check import check
+from chalicelib.query.cost import check_cost
 from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded
@@ -32,7 +33,13 @@ def all_rows(kind: Kind, *where: Tree) -> Query:
 
 
 def ids(view: View, query: Query, scope: Scope) -> list[int]:
-    """The ids of the matches within a scope, in order. Raises BadInput or NotFound for unknown names."""
+    """The ids of the matches within a scope, in order.
+
+    Raises:
+        BadInput: an unknown name, or an estimated cost above the budget (`query/cost.py`).
+        NotFound: an unknown section.
+        Unavailable: the request's time ended before the query did.
+    """
     return view.ids(_checked(view, query, scope))
 
 
@@ -69,10 +76,12 @@ def check_reach(project: int, query: Query, scope: Scope) -> None:
 
 
 def _checked(view: View, query: Query, scope: Scope) -> Query:
-    """A query ready for the view, narrowed to what the scope allows: what is found, and what it is related to."""
+    """A query ready for the view, within the budget, narrowed to what the scope allows."""
     found, reader = scope.terms(view.project), scope.at(Level.VIEW)
     definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions
-    return check(query, definitions, found, reader.terms(view.project), _users)
+    checked = check(query, definitions, found, reader.terms(view.project), _users)
+    check_cost(checked, view.number_of)
+    return checked
 
 
 def _visible(definitions: Definitions, scope: Scope) -> Definitions:

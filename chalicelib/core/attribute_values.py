@@ -13,13 +13,12 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
-from dateutil import parser as lenient_dates
 
 from chalicelib.core.attributes import AttributeType
+from chalicelib.core.dates import ACCEPTED, parse_date
 from chalicelib.core.names import nearest
 from chalicelib.core.resource import Timestamp
 from chalicelib.errors import BadInput
@@ -35,12 +34,10 @@ NULL_PLACE = (-1.0, -1.0)
 
 _MOST_CONVERTERS = 512
 _LONGEST_NAME = 256
-_LONGEST_DATE = 100
 _EAST, _NORTH = 180, 90
 _NAME = re.compile(r"[\w\s\-><%:&#;(),@]+")
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 _INT64 = range(-(2**63), 2**63)
-_YEARS = (datetime(2000, 1, 1), datetime(2004, 1, 1))  # noqa: DTZ001 only what a text leaves out is taken from them
 
 Convert = Callable[[Any], Any]
 N = TypeVar("N", int, float)
@@ -336,30 +333,10 @@ def _enum(definition: AttributeType) -> Convert:
 
 def _datetime(definition: AttributeType) -> Convert:
     def conversion(value: Any) -> str:
-        if type(value) is str and len(value) <= _LONGEST_DATE:
-            try:
-                return datetime.fromisoformat(value).isoformat()
-            except ValueError:
-                if moment := _lenient(value):
-                    return moment.isoformat()
-        return _refuse(definition.name, "it is to be a date and time such as 2026-01-02T03:04:05Z")
+        moment = parse_date(value) if type(value) is str else None
+        return moment.isoformat() if moment else _refuse(definition.name, f"it must be {ACCEPTED}")
 
     return conversion
-
-
-def _lenient(text: str) -> datetime | None:
-    """What people write for a date, if the year is among it; None for anything else."""
-    try:
-        moment, other = (lenient_dates.parse(text, default=year, tzinfos=_zone) for year in _YEARS)
-    except (ValueError, OverflowError):
-        return None
-    return moment if moment.year == other.year else None
-
-
-def _zone(name: str | None, offset: int | None) -> tzinfo | None:
-    if name is not None and offset is None:
-        raise ValueError(f"The offset of {name} is not known.")
-    return None if offset is None else timezone(timedelta(seconds=offset))
 
 
 def _geopos(definition: AttributeType) -> Convert:

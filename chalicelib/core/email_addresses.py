@@ -15,7 +15,7 @@ LONGEST_NAME = 200
 _LOCAL = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _ADDRESS = re.compile(rf"{_LOCAL}@{_LABEL}(?:\.{_LABEL})*", re.ASCII)
-_NAMED = re.compile(r"(?P<name>[^<>]*?)\s*<\s*(?P<address>[^<>\s]+)\s*>")
+_NAMED = re.compile(r"(?P<name>[^<>]*)<(?P<address>[^<>]*)>")
 
 
 class Mailbox(NamedTuple):
@@ -40,7 +40,7 @@ def parse(text: str) -> Mailbox:
     """
     given = text.strip()
     named = _NAMED.fullmatch(given)
-    name, address = (named["name"].strip(), named["address"]) if named else ("", given)
+    name, address = (named["name"].strip(), named["address"].strip()) if named else ("", given)
     if len(name) > 1 and name[0] == name[-1] == '"':
         name = re.sub(r"\\(.)", r"\1", name[1:-1])
     good = (

@@ -16,6 +16,7 @@ from typing import Any
 from chalicelib.access import effective_permission, references
 from chalicelib.access.authentication import authenticate
 from chalicelib.access.scope import Scope
+from chalicelib.core.deadline import REQUEST_SECONDS, time_limit
 from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
 from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
@@ -42,7 +43,8 @@ class Request:
 
 def dispatch(operation: Operation, request: Request) -> HttpAnswer:
     """Serve one request. Never raises."""
-    answer = _served(operation, request)
+    with time_limit(REQUEST_SECONDS):
+        answer = _served(operation, request)
     return replace(answer, headers={**SAFE_IN_BROWSERS, **answer.headers, **operation.always})
 
 

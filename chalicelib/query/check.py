@@ -1,8 +1,8 @@
-"""The check of a query: names bound to types once, sections to what they hold, what may be seen added as a term.
+"""The check of a query: names are bound to types, sections to what they hold, and the caller's scope is added.
 
-A checked query has no Compare, AnyText, OnAnnotations, InSection, InSections or OfDtype left, and is what `meaning` and
-`sql` take. What may be found, `scope`, can only narrow: it is ANDed to the search, and what may be seen, `seen`, to the
-searches for related things within it. Both are given as they are evaluated.
+A checked query has no Compare, AnyText, OnAnnotations, InSection, InSections or OfDtype left: `evaluate` and `sql` take
+only checked queries. The scope can only narrow: `scope` is ANDed to the search, and `seen` to the searches over related
+entities within it. Both are given in the form in which they are evaluated.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import binding
 from chalicelib.query.columns import SECTION_NAME
+from chalicelib.query.cost import MOST_CONVERTED
 from chalicelib.query.operators import BY_WORD, SEARCHES, Op
 from chalicelib.query.parsers import object_search, search_string
 from chalicelib.query.parsers.filters import on_annotations
@@ -44,7 +45,7 @@ from chalicelib.query.tree import (
     either,
     negated,
 )
-from chalicelib.query.values import shown, stored
+from chalicelib.query.values import TEXT, shown, stored
 
 MOST_TERMS = 5_000
 DEEPEST_SECTIONS = 4
@@ -98,6 +99,7 @@ class _Check:
         self.users = users
         self.type = type_
         self.terms = 0
+        self.converted = 0
         self.sections = 0
         self.nested = 0
 
@@ -144,8 +146,18 @@ class _Check:
         finally:
             self.nested -= 1
 
+    def spend(self, values: int) -> None:
+        """Count values that will be converted. Raises BadInput for more than a query may have."""
+        self.converted += values
+        if self.converted > MOST_CONVERTED:
+            raise BadInput(
+                f"A query may convert at most {MOST_CONVERTED} values, each counted once for every type of the project "
+                "that may have its attribute: use fewer terms or shorter lists, or name a type with `type`."
+            )
+
     def compare(self, kind: Kind, tree: Compare) -> Tree:
         """A comparison; that of an annotation's section is one of its media's."""
+        self.spend(len(self.types(kind)) * (len(tree.value) if isinstance(tree.value, list) else 1))
         if tree.name == SECTION_NAME and kind.is_annotation:
             return Related(Kind.MEDIA, binding.compare(Kind.MEDIA, (), tree))
         if tree.name == EMAIL and kind.is_annotation and BY_WORD[tree.word] in SEARCHES:
@@ -155,6 +167,12 @@ class _Check:
         # Of a type that there is not, a list is empty, whatever it is asked for.
         is_of_no_type = self.type is not None and not self.nested and self.type not in self.definitions.types(kind)
         return binding.compare(kind, self.types(kind), tree, lenient=is_of_no_type)
+
+    def any_text(self, kind: Kind, tree: AnyText) -> Tree:
+        """A comparison of every text attribute and the name."""
+        types = self.types(kind)
+        self.spend(len(types) * sum(attribute.dtype in TEXT for each in types for attribute in each.attribute_types))
+        return binding.any_text(kind, types, tree.word, tree.value)
 
     def linked(self, tree: Related | Coincident) -> Tree:
         """A search over a linked kind: of what is visible there, unless the parser said otherwise."""
@@ -275,7 +293,7 @@ _BIND: dict[type, Callable[[_Check, Kind, Any], Tree]] = {
     Or: lambda check, kind, tree: either(*(check.bind(kind, term) for term in tree.terms)),
     Not: lambda check, kind, tree: negated(check.bind(kind, tree.term)),
     Compare: lambda check, kind, tree: check.compare(kind, tree),
-    AnyText: lambda check, kind, tree: binding.any_text(kind, check.types(kind), tree.word, tree.value),
+    AnyText: lambda check, kind, tree: check.any_text(kind, tree),
     Related: lambda check, _, tree: check.linked(tree),
     Coincident: lambda check, _, tree: check.linked(tree),
     OnAnnotations: lambda check, _, tree: check.on_annotations(tree),

@@ -20,8 +20,8 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
-from dateutil import parser as dates
 
+from chalicelib.core.dates import ACCEPTED, parse_date
 from chalicelib.errors import BadInput
 
 LARGEST_INT = 2**63 - 1
@@ -46,25 +46,14 @@ def _fold_one(character: str) -> str:
 
 @lru_cache(maxsize=8192)  # what is written together bears the same time
 def instant(text: str) -> datetime | None:
-    """The instant that a text names, as naive UTC; None if it names none.
+    """The instant that a text gives in ISO 8601, as naive UTC; None if it gives none.
 
-    Partial dates are filled with the first month, day and midnight.
+    A year, a month or a day means its beginning.
     """
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        try:
-            moment, other = (dates.parse(text, default=datetime(year, 1, 1)) for year in (2000, 2004))  # noqa: DTZ001
-        except (ValueError, OverflowError, TypeError):
-            return None
-        if moment.year != other.year:
-            return None
-    if moment.tzinfo is None:
+    moment = parse_date(text)
+    if moment is None or moment.tzinfo is None:
         return moment
-    try:
-        return moment.astimezone(UTC).replace(tzinfo=None)
-    except OverflowError:
-        return None
+    return moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def is_unicode(text: str) -> bool:
@@ -225,7 +214,7 @@ WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "string": (_wanted_text, f"a text of at most {LONGEST_TEXT} characters"),
     "enum": (_wanted_text, f"a text of at most {LONGEST_TEXT} characters"),
     "blob": (_wanted_text, f"a text of at most {LONGEST_TEXT} characters"),
-    "datetime": (_wanted_datetime, "a date and time in ISO 8601"),
+    "datetime": (_wanted_datetime, ACCEPTED),
 }
 """By dtype: from a filter's text or JSON value to a value to compare with, or ValueError; and what it must be."""
 

@@ -77,7 +77,6 @@ _VARIABLE = re.compile(
     r"|(steps|tasks)\.[\w-]+\.(status|outputs\.result|outputs\.parameters\.[\w-]+)"
 )
 _ARTIFACT = re.compile(r"inputs\.artifacts\.[\w-]+|(steps|tasks)\.[\w-]+\.outputs\.artifacts\.[\w-]+")
-_AND = re.compile(r"\s*&&\s*")
 
 
 def check(text: str | bytes, engine: Engine) -> dict[str, Any]:
@@ -140,7 +139,7 @@ def _check_steps(template: Template, names: set[str], where: str) -> None:
 
 def dependencies(task: Step) -> list[str]:
     """The tasks that a task of a DAG waits for."""
-    return task.dependencies or [name for name in _AND.split((task.depends or "").strip()) if name]
+    return task.dependencies or [name.strip() for name in (task.depends or "").split("&&") if name.strip()]
 
 
 def _check_for_batch(found: Workflow, template: Template, raw: Any) -> None:

@@ -37,6 +37,8 @@ ACKNOWLEDGED = "acknowledged"
 """The file with the number of the last acknowledged synchronization, in decimal."""
 CHECKPOINT_SECONDS = 2.0
 """The least time between two transfers of the log into the database."""
+RESERVE = 4 * 1024 * 1024
+"""Bytes; where fewer are free on the disk, `problem` says so."""
 PAGE = 100
 """Rows that a walk reads at once."""
 VERSION = 1
@@ -241,7 +243,10 @@ class Database:
                 return str(failure)
             except Damaged as failure:
                 return str(failure)
-        return self.damage or self.failure
+        if self.damage or self.failure or self.directory is None:
+            return self.damage or self.failure
+        left = shutil.disk_usage(self.directory).free
+        return f"only {left // 1024} KB are free on the disk of {self.directory}" if left < RESERVE else ""
 
     def clear(self) -> None:
         """Remove all data."""

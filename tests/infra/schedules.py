@@ -15,7 +15,7 @@ from chalicelib.maintenance import upkeep as looking_after
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.jobs.engines import batch
-from chalicelib.resources.jobs.engines.base import Away
+from chalicelib.resources.jobs.engines.base import EngineUnavailable
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.media import archiving
 from chalicelib.resources.projects import purging
@@ -93,7 +93,7 @@ class Batch:
 
     @staticmethod
     def nobody(*_):
-        raise Away("AWS Batch does not answer.")
+        raise EngineUnavailable("AWS Batch does not answer.")
 
     def of_the_api(self):
         uid = self.launched()

@@ -83,7 +83,7 @@ CONVERSIONS: list[tuple[str, Any, Any]] = [
     ("datetime", "2020-01-02T03:04:05+02:00", "2020-01-02T03:04:05+02:00"),
     ("datetime", "2020-01-02T03:04:05.678901", "2020-01-02T03:04:05.678901"),
     ("datetime", "2020-01-02", "2020-01-02T00:00:00"),
-    ("datetime", "2 January 2020 3:04", "2020-01-02T03:04:00"),
+    ("datetime", "2020-01-02 03:04", "2020-01-02T03:04:00"),
     ("datetime", "no date", REFUSED),
     ("datetime", "", REFUSED),
     ("datetime", 5, REFUSED),

@@ -1,4 +1,4 @@
-"""Algorithms: workflows that are launched over media, and the manifests they run (`spec/3` §§12.1, 12.3)."""
+"""Algorithms: workflows that are launched over media, and the manifests they run."""
 
 from __future__ import annotations
 

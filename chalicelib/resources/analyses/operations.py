@@ -1,4 +1,4 @@
-"""Analyses: counts that the page of a project shows (`spec/3` §12.10)."""
+"""Analyses: counts that the page of a project shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applets: pages shown inside a project, and the files they are made of (`spec/3` §§12.2, 12.8)."""
+"""Applets: pages shown inside a project, and the files they are made of."""
 
 from __future__ import annotations
 

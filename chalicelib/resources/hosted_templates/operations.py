@@ -1,4 +1,4 @@
-"""Hosted templates: manifests and applets that lie somewhere on the web (`spec/3` §12.9)."""
+"""Hosted templates: manifests and applets that lie somewhere on the web."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from chalicelib.core.deadline import interrupting, time_ended
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.view import engine as engines
 from chalicelib.storage.view.documents import Document, Documents
@@ -54,9 +55,13 @@ class Store:
         """The rows of a statement that changes nothing; from any thread.
 
         Raises:
+<<<<<<< HEAD
             Unavailable: what the statement needs cannot be fetched from S3 now, or it takes too long.
+=======
+            Unavailable: what the statement needs cannot be fetched from S3 now, or the request's time has ended.
+>>>>>>> main
         """
-        with self.explained(), self._cursor() as cursor:
+        with self.explained(), self._cursor() as cursor, interrupting(cursor.interrupt):
             self._prefetch(text, cursor)
             with self.engine.limited(cursor):
                 rows: list[Any] = cursor.execute(text, parameters).fetchall()
@@ -86,6 +91,8 @@ class Store:
                 self.is_broken = True
                 engines.renew(self.engine)
                 raise Unavailable("The project's view has to be read anew; try again.") from failure
+            if type(failure).__name__ == "InterruptException":
+                raise time_ended() from failure
             if isinstance(cause, NotFound):  # swept: there is a newer snapshot
                 self.is_broken = True
             if cause is not None:

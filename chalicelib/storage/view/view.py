@@ -138,6 +138,11 @@ class View:
             found = {each: [row[0] for row in self._run(question)] for each, question in going(kind, number).items()}
             return self.seq, {each: found[each] for each in reversed(Kind) if each in found}
 
+    def number_of(self, kind: Kind) -> int:
+        """How many entities of a kind there are."""
+        with self._gate.reading():
+            return int(self.store.run(f"SELECT count(*) FROM {sql.table(kind)}")[0][0])  # noqa: S608
+
     @property
     def rows(self) -> int:
         """How many entities there are."""

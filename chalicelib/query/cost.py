@@ -1,0 +1,164 @@
+"""The cost of a checked query, estimated before it runs, and the budget that it may use.
+
+The weights were measured on one core (DuckDB 1.4). A part of the cost is fixed: DuckDB plans every term, and planning
+cannot be interrupted. The other part grows with the rows of the kinds that are scanned. The estimate is an upper
+bound: it assumes that no term spares the work of another.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+from chalicelib.core.kinds import Kind
+from chalicelib.errors import BadInput
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import (
+    AfterMedia,
+    And,
+    AttributeTest,
+    Coincident,
+    Not,
+    Or,
+    Query,
+    Related,
+    Test,
+    Tree,
+)
+
+BUDGET_SECONDS = 8.0
+"""Seconds of one processor that a query may be estimated at. API Gateway waits for 29 s."""
+MOST_CONVERTED = 500_000
+"""Values of a query, each counted once for every type whose attributes may be meant: they are converted first."""
+
+RowsOf = Callable[[Kind], int]
+
+_SMALL_PROJECT = 2_000_000
+"""Rows per kind for which a query is estimated first; the rows are counted only if that exceeds the budget."""
+_NANO = 1e-9
+_PLAN_TERM, _PLAN_CIRCLE, _PLAN_LIST, _PLAN_JOIN, _PLAN_VALUE = 100e-6, 8e-3, 2e-3, 2e-3, 7e-6
+"""Seconds of planning: of a term, a distance, a list, a search over another kind, a value of a list."""
+_ROW = {
+    Op.CONTAINS: 60,
+    Op.STARTS: 60,
+    Op.ENDS: 60,
+    Op.SAME: 60,
+    Op.MATCHES: 200,
+    Op.EXPRESSION: 200,
+    Op.RESEMBLES: 100,
+    Op.IN: 40,
+    Op.OVERLAPS: 200,
+    Op.WITHIN: 20,
+}
+"""Nanoseconds that a row takes, by operation; all others take `_ROW_PLAIN`."""
+_ROW_PLAIN, _ROW_JOIN, _ROW_SORT, _ROW_MERGE, _ROW_VECTOR = 5, 150, 300, 500, 1_500
+_PER_CHARACTER = {Op.MATCHES: 2, Op.EXPRESSION: 5, Op.RESEMBLES: 40}
+"""Nanoseconds that each character of a pattern adds to a row."""
+_PER_NUMBER = 0.1
+"""Nanoseconds that each number of a vector takes."""
+_INLINE = 40
+"""Lists up to this length are planned as single values."""
+
+_DISTANCES, _LISTS, _PATTERNS, _TEXTS, _JOINS, _VECTORS, _ORDER, _TERMS = (
+    "distances",
+    "lists of values",
+    "wildcards, regular expressions and fuzzy words",
+    "comparisons of text",
+    "searches over related entities",
+    "float_array queries",
+    "sort keys",
+    "comparisons",
+)
+_NAMES = {
+    Op.WITHIN: _DISTANCES,
+    Op.IN: _LISTS,
+    Op.OVERLAPS: _LISTS,
+    Op.MATCHES: _PATTERNS,
+    Op.EXPRESSION: _PATTERNS,
+    Op.RESEMBLES: _PATTERNS,
+    Op.CONTAINS: _TEXTS,
+    Op.STARTS: _TEXTS,
+    Op.ENDS: _TEXTS,
+    Op.SAME: _TEXTS,
+}
+
+
+def check_cost(query: Query, rows_of: RowsOf) -> None:
+    """Refuse a checked query whose estimate exceeds the budget.
+
+    Args:
+        query: a query as `check.check` returns it.
+        rows_of: the number of entities of a kind in the project.
+
+    Raises:
+        BadInput: the estimate exceeds the budget; the message names the costliest part.
+    """
+    if sum(estimate(query, lambda _: _SMALL_PROJECT).values()) <= BUDGET_SECONDS:
+        return
+    seconds = estimate(query, rows_of)
+    total = sum(seconds.values())
+    if total <= BUDGET_SECONDS:
+        return
+    part = max(seconds, key=lambda each: seconds[each])
+    raise BadInput(
+        f"The query is too expensive: it is estimated at {total:.0f} s of processor time, and at most "
+        f"{BUDGET_SECONDS:.0f} s are allowed. {seconds[part]:.0f} s of it are for {part}: "
+        "use fewer or shorter ones, or split the query into several requests."
+    )
+
+
+def estimate(query: Query, rows_of: RowsOf) -> dict[str, float]:
+    """Seconds of processor time of a checked query, by part. Arguments as for `check_cost`."""
+    rows: dict[Kind, int] = {}
+
+    def count(kind: Kind) -> int:
+        if kind not in rows:
+            rows[kind] = rows_of(kind)
+        return rows[kind]
+
+    seconds: dict[str, float] = defaultdict(float)
+    for where in (query.where, *([query.incident] if query.incident else ())):
+        for part, fixed, kind, per_row in _parts(where, query.kind):
+            seconds[part] += fixed + (per_row * _NANO * count(kind) if per_row else 0.0)
+    per_row = _ROW_SORT * len(query.keys)
+    seconds[_ORDER] += _NANO * per_row * count(query.kind) if per_row else 0.0
+    for nearest in query.nearest:
+        seconds[_VECTORS] += _NANO * (_ROW_VECTOR + _PER_NUMBER * len(nearest.center)) * count(query.kind)
+    if query.merge:
+        seconds[_TERMS] += _NANO * _ROW_MERGE * count(query.kind)
+    return seconds
+
+
+def _parts(tree: Tree, kind: Kind) -> Iterator[tuple[str, float, Kind, float]]:
+    """The leaves and joins of a tree: the part's name, fixed seconds, the kind that is scanned, nanoseconds a row."""
+    waiting = [(tree, kind)]
+    while waiting:
+        term, of = waiting.pop()
+        match term:
+            case And(terms) | Or(terms):
+                waiting += [(each, of) for each in terms]
+            case Not(inner):
+                waiting.append((inner, of))
+            case Related(to, where) | Coincident(to, where):
+                yield _JOINS, _PLAN_JOIN, of, _ROW_JOIN
+                yield _JOINS, 0.0, to, _ROW_JOIN
+                waiting.append((where, to))
+            case AfterMedia(_, where):
+                waiting.append((where, Kind.MEDIA))
+            case Test(_, op, value):
+                yield _test(op, value, of)
+            case AttributeTest(_, cases):
+                for case in cases:
+                    yield _test(case.op, case.value, of)
+
+
+def _test(op: Op, value: object, kind: Kind) -> tuple[str, float, Kind, float]:
+    plan, per_row = _PLAN_TERM, float(_ROW.get(op, _ROW_PLAIN))
+    if op in (Op.IN, Op.OVERLAPS) and isinstance(value, tuple):
+        plan += _PLAN_VALUE * len(value) + (_PLAN_LIST if len(value) > _INLINE or op is Op.OVERLAPS else 0.0)
+    elif op is Op.WITHIN:
+        plan += _PLAN_CIRCLE
+    elif op in _PER_CHARACTER:
+        text = value[0] if isinstance(value, tuple) else value
+        per_row += _PER_CHARACTER[op] * len(str(text))
+    return _NAMES.get(op, _TERMS), plan, kind, per_row

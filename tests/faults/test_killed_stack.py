@@ -1,0 +1,190 @@
+"""The local stack killed with -9, or on a full disk: what it acknowledged is there when it is started again.
+
+`make test` kills once, the night fifty times; every kill follows ingest, bulk edits and uploads over HTTP at a moment
+drawn by lot. On a full disk (a small tmpfs, where the machine lets one be mounted) writes are refused with 503, health
+is red, and nothing that was acknowledged is lost, whether the stack is stopped in order or killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tests.faults import figures
+from tests.journeys.stack import Stack
+
+BATCH = 25
+NIGHT = 50
+
+
+class Client:
+    """Writes until the stack dies, and remembers what it was told."""
+
+    def __init__(self, place):
+        self.place = place
+        self.boxes, self.edited, self.objects = [], {}, {}
+        organization = self.ask("POST", "Organizations", {"name": "killed"})[1]["id"]
+        self.project = self.ask("POST", "Projects", {"name": "killed", "organization": organization})[1]["id"]
+        kind = self.ask("POST", f"MediaTypes/{self.project}", {"name": "v", "dtype": "video"})[1]["id"]
+        spec = {"name": "b", "dtype": "box", "media_types": [kind]}
+        spec["attribute_types"] = [{"name": "n", "dtype": "int", "default": 0}]
+        self.type = self.ask("POST", f"LocalizationTypes/{self.project}", spec)[1]["id"]
+        media = {"type": kind, "name": "m", "md5": "", "section": "s"}
+        self.media = self.ask("POST", f"Medias/{self.project}", media)[1]["id"]
+
+    def ask(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Authorization": f"Token {self.place['token']}", "Content-Type": "application/json"}
+        asked = urllib.request.Request(f"{self.place['url']}/rest/{path}", data, headers, method=method)
+        try:
+            with urllib.request.urlopen(asked, timeout=60) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.loads(error.read())
+
+    def work(self, statuses):
+        """Create, edit in bulk and upload, one after the other, until a connection breaks or a write is refused."""
+        number = len(self.edited)
+        try:
+            while True:
+                number += 1
+                box = {"media_id": self.media, "type": self.type, "frame": 0}
+                status, made = self.ask("POST", f"Localizations/{self.project}", [box] * BATCH)
+                statuses.append(status)
+                if status != 201:
+                    return
+                self.boxes += made["id"]
+                edit = {"attributes": {"n": number}, "ids": made["id"]}
+                status, _ = self.ask("PATCH", f"Localizations/{self.project}", edit)
+                statuses.append(status)
+                if status == 200:
+                    self.edited[number] = made["id"]
+                content = os.urandom(300_000)
+                status, upload = self.ask("GET", f"UploadInfo/{self.project}")
+                put = urllib.request.Request(upload["urls"][0], content, method="PUT")
+                with urllib.request.urlopen(put, timeout=60):
+                    self.objects[upload["key"]] = content
+        except (OSError, ValueError, KeyError, urllib.error.URLError):
+            return
+
+    def check(self):
+        """Everything that was acknowledged is there, whole."""
+        found = self.ask("GET", f"Localizations/{self.project}?type={self.type}")[1]
+        values = {each["id"]: each["attributes"]["n"] for each in found}
+        assert set(self.boxes) <= set(values)
+        for number, ids in self.edited.items():
+            assert {values[each] for each in ids} == {number}
+        box = {"media_id": self.media, "type": self.type, "frame": 0}
+        made = self.ask("POST", f"Localizations/{self.project}", [box])
+        assert made[0] == 201
+        assert made[1]["id"][0] not in values
+        self.boxes += made[1]["id"]
+        return len(values)
+
+
+def contents(stack):
+    return [path.read_bytes() for path in (stack.home / ".limn" / "data" / "objects").iterdir()]
+
+
+@pytest.fixture
+def stack(tmp_path):
+    running = Stack(tmp_path)
+    yield running
+    running.kill()
+
+
+@pytest.mark.parametrize("kills", [1, pytest.param(NIGHT, marks=pytest.mark.nightly)])
+def test_a_killed_stack_has_all_that_it_acknowledged(stack, kills):
+    dice = random.Random(kills)
+    client = Client(stack.start(LIMN_JOBS="off"))
+    for _ in range(kills):
+        statuses = []
+        worker = threading.Thread(target=client.work, args=(statuses,))
+        worker.start()
+        time.sleep(dice.uniform(0.1, 2.0))
+        stack.kill()
+        worker.join()
+        client.place = stack.start(LIMN_JOBS="off")
+        client.check()
+        assert set(statuses) <= {200, 201, 202}
+    kept = contents(stack)
+    assert all(content in kept for content in client.objects.values())
+    figures.note("kills of the whole local stack", "survived", kills)
+    figures.note("annotations acknowledged before kills", "found again", len(client.boxes))
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """60 MB for the stack's folder."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", str(place)], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("no tmpfs can be mounted here")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def fill(disk, client):
+    """Leave no room on the disk, and write until that is refused; the file to remove."""
+    ballast, statuses = disk / "ballast", []
+    with ballast.open("wb", 0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"x" * 65536)
+    for _ in range(50):
+        client.work(statuses)
+        if statuses[-1] == 503:
+            return ballast
+    raise AssertionError(f"a full disk was never noticed: {statuses[-50:]}")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("way", ["stopped", "killed"])
+def test_a_full_disk_loses_nothing(small_disk, way):
+    stack = Stack(small_disk)
+    try:
+        client = Client(stack.start(LIMN_JOBS="off"))
+        ballast = fill(small_disk, client)
+        status, said = client.ask("GET", "HealthCheck")
+        assert status == 503, said
+        assert any(word in said["message"] for word in ("full", "space", "free"))
+        if way == "stopped":
+            stack.stop()
+        else:
+            stack.kill()
+        ballast.unlink()
+        client.place = stack.start(LIMN_JOBS="off")
+        assert client.ask("GET", "HealthCheck")[0] == 200
+        client.check()
+        kept = contents(stack)
+        assert all(content in kept for content in client.objects.values())
+        figures.note("disks filled", way, 1)
+    finally:
+        stack.kill()
+
+
+@pytest.mark.nightly
+def test_a_disk_that_has_room_again_is_written_again(small_disk):
+    stack = Stack(small_disk)
+    try:
+        client = Client(stack.start(LIMN_JOBS="off"))
+        ballast = fill(small_disk, client)
+        assert client.ask("GET", "HealthCheck")[0] == 503
+        ballast.unlink()
+        assert client.ask("GET", "HealthCheck")[0] == 200
+        client.check()
+        figures.note("disks filled", "freed", 1)
+    finally:
+        stack.kill()
