@@ -175,16 +175,6 @@ class TestStore:
 
 
 class TestContainer:
-    def test_a_query_that_takes_too_long_is_ended_and_the_next_is_answered(self, monkeypatch):
-        from chalicelib.storage.view import engine as engines
-
-        view = grown(100)
-        monkeypatch.setattr(engines, "QUERY_SECONDS", 0.1)
-        with pytest.raises(Unavailable, match="takes longer than"):
-            view.store.run("SELECT count(*) FROM range(10000000) a, range(1000000) b WHERE a.range + b.range = 7")
-        monkeypatch.undo()
-        assert found(view, attribute=["n::5"]) == [5]
-
     def test_many_projects_share_threads_and_give_back_what_they_took(self):
         from chalicelib.storage.view.cache import resident
         from tests.bench.thousands import threads

@@ -16,9 +16,7 @@ import os
 import shutil
 import tempfile
 import threading
-import time
 from collections import deque
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.settings import settings
@@ -26,7 +24,7 @@ from chalicelib.storage.view.devices import Cache, Device, Fetch
 from chalicelib.storage.view.documents import PackCache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import duckdb
 
@@ -37,9 +35,6 @@ HEADERS = 12_288
 _SCHEME = "limn"
 _SHARE = 0.5
 """Of the memory for views, what DuckDB may take; documents, vectors and Python have the rest."""
-QUERY_SECONDS = 20.0
-"""Seconds that one statement may take: less than a gateway waits, so that the caller learns why."""
-_LOOK_EVERY = 0.5
 _SPILL = 4
 """Sorts and joins larger than memory take this part of the disk for views, beside it."""
 _DOCUMENTS = 0.15
@@ -59,10 +54,6 @@ class Engine:
         self._abandoned: deque[tuple[str, tuple[Device, ...]]] = deque()
         self._names = itertools.count(1)
         self._lock = threading.Lock()
-        self._running: dict[object, tuple[float, duckdb.DuckDBPyConnection]] = {}
-        """Statements at work, by when they are to end."""
-        self._watch: threading.Thread | None = None
-        self._closed = threading.Event()
         self._root = duckdb.connect(
             ":memory:",
             config={
@@ -104,30 +95,6 @@ class Engine:
         cursor.execute(f"USE {name}")
         return cursor
 
-    @contextmanager
-    def limited(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:
-        """Inside, a statement of a connection is interrupted after `QUERY_SECONDS`."""
-        token = object()
-        self._running[token] = (time.monotonic() + QUERY_SECONDS, cursor)
-        if self._watch is None:
-            self._start_watch()
-        try:
-            yield
-        finally:
-            self._running.pop(token, None)
-
-    def _start_watch(self) -> None:
-        with self._lock:
-            if self._watch is None:
-                self._watch = threading.Thread(target=self._interrupt_late, name="query-limit", daemon=True)
-                self._watch.start()
-
-    def _interrupt_late(self) -> None:
-        while not self._closed.wait(_LOOK_EVERY):
-            for end, cursor in list(self._running.values()):
-                if time.monotonic() > end:
-                    cursor.interrupt()
-
     def abandon(self, name: str, *others: Device) -> None:
         """Note that a database and other files are out of use. Safe in finalizers: `collect` gives them back."""
         self._abandoned.append((name, others))
@@ -157,7 +124,6 @@ class Engine:
 
     def close(self) -> None:
         """Give everything back."""
-        self._closed.set()
         self._root.close()
         self.cache.close()
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -55,16 +55,11 @@ class Store:
         """The rows of a statement that changes nothing; from any thread.
 
         Raises:
-<<<<<<< HEAD
-            Unavailable: what the statement needs cannot be fetched from S3 now, or it takes too long.
-=======
             Unavailable: what the statement needs cannot be fetched from S3 now, or the request's time has ended.
->>>>>>> main
         """
         with self.explained(), self._cursor() as cursor, interrupting(cursor.interrupt):
             self._prefetch(text, cursor)
-            with self.engine.limited(cursor):
-                rows: list[Any] = cursor.execute(text, parameters).fetchall()
+            rows: list[Any] = cursor.execute(text, parameters).fetchall()
             return rows
 
     def get(self, places: Sequence[int]) -> list[Document]:
@@ -82,11 +77,6 @@ class Store:
             cause = next((device.failure for device in devices if device.failure), None)
             for device in devices:
                 device.failure = None
-            if type(failure).__name__ == "InterruptException":
-                seconds = f"{engines.QUERY_SECONDS:.0f} s"
-                raise Unavailable(
-                    f"The query takes longer than {seconds}; narrow it by type, media or attributes."
-                ) from failure
             if type(failure).__name__ in ("FatalException", "InternalException"):
                 self.is_broken = True
                 engines.renew(self.engine)
