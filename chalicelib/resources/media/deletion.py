@@ -37,7 +37,7 @@ def delete(writer: Writer, numbers: Sequence[int]) -> int:
 
 
 def delete_many(writer: Writer, parameters: MediaQuery, body: MediaIdQuery | None, count: int | None) -> int:
-    """Delete all media that match parameters and body. Returns the number of matches. Raises BadInput as `check_count`."""
+    """Delete all media that match parameters and body; return the number. Raises BadInput as `check_count`."""
     query = filters.parse(Kind.MEDIA, parameters, body)
     numbers = view_queries.ids(view_queries.current(writer.project), query, writer.scope)
     check_count(numbers, count)
