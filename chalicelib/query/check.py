@@ -199,7 +199,7 @@ class _Check:
         if tree.name == SECTION_NAME and kind.is_annotation:
             return Related(Kind.MEDIA, binding.compare(Kind.MEDIA, (), tree))
         if tree.name == EMAIL and kind.is_annotation and BY_WORD[tree.word] in SEARCHES:
-            if tree.word != "term":
+            if tree.word not in ("term", "phrase"):
                 raise BadInput(f"{EMAIL} takes a whole address.")
             return Test("created_by", Op.IN, tuple(sorted(self.users(str(tree.value)))))
         # Of a type that there is not, a list is empty, whatever it is asked for.
