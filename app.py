@@ -9,7 +9,7 @@ from typing import Any
 
 from chalice import Chalice, CORSConfig, Response
 
-from chalicelib.api.catalogue import chosen, routes, variable_names
+from chalicelib.api.routes import chosen, routes, variable_names
 from chalicelib.http.dispatch import Request, dispatch
 from chalicelib.http.operation import Operation
 from chalicelib.settings import reached_at, settings

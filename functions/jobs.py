@@ -1,4 +1,4 @@
-"""The function that keeps jobs current when nobody looks: on a schedule, and on events of AWS Batch."""
+"""The function that updates jobs without requests: on a schedule, and on events of AWS Batch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ logger = Logger(service="limn")
 
 
 def handler(event: dict[str, Any], _: LambdaContext) -> None:
-    """One job that Batch tells of; or all that go on, are to be ended, or are old."""
+    """Update the job of an event of Batch; on the schedule, update, end and clean up all jobs."""
     if event.get("detail-type") == "Batch Job State Change":
         uid = batch_jobs.uid_in(str(event.get("detail", {}).get("jobName", "")))
         if uid:

@@ -6,11 +6,6 @@ is documented.
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Mapping
-
-from chalicelib.api import site
 from chalicelib.http.operation import Operation
 from chalicelib.resources.accounts import invitation_operations
 from chalicelib.resources.accounts import operations as accounts_operations
@@ -96,46 +91,3 @@ OPERATIONS: tuple[Operation, ...] = (
     *health_operations.OPERATIONS,
 )
 """What the interface offers: all that the schema document describes."""
-
-PAGES: tuple[Operation, ...] = site.PAGES
-"""What is served beside the interface: the schema document, its browser, downloads."""
-
-_VARIABLE = re.compile(r"{(\w+)}")
-
-
-def variable_names(path: str) -> list[str]:
-    """The names of a path's variables, in order."""
-    return _VARIABLE.findall(path)
-
-
-def route_of(path: str) -> str:
-    """The path with its variables named by their place.
-
-    API Gateway wants the variables of siblings to have one name: `/rest/Localization/{id}` and
-    `/rest/Localization/{version}/{elemental_id}` cannot stand side by side otherwise.
-    """
-    counter = iter(range(1, 10))
-    return _VARIABLE.sub(lambda _: f"{{p{next(counter)}}}", path)
-
-
-def chosen(operations: Mapping[str, Operation], method: str, body: bytes | None) -> Operation:
-    """The operation of a route that a request is for.
-
-    A GET with a body, where a PUT reads by ids, is that PUT: so the newest client asks for lines of JSON (`spec/4`
-    §13.12), and to ignore the body would be to answer everything.
-    """
-    by_id = operations.get("PUT")
-    if method == "GET" and body and by_id is not None and by_id.id.startswith("Get"):
-        return by_id
-    return operations[method]
-
-
-def routes() -> Mapping[str, dict[str, Operation]]:
-    """Every route of the service: route → method → operation."""
-    found: defaultdict[str, dict[str, Operation]] = defaultdict(dict)
-    for operation in (*OPERATIONS, *PAGES):
-        methods = found[route_of(operation.path)]
-        if operation.method in methods:
-            raise AssertionError(f"{operation.id} and {methods[operation.method].id} share a route")
-        methods[operation.method] = operation
-    return found

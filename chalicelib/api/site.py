@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from chalicelib.api import docs, pages
+from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import Permission
 from chalicelib.http import openapi
 from chalicelib.http.addresses import plain
@@ -20,8 +21,6 @@ YAML = "application/vnd.oai.openapi; charset=utf-8"
 
 @lru_cache(maxsize=1)
 def _schema() -> tuple[bytes, str]:
-    from chalicelib.api.catalogue import OPERATIONS  # noqa: PLC0415 the catalogue lists these pages too
-
     body = openapi.as_yaml(openapi.document(OPERATIONS, server=settings().public_url))
     return body, openapi.etag(body)
 

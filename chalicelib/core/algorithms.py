@@ -1,4 +1,4 @@
-"""Algorithms, applets and the files they are made of (`spec/3` §§12.1–12.3, 12.8), and analyses (§12.10)."""
+"""Algorithms, applets and the files they are made of, and analyses."""
 
 from __future__ import annotations
 

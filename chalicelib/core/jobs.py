@@ -1,7 +1,7 @@
-"""Jobs: work that goes on after its request was answered; transcodes are jobs of the service's own (`spec/3` §12.5–6).
+"""Jobs: work that goes on after its request was answered; transcodes are jobs of the service's own.
 
-A job's record is its state machine: whoever works on it reads the record first and writes it last, so that work may
-stop at any point and begin again.
+A job's record is its state machine: each worker reads the record first and writes it last, so that work may stop at any
+point and begin again.
 
     pending → running → succeeded | failed        a cancelled one is removed, and work on it ends where it finds that
 """

@@ -214,7 +214,7 @@ def _is_of_memory(error: BaseException | None) -> bool:
 
 
 def _main() -> None:
-    importlib.import_module("chalicelib.video.tasks")
+    importlib.import_module("chalicelib.video.tasks").warm_up()
     # Children share what is there now instead of copying it when they collect garbage.
     gc.freeze()
     serve(socket.socket(fileno=int(sys.argv[1])))

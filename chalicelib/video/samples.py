@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _SAMPLE_ENTRY = 78
 """Bytes of a visual sample entry before the boxes in it."""
+_HEIGHT = 26
+"""Where the sample entry has the height of the picture."""
+_THREADED_HEIGHT = 480
 _CODECS = {
     "avc1": ("h264", "avcC"),
     "avc3": ("h264", "avcC"),
@@ -33,11 +36,12 @@ _CODECS = {
 
 
 class Track(Struct, frozen=True):
-    """A decoder by FFmpeg's name, its settings, and the size of samples that fragments do not give."""
+    """A decoder by FFmpeg's name, its settings, the size of samples without one of their own, and the height."""
 
     decoder: str
     settings: bytes
     sample_size: int
+    height: int
 
 
 @lru_cache(maxsize=32)
@@ -54,7 +58,8 @@ def track_of(header: bytes) -> Track | None:
         found = next(box for box in inside if box.name == wanted)
     except (BadInput, KeyError, StopIteration):
         return None
-    return Track(decoder, header[found.body : found.end], boxes.default_size(header))
+    height = int.from_bytes(header[entry.body + _HEIGHT : entry.body + _HEIGHT + 2], "big")
+    return Track(decoder, header[found.body : found.end], boxes.default_size(header), height)
 
 
 def packets(track: Track, data: bytes) -> list[bytes] | None:
@@ -93,7 +98,8 @@ def pictures(track: Track, samples: Sequence[bytes]) -> Iterator[VideoFrame]:
     context.extradata = track.settings
     context.options = dict(DECODING)
     context.thread_type = "AUTO"
-    context.thread_count = min(THREADS, len(samples))
+    # Threads take longer to start than a small picture takes to decode.
+    context.thread_count = min(THREADS, len(samples)) if track.height >= _THREADED_HEIGHT else 1
     try:
         for sample in samples:
             yield from context.decode(av.Packet(sample))

@@ -10,10 +10,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import av  # noqa: F401 - loaded before the fork
-import PIL.Image  # noqa: F401
+import av
+import av.filter
+import av.video.reformatter
+from PIL import Image
 
-from chalicelib.video import archival, clip, drawing, encode, images, probe, thumbnails
+from chalicelib.video import archival, clip, drawing, encode, images, probe, render, thumbnails
 from chalicelib.video.clip import Clip
 from chalicelib.video.encode import PieceResult
 from chalicelib.video.images import ImportedImage
@@ -22,6 +24,17 @@ from chalicelib.video.segments import SegmentInfo
 from chalicelib.video.source import Source
 from chalicelib.video.thumbnails import Thumbnail
 from chalicelib.video.timing import FrameTable
+
+
+def warm_up() -> None:
+    """Load what drawing loads when it is first used, so that children find it."""
+    Image.preinit()
+    picture = Image.new("RGB", (16, 16))
+    for form in ("jpg", "png", "gif"):
+        render.render_frames([picture], render.RenderOptions(format=form, force_scale=(8, 8)))
+    av.VideoFrame(16, 16, "yuv420p").reformat(format="rgb24")
+    for decoder in ("h264", "hevc", "libdav1d"):
+        av.CodecContext.create(decoder, "r").open()
 
 
 def probe_video(source: Source) -> tuple[Probe, FrameTable]:

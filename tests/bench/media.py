@@ -6,7 +6,6 @@ one frame after the other, into plain files: no frame table, no pieces, no fragm
 
 from __future__ import annotations
 
-import io
 import multiprocessing
 import statistics
 import sys
@@ -22,9 +21,9 @@ import av
 import msgspec
 from av.filter import Graph
 
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.video import boxes, encode
 from chalicelib.video.assemble import assemble
-from chalicelib.video.clip import copy_clip
 from chalicelib.video.plan import TranscodePlan, plan
 from chalicelib.video.probe import probe
 from chalicelib.video.segments import Fragment, segment_info
@@ -94,6 +93,7 @@ def frames(folder: Path, line: Line) -> None:
     The store answers from memory: its own time, some 20 ms a request on AWS, comes on top.
     """
     from chalicelib.resources.media import streams
+    from chalicelib.storage.objects import objects as store
     from tests import objects
     from tests.resources.media.samples import media_type
     from tests.service import new_user
@@ -117,35 +117,51 @@ def frames(folder: Path, line: Line) -> None:
     count = sum(segment.get("frame_samples", 0) for segment in info["segments"])
 
     read: list[int] = []
-    ranged = objects.read_range
+    ranged = store.read_range
 
-    def counted(key: str, offset: int, length: int) -> bytes:
-        assert key == keys["long.mp4"]
+    def counted(key: ObjectKey, offset: int, length: int, **_: Any) -> bytes:
+        assert key.path == keys["long.mp4"]
         read.append(length)
         return data[offset : offset + length]
 
-    def one(number: int) -> float:
+    def timed(path: str, **query: Any) -> float:
         began = time.perf_counter()
-        assert api.get(f"GetFrame/{media}", frames=number, format="jpg").status == 200
+        said = api.get(path, **query)
+        assert said.status == 200, said.body[:200]
         return time.perf_counter() - began
 
-    objects.read_range = counted
+    def one(number: int) -> float:
+        return timed(f"GetFrame/{media}", frames=number, format="jpg")
+
+    store.read_range = counted
     try:
         streams.segments.cache_clear()
         cold = one(count // 2)
         read.clear()
         taken = [one(number) for number in range(7, count, count // 20)]
         requests, fetched = len(read) / len(taken), sum(read) / len(taken)
-        source, seconds = streams.RangeSource(keys["long.mp4"]), 60
-        wall, processor = cost(lambda: copy_clip(source, info, [(1000, 1000 + seconds * FPS)], io.BytesIO()))
+        tile = statistics.median(
+            timed(f"GetFrame/{media}", frames=",".join(str(at + step) for step in range(0, 400, 100)), format="jpg")
+            for at in range(7, count, count // 10)
+        )
+        clips = []
+        for length in (10, 100, 1000, 4400):
+            read.clear()
+            seconds = statistics.median(
+                timed(f"GetClip/{media}", frame_ranges=f"{at}:{at + length - 1}") for at in (1000, 7000, 13000)
+            )
+            clips.append((length, seconds, len(read) / 3))
     finally:
-        objects.read_range = ranged
+        store.read_range = ranged
     fragment = info["segments"][2]["size"] + info["segments"][3]["size"]
     line(f"frame of {HOURS} h of 720p, first", f"{cold * 1e3:.0f} ms", "its segment file is read then")
     line("  later ones", f"{statistics.median(taken) * 1e3:.0f} ms")
     line("  bytes read of the store", f"{fetched:,.0f}", f"{requests:.0f} requests", f"a fragment has {fragment:,}")
     line("  of a file of", f"{len(data):,}")
-    line("clip copied, a second of video", f"{wall / seconds * 1e3:.1f} ms", f"{processor / seconds * 1e3:.1f} ms CPU")
+    line("tile of 4 frames, JPEG", f"{tile * 1e3:.0f} ms", "aim 100 ms on a quiet machine")
+    for length, seconds, calls in clips:
+        aim = f"aim {60 + length / 10:.0f} ms"
+        line(f"clip of {length:,} frames, 720p", f"{seconds * 1e3:.0f} ms", f"{calls:.0f} reads of the store", aim)
 
 
 def film(path: Path, size: tuple[int, int], seconds: float) -> Path:

@@ -175,7 +175,7 @@ def test_the_needed_level_is_let_through(operation, world):
 
 def test_the_matrix_notices_an_operation_that_was_loosened(world):
     from app import app
-    from chalicelib.api.catalogue import route_of
+    from chalicelib.api.routes import route_of
 
     operation = next(operation for operation in IN_PROJECT if operation.needs is Permission.FULL)
     loosened = replace(operation, needs=Permission.VIEW)

@@ -17,7 +17,7 @@ from botocore.exceptions import ConnectionClosedError
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import status_sync
 from chalicelib.resources.jobs.engines import batch, kubernetes
-from chalicelib.resources.jobs.engines.base import Away
+from chalicelib.resources.jobs.engines.base import EngineUnavailable
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
@@ -59,7 +59,7 @@ class OnCluster:
             try:
                 return hook.on_call(do, client, method, {})
             except ConnectionClosedError as failure:
-                raise Away("The cluster does not answer.") from failure
+                raise EngineUnavailable("The cluster does not answer.") from failure
 
         patch.setattr(kubernetes.Cluster, "_ask", asked)
 

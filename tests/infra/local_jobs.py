@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from chalicelib.resources.jobs.engines import batch
 from chalicelib.settings import settings
 from functions import jobs as function
@@ -43,22 +41,6 @@ def running(monkeypatch: Any, home: Path, runner: Runner | None = None, width: i
         batch.client.cache_clear()
         batch.logs_client.cache_clear()
         batch._definitions.clear()
-
-
-def manifest(*templates: dict[str, Any], **more: Any) -> str:
-    """A workflow that begins with the first of its templates."""
-    body = {"entrypoint": templates[0]["name"], "templates": list(templates), **more}
-    return yaml.safe_dump({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": body}, sort_keys=False)
-
-
-def shell(name: str, text: str, **more: Any) -> dict[str, Any]:
-    """A template that runs a line of sh."""
-    return {"name": name, "container": {"image": "alpine", "command": ["sh", "-c"], "args": [text]}, **more}
-
-
-def python(name: str, text: str, **more: Any) -> dict[str, Any]:
-    """A template that runs a Python script."""
-    return {"name": name, "script": {"image": "python:3", "command": ["python"], "source": text}, **more}
 
 
 def launched(api: Any, project: int, text: str, media: list[int] | None = None, **more: Any) -> list[str]:

@@ -20,7 +20,7 @@ from infra.local.batch.processes import Processes
 from infra.local.batch.scheduler import MOST_INTERRUPTIONS, Scheduler
 from infra.local.batch.step import Ended
 from infra.local.batch.store import FAILED, RUNNABLE, RUNNING, SUCCEEDED, JobStore
-from tests.infra.test_local_jobs import processes, wait_until
+from tests.infra.steps import processes, wait_until
 
 _numbers = itertools.count(1)
 

@@ -12,7 +12,8 @@ from chalicelib.resources.jobs.runs import RUN
 from chalicelib.storage.dynamodb import records
 from tests import objects
 from tests.infra import local_jobs
-from tests.infra.local_jobs import ended, launched, manifest, python, shell, statuses
+from tests.infra.local_jobs import ended, launched, statuses
+from tests.infra.steps import manifest, processes, python, shell, wait_until
 
 
 @pytest.fixture
@@ -326,24 +327,3 @@ attempt("own file", lambda: open("mine", "w").write("x"))
         text = manifest(shell("main", "mkdir -p a/b && touch a/b/c && chmod 0 a/b a"))
         assert ended(api, launched(api, project, text)[0])["status"] == "Succeeded"
         wait_until(lambda: list(queue._scheduler._work.iterdir()) == [])
-
-
-def processes(start: str) -> list[str]:
-    """The commands of processes that begin so."""
-    found = []
-    for path in Path("/proc").iterdir():
-        if path.name.isdecimal():
-            try:
-                command = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-            except OSError:
-                continue
-            if command.startswith(start):
-                found.append(command)
-    return found
-
-
-def wait_until(is_so, seconds: float = 10.0) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -84,6 +84,7 @@ class Kind:
 
 X264 = {"preset": "veryfast", "crf": "20", "g": "12", "bf": "3", "x264-params": "scenecut=0"}
 OPEN = X264 | {"x264-params": "scenecut=0:open-gop=1"}
+REFRESH = X264 | {"bf": "0", "x264-params": "intra-refresh=1:keyint=12:scenecut=0"}
 X265 = {
     "preset": "ultrafast",
     "crf": "20",
@@ -134,6 +135,8 @@ KINDS = (
     Kind("mpeg2 mpg", suffix="mpg", codec="mpeg2video", options={"g": "12", "bf": "2", "b": "3M"}),
     Kind("mpeg2 ts", suffix="ts", codec="mpeg2video", options={"g": "12", "bf": "2", "b": "3M"}),
     Kind("edit list", options=X264, trim=5),
+    Kind("intra refresh", options=REFRESH),
+    Kind("intra refresh ts", suffix="ts", options=REFRESH),
     Kind("truncated mp4", options=X264, container={"movflags": "faststart"}, keep=(0.0, 0.7)),
     Kind("truncated ts", suffix="ts", options=X264, keep=(0.0, 0.7)),
     Kind("truncated mkv", suffix="mkv", options=X264, keep=(0.0, 0.7)),

@@ -20,6 +20,7 @@ LADDER = [{"resolution": 144, "preset": "ultrafast"}, {"resolution": 480, "prese
 BY_NIGHT = {
     "headless ts",
     "h264 avi",
+    "intra refresh ts",
     "late start mp4",
     "mpeg2 ts",
     "ntsc mkv",

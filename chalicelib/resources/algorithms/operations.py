@@ -1,4 +1,4 @@
-"""Algorithms: workflows that are launched over media, and the manifests they run (`spec/3` §§12.1, 12.3)."""
+"""Algorithms: workflows that are launched over media, and the manifests they run."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ _RESOURCE = RecordResource(
     write=Permission.EDIT,
     spec=AlgorithmSpec,
     update=AlgorithmUpdateSpec,
+    schema_update=AlgorithmSpec,
     listed=lambda call: algorithms_service.listed(call.project),
     made=register,
     removed=delete_algorithm,

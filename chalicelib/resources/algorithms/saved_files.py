@@ -1,4 +1,4 @@
-"""The files of a project that belong to no media: manifests of algorithms, pages of applets (`spec/3` §§12.1, 12.2).
+"""The files of a project that belong to no media: manifests of algorithms, pages of applets.
 
 They are named `{project}/{name}` in the interface and served at `/media/{project}/{name}`: a page that somebody
 uploaded may run its scripts, but as an origin of its own, which reaches nothing of who looks at it.

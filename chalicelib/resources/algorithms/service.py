@@ -1,4 +1,4 @@
-"""Algorithms: their registration with every rule of it, and the manifest that a launch runs (`spec/3` §12.3)."""
+"""Algorithms: their registration with every rule of it, and the manifest that a launch runs."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _check_runner(project: Project, user: int, cluster: int | None) -> None:
 
 
 def _living(algorithm: Algorithm) -> Algorithm:
-    """An algorithm without a cluster or template that was deleted (`spec/3` §§12.7, 12.9)."""
+    """An algorithm without a cluster or template that was deleted."""
     cluster = algorithm.cluster if _exists(JOB_CLUSTER, algorithm.cluster) else None
     template = algorithm.template if _exists(HOSTED_TEMPLATE, algorithm.template) else None
     return msgspec.structs.replace(algorithm, cluster=cluster, template=template)

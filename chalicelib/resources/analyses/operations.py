@@ -1,4 +1,4 @@
-"""Analyses: counts that the page of a project shows (`spec/3` §12.10)."""
+"""Analyses: counts that the page of a project shows."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ _RESOURCE = RecordResource(
     write=Permission.EDIT,
     spec=AnalysisSpec,
     update=AnalysisUpdate,
+    schema_update=AnalysisSpec,
     listed=lambda call: records.listed(ANALYSIS, call.project),
     made=make_analysis,
     changed=change_analysis,

@@ -1,4 +1,4 @@
-"""Analyses: counting what a search string finds on media and on their annotations (`spec/3` §12.10)."""
+"""Analyses: counting what a search string finds on media and on their annotations."""
 
 from __future__ import annotations
 

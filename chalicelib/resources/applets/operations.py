@@ -1,4 +1,4 @@
-"""Applets: pages shown inside a project, and the files they are made of (`spec/3` §§12.2, 12.8)."""
+"""Applets: pages shown inside a project, and the files they are made of."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ _RESOURCE = RecordResource(
     write=Permission.EXECUTE,
     spec=AppletSpec,
     update=AppletUpdate,
+    schema_update=AppletSpec,
     listed=lambda call: records.listed(APPLET, call.project),
     made=register,
     shown=applets_service.shown,

@@ -1,4 +1,4 @@
-"""Applets: their registration, and what they show (`spec/3` §12.8)."""
+"""Applets: their registration, and what they show."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrd
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
-from chalicelib.video import clip, isolation, tasks
+from chalicelib.video import clip, isolation
 from chalicelib.video.segments import SegmentInfo, header_size
 
 PATIENCE = 20.0
@@ -170,6 +170,8 @@ def _encode(wanted: ClipOrder, video: streams.Place, segments: SegmentInfo, key:
     source = streams.StreamSource(video, header_size(segments))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "clip.mp4"
+        from chalicelib.video import tasks  # noqa: PLC0415 imports FFmpeg and Pillow
+
         made = isolation.run(tasks.encode_clip, source, segments, wanted.ranges, fps, path)
         with path.open("rb") as body:
             objects.write(key, body, "video/mp4")

@@ -1,4 +1,4 @@
-"""Hosted templates: manifests and applets that lie somewhere on the web (`spec/3` §12.9)."""
+"""Hosted templates: manifests and applets that lie somewhere on the web."""
 
 from __future__ import annotations
 
@@ -76,6 +76,7 @@ OPERATIONS = record_operations(
         write=Permission.ADMIN,
         spec=HostedTemplateSpec,
         update=HostedTemplateUpdate,
+        schema_update=HostedTemplateSpec,
         listed=lambda call: records.listed(HOSTED_TEMPLATE, call.organization),
         made=make_template,
         changed=change_template,

@@ -1,4 +1,4 @@
-"""Hosted templates in use: who may use one, and what it gives with the parameters of who uses it (`spec/3` §12.4)."""
+"""Hosted templates in use: who may use one, and what it gives with the parameters of who uses it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Ending jobs: those that were cancelled, those of a deleted project, those that finished long ago.
+"""Cleanup of jobs: cancelled ones, those of a deleted project, those that finished long ago.
 
-    removed    it is marked and nobody sees it any more; its engine is told; it is forgotten with its files
-    its engine is away, or just being given it       the mark stays, and the schedule tries again
-    its engine is gone                               it is forgotten
+    mark       the run is stopping: no operation shows it
+    stop       its engine ends it; where the engine is unavailable or is being given the run, the schedule tries again
+    forget     the record and the files go; at once where the engine is gone
 
 Each step may be repeated, and a process may die after any of them.
 """
@@ -21,7 +21,7 @@ from chalicelib.core.jobs import JOB
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import status_sync
-from chalicelib.resources.jobs.engines.base import Away, Refused
+from chalicelib.resources.jobs.engines.base import EngineUnavailable, WorkflowRefused
 from chalicelib.resources.jobs.runs import ACTIVE, RUN, Run
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
@@ -37,12 +37,12 @@ _THREADS = 8
 def remove(runs: Iterable[Run], seconds: float = SECONDS) -> None:
     """Cancel and remove runs: they are gone at once; an engine that is away is told later."""
     with ThreadPoolExecutor(_THREADS) as pool:
-        marked = [run for run in pool.map(_marked, runs) if run is not None]
-    stop(marked, seconds)
+        stopping = [run for run in pool.map(mark_stopping, runs) if run is not None]
+    stop(stopping, seconds)
 
 
 def stop(runs: Sequence[Run], seconds: float = SECONDS) -> None:
-    """End runs that are marked, and forget those whose engine has heard of it."""
+    """End runs that are stopping, and forget those whose engine has heard of it."""
     end = time.monotonic() + seconds
     away: set[int | None] = set()
 
@@ -52,10 +52,10 @@ def stop(runs: Sequence[Run], seconds: float = SECONDS) -> None:
         try:
             if not run.is_final or run.cluster is not None:
                 status_sync.engine_of(run.cluster).stop(run)
-        except (Away, LimnError):
+        except (EngineUnavailable, LimnError):
             away.add(run.cluster)
             return None
-        except Refused:
+        except WorkflowRefused:
             pass  # its engine is gone, and the run with it
         return run
 
@@ -67,7 +67,7 @@ def forget(runs: Sequence[Run]) -> None:
     """Remove runs with their files; what all runs of a launch share goes with the last of them."""
     groups = list({run.gid: run for run in runs}.values())
     going = {run.uid for run in runs}
-    notes = {run.gid: _released(run) for run in groups if not _others(run, going)}
+    notes = {run.gid: _release_manifest(run) for run in groups if not _others(run, going)}
     with ThreadPoolExecutor(_THREADS) as pool:
         list(pool.map(_forget_one, runs))
     for run in groups:
@@ -80,16 +80,15 @@ def forget(runs: Sequence[Run]) -> None:
 def sweep(seconds: float) -> int:
     """End what was deleted while its engine was away, remove what is old; how many there were."""
     end = time.monotonic() + seconds
-    marked = [run for run in records.linked(RUN, "active", ACTIVE) if run.is_stopping]
-    stop(marked, seconds / 2)
-    return len(marked) + expire(datetime.now(UTC), end - time.monotonic())
+    stopping = [run for run in records.linked(RUN, "active", ACTIVE) if run.is_stopping]
+    stop(stopping, seconds / 2)
+    return len(stopping) + expire(datetime.now(UTC), end - time.monotonic())
 
 
 def expire(moment: datetime, seconds: float = SECONDS) -> int:
     """Remove jobs, transcodes too, that finished more than `job_days` ago; how many there were.
 
-    Each time those of the first such day, and each minute those of one day before: the days that nobody looked at come
-    up in turn.
+    Each call looks at the first such day and at one earlier day, another each minute, in case the schedule stood still.
     """
     count = 0
     for days in (1, 2 + moment.minute % LOOK_BACK_DAYS):
@@ -103,8 +102,8 @@ def expire(moment: datetime, seconds: float = SECONDS) -> int:
     return count
 
 
-def _marked(run: Run) -> Run | None:
-    """A run as it is once it is marked; None where it is gone."""
+def mark_stopping(run: Run) -> Run | None:
+    """Mark a run as stopping; the run as it is then, None where it is gone."""
 
     def mark(current: Run) -> Run:
         return msgspec.structs.replace(current, is_stopping=True, active=ACTIVE, finished_on=None)
@@ -120,8 +119,8 @@ def _others(run: Run, going: set[str]) -> bool:
     return any(other.uid not in going for other in records.linked(RUN, "gid", run.gid))
 
 
-def _released(run: Run) -> str:
-    """The note that a launch's manifest goes, for the upkeep where we die before it is gone."""
+def _release_manifest(run: Run) -> str:
+    """Note that the manifest of a launch goes, so that the upkeep removes it where this process dies; the note."""
     return object_cleanup.release(run.project, [status_sync.manifest_key(run)], within=object_cleanup.GRACE)
 
 

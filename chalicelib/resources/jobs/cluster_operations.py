@@ -1,4 +1,4 @@
-"""Job clusters: where an organization's workflows run (`spec/3` §12.7)."""
+"""Job clusters: where an organization's workflows run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organizati
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.jobs.engines import kubernetes
-from chalicelib.resources.jobs.engines.base import Refused
+from chalicelib.resources.jobs.engines.base import WorkflowRefused
 from chalicelib.storage import outbound, sealing
 from chalicelib.storage.dynamodb import ids, records
 
@@ -48,7 +48,7 @@ def change_cluster(call: Call[JobCluster, NoQuery, JobClusterSpec], change: dict
 
 
 def show_cluster(cluster: JobCluster) -> JobCluster:
-    """The cluster with its secrets opened: its administrators get back what they gave (`spec/3` §16.4)."""
+    """The cluster with its secrets opened: its administrators get back what they gave."""
     opened = msgspec.json.decode(sealing.unseal(cluster.sealed, _PURPOSE), type=dict[str, str])
     return msgspec.structs.replace(cluster, **opened)
 
@@ -57,7 +57,7 @@ def _check_host(spec: JobClusterSpec) -> None:
     """Refuse a host that is never connected to. Its addresses are judged again at each request, for they change."""
     try:
         address = kubernetes.address_of(spec.host, spec.port)
-    except Refused:
+    except WorkflowRefused:
         raise BadInput(f"host: {spec.host[:200]!r} is neither a name nor an address; one is, without a path.") from None
     if not outbound.is_service_allowed(address) and outbound.resolves_inside(address):
         message = f"host: {spec.host[:200]!r} has no public address, and the operator does not allow it."

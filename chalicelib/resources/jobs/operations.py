@@ -1,4 +1,4 @@
-"""Jobs: launching algorithms, and what becomes of the jobs (`spec/3` §§12.4, 12.5)."""
+"""Jobs: launching algorithms, and what becomes of the jobs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Runs: jobs that an algorithm's launch started, one workflow each (`spec/3` §§12.4, 12.5).
+"""Runs: jobs that an algorithm's launch started, one workflow each.
 
     Pending → Running → Succeeded | Failed | Error        a cancelled one is removed
 
-A run is `active` until its phase is final: those are asked about, by whoever looks at them and by the sweep. One that
-was deleted is active again, `is_stopping` and seen by nobody, until its engine has heard of that.
+A run is `active` until its phase is final; requests and the schedule update active runs. A run that was deleted is
+active again and `is_stopping`, and no operation shows it, until its engine has ended it.
 """
 
 from __future__ import annotations
@@ -95,13 +95,13 @@ class Run(Struct, kw_only=True, omit_defaults=True):
     missing_since: float | None = None
     """Since when the engine does not know it."""
     lease: float = 0.0
-    """Until when one process hands it to an engine; 0 when nobody does. One that is over: it never said what it did."""
+    """Until when one process hands it to an engine; 0 where none does. A lease in the past ended without a result."""
     finished_on: str | None = None
     """The day on which its end was heard of, `2026-11-21`; its engine's clock may be wrong."""
     progress: JobProgress | None = None
     """What a step reported."""
     is_stopping: bool = False
-    """It was deleted, and its engine has not heard of that yet."""
+    """It was deleted, and its engine has not ended it yet."""
 
     @property
     def sources(self) -> list[int]:
@@ -120,7 +120,7 @@ class Run(Struct, kw_only=True, omit_defaults=True):
 
 
 def shown(run: Run) -> Job:
-    """A run as it is answered: before its engine has told a phase it counts as running (`spec/3` §12.5)."""
+    """A run as operations answer it."""
     nodes = [
         JobNode(
             id=node.id,

@@ -1,7 +1,7 @@
-"""Jobs: launching algorithms over media, and what becomes of the jobs (`spec/3` §§12.4, 12.5).
+"""Jobs: launching algorithms over media, and what becomes of the jobs.
 
-A launch stores its runs first, all of them, and hands them to their engine then: what was answered is not forgotten
-when a process dies or an engine is away, for whoever looks at a run that its engine has not got hands it over.
+A launch stores all its runs before it hands them to their engine. A run that was not handed over, because a process
+died or the engine was unavailable, is handed over by the next request that shows it, or by the schedule.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from chalicelib.resources.email import project_emails
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs.engines import kubernetes
-from chalicelib.resources.jobs.engines.base import Away, Refused
+from chalicelib.resources.jobs.engines.base import EngineUnavailable, WorkflowRefused
 from chalicelib.resources.jobs.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, RunNode, shown
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage import sealing
@@ -111,9 +111,13 @@ def start(
         namespace = (
             "default" if algorithms_service.engine_of(algorithm) is Engine.BATCH else kubernetes.namespace_in(document)
         )
-    except Refused as refusal:
+    except WorkflowRefused as refusal:
         raise BadInput(str(refusal)) from None
-    runs = [_run(project, caller.id, algorithm, gid, batch, spec, namespace) for batch in batches]
+    uids = _ordered_uuids(len(batches))
+    runs = [
+        _run(project, caller.id, algorithm, gid, uid, batch, spec, namespace)
+        for uid, batch in zip(uids, batches, strict=True)
+    ]
     sealed = sealing.seal(token.encode(), status_sync.PURPOSE)
     for run in runs:
         run.sealed = sealed
@@ -208,7 +212,7 @@ def output(run: Run, node: str | None, lines: int) -> JobLog:
     found = _step(run, node)
     try:
         said = status_sync.engine_of(run.cluster).output(run, found, lines)
-    except (Away, Refused) as failure:
+    except (EngineUnavailable, WorkflowRefused) as failure:
         raise Unavailable(str(failure)) from None
     return JobLog(uid=run.uid, node=found.id, task=found.task, status=found.status, log=found.log, lines=said)
 
@@ -297,8 +301,24 @@ def _batches(media: list[int], size: int) -> list[list[int]]:
     return batches
 
 
+def _ordered_uuids(count: int) -> list[str]:
+    """Random UUIDs of version 7, in ascending order: jobs of one launch begin in the same millisecond."""
+    moment = time.time_ns() // 1_000_000
+    return [
+        str(uuid.UUID(int=moment << 80 | 7 << 76 | number << 64 | 2 << 62 | secrets.randbits(62)))
+        for number in range(count)
+    ]
+
+
 def _run(
-    project: Project, user: int, algorithm: Algorithm, gid: str, media: list[int], spec: JobSpec, namespace: str
+    project: Project,
+    user: int,
+    algorithm: Algorithm,
+    gid: str,
+    uid: str,
+    media: list[int],
+    spec: JobSpec,
+    namespace: str,
 ) -> Run:
     slug = _NAME.sub("-", algorithm.name.lower()).strip("-")
     start = f"alg-{algorithm.id}-proj-{project.id}-usr-{user}"
@@ -306,7 +326,7 @@ def _run(
     name = f"{start}-name-{slug}"[:56].strip("-")
     return Run(
         id=f"{name}-{salt}",
-        uid=str(uuid.uuid4()),
+        uid=uid,
         gid=gid,
         project=project.id,
         organization=project.organization,
@@ -346,10 +366,10 @@ def _submit(runs: list[Run]) -> list[Run]:
     end = time.monotonic() + SUBMIT_SECONDS
     try:
         first = status_sync.submit(runs[0])
-    except Refused as refusal:
+    except WorkflowRefused as refusal:
         cleanup.forget(runs)
         raise BadInput(str(refusal)) from None
-    except Away as away:
+    except EngineUnavailable as away:
         return [msgspec.structs.replace(run, message=str(away)) for run in runs]
 
     def hand_over(run: Run) -> Run:
@@ -357,9 +377,9 @@ def _submit(runs: list[Run]) -> list[Run]:
             return run
         try:
             return status_sync.submit(run)
-        except Away as away:
+        except EngineUnavailable as away:
             return msgspec.structs.replace(run, message=str(away))
-        except Refused as refusal:
+        except WorkflowRefused as refusal:
             return status_sync.refuse(run, str(refusal))
 
     with ThreadPoolExecutor(_THREADS) as pool:

@@ -1,10 +1,9 @@
-"""How jobs stand: handing them over, asking engines in bounded time, keeping what they say, telling who waits by mail.
+"""Status sync of jobs: hand runs to engines, ask engines in bounded time, store their answers, send mails.
 
-`current` is for whoever looks at jobs, `sweep` for the schedule: mails go out and steps follow also when nobody looks.
-Both do the same.
+Requests that show jobs call `current`; the schedule calls `sweep`, so mails are sent and steps follow without requests.
 
-Who hands a run over holds its lease, which nobody gets of a run that was deleted; who ends a run waits for the lease
-(`job_removal`). So an engine never gets a run that is gone.
+A process that hands a run over holds its lease. A deleted run grants no lease, and a process that ends a run waits for
+the end of its lease (`cleanup`). So an engine never gets a run that is gone.
 """
 
 from __future__ import annotations
@@ -27,7 +26,14 @@ from chalicelib.core.resource import now
 from chalicelib.errors import LimnError, NotFound, Unavailable
 from chalicelib.queues import send_many
 from chalicelib.resources.email import project_emails
-from chalicelib.resources.jobs.engines.base import Away, Busy, Engine, Order, Refused, Standing
+from chalicelib.resources.jobs.engines.base import (
+    Engine,
+    EngineUnavailable,
+    HandOverInProgress,
+    RunStatus,
+    Submission,
+    WorkflowRefused,
+)
 from chalicelib.resources.jobs.engines.batch import Batch
 from chalicelib.resources.jobs.engines.kubernetes import Cluster
 from chalicelib.resources.jobs.runs import ACTIVE, FINAL, RUN, Run, RunNode
@@ -37,11 +43,11 @@ from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 
 PURPOSE = "job"
-"""What the token of a launcher is sealed for."""
+"""The purpose that the token of a launcher is sealed with."""
 ASK_SECONDS = 5.0
-"""How long engines are asked for one answer of the API."""
+"""Seconds for the engines within one request of the API."""
 LOST_SECONDS = 60.0
-"""How long an engine may not know a run before the run counts as lost."""
+"""Seconds after which a run that its engine does not know counts as lost."""
 LEASE_SECONDS = 30.0
 _OVER = 1.0
 """A lease that ended long ago."""
@@ -49,13 +55,13 @@ _THREADS = 8
 
 
 def engine_of(cluster: int | None) -> Engine:
-    """The engine of runs: of a cluster, or AWS Batch. Raises Refused where it cannot be used."""
+    """The engine of runs: of a cluster, or AWS Batch. Raises WorkflowRefused where it cannot be used."""
     if cluster is None:
         return Batch()
     try:
         return Cluster(records.get(JOB_CLUSTER, cluster))
     except NotFound:
-        raise Refused("The job cluster was deleted.") from None
+        raise WorkflowRefused("The job cluster was deleted.") from None
 
 
 def manifest_key(run: Run) -> ObjectKey:
@@ -64,7 +70,7 @@ def manifest_key(run: Run) -> ObjectKey:
 
 
 def parameters_of(run: Run) -> list[tuple[str, str]]:
-    """What a workflow is told (`spec/3` §12.4), the launcher's token among it."""
+    """The parameters of a workflow (docs/guides/algorithms.md), the launcher's token among them."""
     host = settings().public_url
     own = {
         "name": run.algorithm_name,
@@ -82,106 +88,117 @@ def parameters_of(run: Run) -> list[tuple[str, str]]:
 
 
 def submit(run: Run) -> Run:
-    """Hand a run to its engine. Raises Away, Refused."""
+    """Hand a run to its engine. Raises EngineUnavailable, WorkflowRefused."""
     try:
-        return _submitted(run, engine_of(run.cluster))
+        return _submit(run, engine_of(run.cluster))
     except LimnError as error:
-        raise Away(error.message) from error
+        raise EngineUnavailable(error.message) from error
 
 
 def refuse(run: Run, message: str) -> Run:
     """End a run that its engine will not run."""
-    return _keep(run, Standing(phase="Error", message=message, nodes=run.nodes))
+    return _store_status(run, RunStatus(phase="Error", message=message, nodes=run.nodes))
 
 
 def current(runs: Sequence[Run], seconds: float = ASK_SECONDS) -> list[Run]:
-    """Runs as they stand now, in the same order; as they stood, with a message, where their engine is away."""
+    """Runs with their status as it is now, in the same order.
+
+    Where the engine is unavailable they have the last known status and a message that says so.
+    """
     groups: defaultdict[int | None, list[Run]] = defaultdict(list)
     for run in runs:
         if not run.is_final and not run.is_stopping:
             groups[run.cluster].append(run)
     if not groups:
         return list(runs)
-    ask = partial(_asked, deadline=time.monotonic() + seconds)
+    ask = partial(_update_group, deadline=time.monotonic() + seconds)
     with ThreadPoolExecutor(min(_THREADS, len(groups))) as pool:
         found = {run.uid: run for part in pool.map(ask, groups.items()) for run in part}
     return [found.get(run.uid, run) for run in runs]
 
 
 def sweep(seconds: float) -> int:
-    """Bring every run that goes on up to date; how many there are."""
+    """Update every run that has not ended; the number of these."""
     runs = [run for run in records.linked(RUN, "active", ACTIVE) if not run.is_stopping]
     current(runs, seconds)
     return len(runs)
 
 
 def refresh(uid: str) -> None:
-    """Bring one run up to date, because its engine says that something happened."""
+    """Update one run, after an event of its engine."""
     try:
         current([records.get(RUN, uid)])
     except NotFound:
         return
 
 
-def _asked(group: tuple[int | None, list[Run]], deadline: float) -> list[Run]:
-    """Runs of one engine as they stand."""
+def _update_group(group: tuple[int | None, list[Run]], deadline: float) -> list[Run]:
+    """Update the runs of one engine."""
     cluster, runs = group
     leases = {run.uid: _Lease(run.uid) for run in runs if run.is_submitted}
     try:
         engine = engine_of(cluster)
         waiting = [run for run in runs if not run.is_submitted]
-        handed = [_handed_over(run, engine, deadline) for run in waiting]
+        handed = [_hand_over(run, engine, deadline) for run in waiting]
         submitted = [run for run in runs if run.is_submitted]
-        orders = [_order(run, leases[run.uid]) for run in submitted]
-        standings = engine.standings(orders, deadline) if submitted else {}
-    except (Away, LimnError) as away:
+        submissions = [_submission(run, leases[run.uid]) for run in submitted]
+        statuses = engine.statuses(submissions, deadline) if submitted else {}
+    except (EngineUnavailable, LimnError) as away:
         for lease in leases.values():
-            lease.let_go()
+            lease.release()
         message = away.message if isinstance(away, LimnError) else str(away)
         return [msgspec.structs.replace(run, message=message) for run in runs]
-    except Refused as refusal:
+    except WorkflowRefused as refusal:
         return [refuse(run, str(refusal)) for run in runs]
-    return handed + [_keep(run, standings[run.uid]) for run in submitted if run.uid in standings]
+    return handed + [_store_status(run, statuses[run.uid]) for run in submitted if run.uid in statuses]
 
 
-def _handed_over(run: Run, engine: Engine, deadline: float) -> Run:
+def _hand_over(run: Run, engine: Engine, deadline: float) -> Run:
     if time.monotonic() > deadline:
         return run
     try:
-        return _submitted(run, engine)
-    except Busy as busy:
+        return _submit(run, engine)
+    except HandOverInProgress as busy:
         return msgspec.structs.replace(run, message=str(busy))
-    except Refused as refusal:
+    except WorkflowRefused as refusal:
         return refuse(run, str(refusal))
 
 
-def _submitted(run: Run, engine: Engine) -> Run:
-    """Hand a run over and keep what its engine says. Raises Away, Refused, and errors of the stores."""
+def _submit(run: Run, engine: Engine) -> Run:
+    """Hand a run over and store the status that its engine reports.
+
+    Raises:
+        EngineUnavailable, WorkflowRefused, LimnError.
+    """
     lease = _Lease(run.uid)
     try:
-        return _keep(run, engine.submit(_order(run, lease)))
-    except (Away, LimnError):
-        lease.let_go()
+        return _store_status(run, engine.submit(_submission(run, lease)))
+    except (EngineUnavailable, LimnError):
+        lease.release()
         raise
 
 
-def _order(run: Run, lease: _Lease) -> Order:
+def _submission(run: Run, lease: _Lease) -> Submission:
     def document() -> dict[str, Any]:
         found: dict[str, Any] = msgspec.json.decode(objects.read(manifest_key(run)))
         return found
 
-    return Order(run=run, document=document, parameters=partial(parameters_of, run), claim=lease.take)
+    return Submission(run=run, document=document, parameters=partial(parameters_of, run), claim=lease.take)
 
 
 class _Lease:
-    """The right to hand a run over, which one process has at a time."""
+    """The right to hand a run over; one process holds it at a time."""
 
     def __init__(self, uid: str) -> None:
         self._uid = uid
         self._until = 0.0
 
     def take(self) -> tuple[Run, bool]:
-        """The run as it is, and whether another had the lease and never said what it did. Raises Busy, LimnError."""
+        """Take the lease: the run as it is, and whether an earlier lease ended without a result.
+
+        Raises:
+            HandOverInProgress, LimnError.
+        """
         was: list[float] = []
         moment = time.time()
 
@@ -193,12 +210,12 @@ class _Lease:
 
         after = records.edit(RUN, self._uid, take)
         if after.lease != moment + LEASE_SECONDS:
-            raise Busy("The job is being handed over.")
+            raise HandOverInProgress("The job is being handed over.")
         self._until = after.lease
         return after, was[0] > 0
 
-    def let_go(self) -> None:
-        """End it without a word of what was done: the next one has to find out, but need not wait."""
+    def release(self) -> None:
+        """End the lease without a result: the next process has to find out what was done, but need not wait."""
 
         def end(run: Run) -> Run | None:
             return msgspec.structs.replace(run, lease=_OVER) if run.lease == self._until else None
@@ -208,24 +225,24 @@ class _Lease:
                 records.edit(RUN, self._uid, end)
 
 
-def _keep(run: Run, standing: Standing | None) -> Run:
-    """Keep what an engine says of a run; None where it does not know it."""
+def _store_status(run: Run, status: RunStatus | None) -> Run:
+    """Store the status that an engine reports; None where the run is unknown to it."""
     moment = datetime.now(UTC).timestamp()
-    if _after(run, standing, moment) == run:
+    if _with_status(run, status, moment) == run:
         return run
 
     def change(current: Run) -> Run | None:
         if current.is_final:
             return None
         if current.is_stopping:
-            # who ends it must know what was handed over, and that no more will be
-            ends = standing is not None and standing.ends_claim
-            return msgspec.structs.replace(_after(current, standing, moment), active=ACTIVE) if ends else None
-        after = _after(current, standing, moment)
+            # the process that ends it must know what was handed over, and that nothing more will be
+            ends = status is not None and status.ends_claim
+            return msgspec.structs.replace(_with_status(current, status, moment), active=ACTIVE) if ends else None
+        after = _with_status(current, status, moment)
         try:
-            return _told(after)
+            return notify_launcher(after)
         except Unavailable:
-            return None  # it ends when its mail has gone out
+            return None  # the run ends once its mail is queued
 
     try:
         return records.edit(RUN, run.uid, change)
@@ -233,38 +250,38 @@ def _keep(run: Run, standing: Standing | None) -> Run:
         return run
 
 
-def _after(run: Run, standing: Standing | None, moment: float) -> Run:
-    if standing is None:
+def _with_status(run: Run, status: RunStatus | None, moment: float) -> Run:
+    if status is None:
         since = run.missing_since or moment
         if moment - since > LOST_SECONDS:
-            standing = Standing(phase="Error", message="Its engine does not know this job any more.", nodes=run.nodes)
+            status = RunStatus(phase="Error", message="Its engine does not know this job any more.", nodes=run.nodes)
         else:
             message = "Its engine does not know this job at the moment."
             return msgspec.structs.replace(run, missing_since=since, message=message)
-    final = standing.phase in FINAL
+    final = status.phase in FINAL
     handed = {node.id: node for node in run.nodes if node.job is not None}
     return msgspec.structs.replace(
         run,
-        phase=standing.phase,
-        message=standing.message,
-        start_time=standing.start_time or run.start_time,
-        stop_time=(standing.stop_time or now()) if final else None,
-        nodes=[_merged(node, handed) for node in standing.nodes],
+        phase=status.phase,
+        message=status.message,
+        start_time=status.start_time or run.start_time,
+        stop_time=(status.stop_time or now()) if final else None,
+        nodes=[_merged(node, handed) for node in status.nodes],
         is_submitted=True,
         missing_since=None,
-        lease=(_OVER if standing.leaves_doubt else 0.0) if standing.ends_claim else run.lease,
+        lease=(_OVER if status.leaves_doubt else 0.0) if status.ends_claim else run.lease,
         active=None if final else ACTIVE,
         finished_on=now()[:10] if final else None,
     )
 
 
 def _merged(node: RunNode, handed: dict[str, RunNode]) -> RunNode:
-    """A node as another process knows it, where this one had not heard of its being handed over."""
+    """A node as another process stored it, where that process handed it over in the meantime."""
     return handed.get(node.id, node) if node.job is None else node
 
 
-def _told(run: Run) -> Run:
-    """Tell who is to be told that a run ended; the id of the mail is the job's, so that it is sent once.
+def notify_launcher(run: Run) -> Run:
+    """Send the mail about the end of a run. The id of the mail is that of the job, so it is sent once.
 
     Raises:
         Unavailable: the queue does not take the mail now.

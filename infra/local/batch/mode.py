@@ -1,7 +1,7 @@
 """What runs the steps of jobs on this machine: `LIMN_JOBS=auto|docker|podman|process|off`.
 
 `auto` takes Docker or Podman where one answers, and processes otherwise. Processes are the user's own, so they are run
-only while the stack listens on loopback: whoever reached it from outside could run programs here.
+only while the stack listens on loopback: a caller from outside could otherwise run programs here.
 """
 
 from __future__ import annotations

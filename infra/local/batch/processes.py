@@ -7,6 +7,7 @@ own folder: their paths are replaced in its command, its environment and its scr
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -79,15 +80,7 @@ class Processes:
             "readable": self._readable,
         }
         launcher = [sys.executable, "-I", "-S", launch_step.__file__, json.dumps(plan)]
-        process = subprocess.Popen(  # noqa: S603 the step's command is what is to be run
-            launcher,
-            cwd=home,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        process = _start(launcher, home, environment)
         try:
             reason = follow(process, step, log, stop, lambda: _excess(process.pid, step))
         finally:
@@ -118,6 +111,26 @@ class Processes:
             **{name: _mapped(value, step) for name, value in step.environment.items()},
             MARK: f"{self._owner}:{step.id}",
         }
+
+
+def _start(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start a process, tried again where the machine has no room for one more."""
+    for pause in (0.2, 1.0, 5.0, None):
+        try:
+            return subprocess.Popen(  # noqa: S603 the step's command is what is to be run
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as failure:
+            if pause is None or failure.errno not in (errno.EAGAIN, errno.ENOMEM):
+                raise
+            time.sleep(pause)
+    raise AssertionError("the last try raises")
 
 
 def _kill_marked(mark: str) -> None:

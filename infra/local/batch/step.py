@@ -130,7 +130,9 @@ def size_of(folder: Path) -> int:
 
 def _read(pipe: int, log: Log, patience: float, most: int = 16 * _BLOCK) -> bool:
     """Read what is there; False where nothing more will come."""
-    if not select.select([pipe], [], [], patience)[0]:
+    poller = select.poll()  # not select.select, which takes no descriptor above 1,023
+    poller.register(pipe, select.POLLIN)
+    if not poller.poll(patience * 1000):
         return True
     done = 0
     while done < most:

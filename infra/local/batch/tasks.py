@@ -11,6 +11,7 @@ import shutil
 import stat
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -69,7 +70,8 @@ def remove(folder: Path) -> None:
         parent = os.path.dirname(path)  # noqa: PTH120
         for place in (parent, path):
             if not os.path.islink(place) and os.path.isdir(place):  # noqa: PTH112, PTH114
-                os.chmod(place, stat.S_IRWXU)  # noqa: PTH101
+                with suppress(OSError):
+                    os.chmod(place, stat.S_IRWXU)  # noqa: PTH101
         if os.path.lexists(path):
             try:
                 action(path)

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from chalicelib.resources.jobs.engines import batch, batch_jobs
-from chalicelib.resources.jobs.engines.base import Away
+from chalicelib.resources.jobs.engines.base import EngineUnavailable
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
@@ -320,7 +320,7 @@ class TestWhatStepsPutOut:
 class TestWhatBatchSays:
     def test_away_while_launching_and_later_back(self, api, project, told, monkeypatch):
         def away(operation, **_):
-            raise Away("AWS Batch does not answer (EndpointConnectionError).")
+            raise EngineUnavailable("AWS Batch does not answer (EndpointConnectionError).")
 
         call = batch._call
         monkeypatch.setattr(batch, "_call", away)

@@ -15,7 +15,7 @@ import yaml
 
 from chalicelib.core.integrations import JobCluster
 from chalicelib.resources.jobs.engines import kubernetes
-from chalicelib.resources.jobs.engines.base import Away, Order, Refused
+from chalicelib.resources.jobs.engines.base import EngineUnavailable, Submission, WorkflowRefused
 from chalicelib.resources.jobs.runs import Run
 from chalicelib.settings import settings
 from chalicelib.storage import sealing
@@ -60,21 +60,21 @@ class TestWhatIsSent:
 
     def test_a_namespace_must_be_one(self):
         assert kubernetes.namespace_in({"metadata": {"namespace": "argo"}}) == "argo"
-        with pytest.raises(Refused):
+        with pytest.raises(WorkflowRefused):
             kubernetes.namespace_in({"metadata": {"namespace": "../kube-system"}})
 
 
 class TestWhatIsRead:
     def test_a_workflow_without_status_runs(self):
-        assert kubernetes.standing_of({"metadata": {}}).phase == "Running"
+        assert kubernetes.status_of({"metadata": {}}).phase == "Running"
 
     @pytest.mark.parametrize("status", [7, {"nodes": 7}, {"nodes": {"a": 7}}, {"compressedNodes": "!"}])
     def test_what_is_none_is_an_error_of_a_known_kind(self, status):
         with pytest.raises((TypeError, ValueError, AttributeError)):
-            kubernetes.standing_of({"status": status})
+            kubernetes.status_of({"status": status})
 
     def test_unknown_phases_and_times_do_no_harm(self):
-        found = kubernetes.standing_of({"status": {"phase": "Dancing", "startedAt": "yesterday"}})
+        found = kubernetes.status_of({"status": {"phase": "Dancing", "startedAt": "yesterday"}})
         assert (found.phase, found.start_time) == ("Running", None)
 
 
@@ -86,7 +86,7 @@ class TestCertificates:
 
     @pytest.mark.parametrize("text", ["nonsense", "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----", "é"])
     def test_what_is_none_is_refused(self, text):
-        with pytest.raises(Refused):
+        with pytest.raises(WorkflowRefused):
             kubernetes._context(text)
 
 
@@ -129,8 +129,8 @@ class TestHosts:
             listening.listen()
             listening.settimeout(0.2)
             port = listening.getsockname()[1]
-            with pytest.raises(Away) as refused:
-                engine("localhost", port).standings([order()], time.monotonic() + 5)
+            with pytest.raises(EngineUnavailable) as refused:
+                engine("localhost", port).statuses([order()], time.monotonic() + 5)
             with pytest.raises(TimeoutError):
                 listening.accept()
         assert "cannot be used at the moment" in str(refused.value)
@@ -146,8 +146,8 @@ class TestHosts:
                 monkeypatch.setenv("LIMN_SERVICE_ORIGINS", allowed)
                 settings.cache_clear()
                 for port in ports:
-                    with pytest.raises(Away) as away:
-                        engine("127.0.0.1", port).standings([order()], time.monotonic() + 0.5)
+                    with pytest.raises(EngineUnavailable) as away:
+                        engine("127.0.0.1", port).statuses([order()], time.monotonic() + 0.5)
                     sentences.add(str(away.value))
         monkeypatch.undo()
         settings.cache_clear()
@@ -170,5 +170,5 @@ def engine(host: str, port: int) -> kubernetes.Cluster:
     return kubernetes.Cluster(JobCluster(id=1, organization=1, name="c", host=host, port=port, sealed=sealed))
 
 
-def order() -> Order:
-    return Order(run=run(), document=dict, parameters=list, claim=lambda: (run(), False))
+def order() -> Submission:
+    return Submission(run=run(), document=dict, parameters=list, claim=lambda: (run(), False))

@@ -40,7 +40,8 @@ class TestLaunch:
         assert said["id"] == said["uid"] == [job["uid"] for job in said["object"]]
         assert [job["media_ids"] for job in said["object"]] == [[1, 2, 3], [4, 5, 6], [7, 8, 9], [10]]
         assert {job["gid"] for job in said["object"]} == {said["gid"]}
-        assert {uuid.UUID(text).version for text in [*said["uid"], said["gid"]]} == {1}
+        assert [uuid.UUID(text).version for text in [*said["uid"], said["gid"]]] == [7, 7, 7, 7, 4]
+        assert sorted(said["uid"]) == said["uid"]
         told = parameters(cluster.one(said["uid"][1]))
         assert told["media_ids"] == "4,5,6"
         assert (told["uid"], told["gid"]) == (said["uid"][1], said["gid"])

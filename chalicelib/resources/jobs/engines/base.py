@@ -1,7 +1,7 @@
 """The interface of engines.
 
-An engine may be away, slow, or talk nonsense: it then raises `Away`, in bounded time, and whoever asks goes on with
-what is known. What it refuses for good is `Refused`.
+An engine that does not answer, answers too slowly or answers what cannot be read raises `EngineUnavailable` in bounded
+time; the caller continues with the last known status. What an engine will never run raises `WorkflowRefused`.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from chalicelib.core.resource import Timestamp
 from chalicelib.resources.jobs.runs import Run, RunNode
 
 
-class Away(Exception):
-    """The engine does not answer, or not in a way that can be understood. Asking later may help."""
+class EngineUnavailable(Exception):
+    """The engine does not answer, or its answer cannot be read. A later attempt may succeed."""
 
 
-class Busy(Away):
-    """Another process hands this run over at the moment."""
+class HandOverInProgress(EngineUnavailable):
+    """Another process is handing this run over."""
 
 
-class Refused(Exception):
-    """The engine will not run this, and says why."""
+class WorkflowRefused(Exception):
+    """The engine will not run this; the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
-    """How a run stands."""
+class RunStatus:
+    """The status of a run as its engine reports it."""
 
     phase: str
     message: str | None = None
@@ -42,16 +42,16 @@ class Standing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
-    """A run with what an engine needs of it, read when it is needed.
+class Submission:
+    """A run with what an engine needs of it, read on demand.
 
     Attributes:
         run: the run.
         document: reads its manifest.
         parameters: opens its parameters, the launcher's token among them.
         claim: makes this process the only one that hands the run or nodes of it to the engine for a while. The run as
-            it is then, and whether another had claimed it and never said what it did. Raises Busy where another has it,
-            or it was deleted.
+            it is then, and whether an earlier claim ended without a result. Raises HandOverInProgress where another
+            process holds the claim, or the run was deleted.
     """
 
     run: Run
@@ -61,27 +61,31 @@ class Order:
 
 
 class Engine(Protocol):
-    """What runs workflows."""
+    """An engine of workflows."""
 
-    def submit(self, order: Order) -> Standing:
-        """Start a run, with a claim; one that was started already is no error. Raises Away, Refused."""
+    def submit(self, submission: Submission) -> RunStatus:
+        """Start a run, with a claim. Starting it again is not an error.
 
-    def standings(self, orders: Sequence[Order], deadline: float) -> Mapping[str, Standing | None]:
-        """How runs stand, by uid; None for one it does not know. Those it had no time for are left out.
+        Raises:
+            EngineUnavailable, WorkflowRefused.
+        """
+
+    def statuses(self, submissions: Sequence[Submission], deadline: float) -> Mapping[str, RunStatus | None]:
+        """The status of runs by uid; None for a run that is unknown. Runs that there was no time for are left out.
 
         Args:
-            orders: runs that were submitted.
+            submissions: runs that were submitted.
             deadline: of `time.monotonic`.
 
         Raises:
-            Away.
+            EngineUnavailable.
         """
 
     def stop(self, run: Run) -> None:
-        """End a run and forget it; one it does not know is no error. Raises Away."""
+        """End a run and forget it. A run that is unknown is not an error. Raises EngineUnavailable."""
 
     def output(self, run: Run, node: RunNode, lines: int) -> list[str]:
-        """The last lines that a step printed; none where it has not begun. Raises Away."""
+        """The last lines that a step printed; none where it has not begun. Raises EngineUnavailable."""
 
 
 LONGEST_LINE = 2_000
@@ -110,7 +114,7 @@ def with_output(message: str, engine: Engine, run: Run, nodes: Sequence[RunNode]
         return message
     try:
         lines = engine.output(run, failed, MESSAGE_LINES)
-    except (Away, Refused):
+    except (EngineUnavailable, WorkflowRefused):
         return message
     said = "\n".join(line[:LONGEST_MESSAGE] for line in lines)[-LONGEST_MESSAGE:]
     return f"{message}\n{said}".strip()

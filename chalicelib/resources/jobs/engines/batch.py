@@ -1,8 +1,8 @@
 """AWS Batch on Fargate: the nodes of a workflow as jobs that wait for each other.
 
-A node is handed to Batch as soon as all that it is given is known; what it waits for, Batch waits for. Where a workflow
-does not use what its steps put out, all of it is handed over at once. Otherwise the rest follows when somebody asks: a
-caller, the schedule, or Batch itself through its events.
+A node is submitted once its inputs are known, with dependencies on the jobs that it waits for. A workflow that uses no
+outputs of its steps is submitted as a whole. Otherwise the rest follows when a request, the schedule or an event of
+Batch updates the run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,15 @@ from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import Timestamp, timestamp
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.jobs.engines import batch_jobs
-from chalicelib.resources.jobs.engines.base import Away, Busy, Order, Refused, Standing, bounded, with_output
+from chalicelib.resources.jobs.engines.base import (
+    EngineUnavailable,
+    HandOverInProgress,
+    RunStatus,
+    Submission,
+    WorkflowRefused,
+    bounded,
+    with_output,
+)
 from chalicelib.resources.jobs.runs import Run, RunNode
 from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
@@ -80,33 +88,38 @@ class Batch:
 
     def __init__(self) -> None:
         if not settings().job_queue:
-            raise Refused(
+            raise WorkflowRefused(
                 "This deployment has no AWS Batch queue: register the algorithm with a job cluster, or have the "
                 "operator deploy infra/batch.yaml."
             )
 
-    def submit(self, order: Order) -> Standing:
+    def submit(self, submission: Submission) -> RunStatus:
         """Hand over what is ready of a run."""
-        run, is_doubtful = order.claim()
+        run, is_doubtful = submission.claim()
         try:
-            graph = _expanded(run, order, {})
+            graph = _expand(run, submission, {})
             known = {node.id: node for node in run.nodes}
             nodes, in_doubt = _hand_over(run, graph, known, is_doubtful=is_doubtful)
         except BadInput as error:
-            raise Refused(error.message) from None
-        return Standing(phase=RUNNING, nodes=_shown(graph, nodes), ends_claim=True, leaves_doubt=in_doubt)
+            raise WorkflowRefused(error.message) from None
+        return RunStatus(phase=RUNNING, nodes=_stored_nodes(graph, nodes), ends_claim=True, leaves_doubt=in_doubt)
 
-    def standings(self, orders: Sequence[Order], deadline: float) -> Mapping[str, Standing | None]:
-        """How runs stand; what has become ready is handed over."""
-        asked = [node.job for order in orders for node in order.run.nodes if node.job and node.status not in FINISHED]
-        jobs = _described(asked)
-        found: dict[str, Standing | None] = {}
-        for order in orders:
+    def statuses(self, submissions: Sequence[Submission], deadline: float) -> Mapping[str, RunStatus | None]:
+        """The status of runs; nodes that became ready are handed over."""
+        asked = [
+            node.job
+            for submission in submissions
+            for node in submission.run.nodes
+            if node.job and node.status not in FINISHED
+        ]
+        jobs = _describe(asked)
+        found: dict[str, RunStatus | None] = {}
+        for submission in submissions:
             if found and time.monotonic() > deadline:
                 break
             try:
-                found[order.run.uid] = self._standing(order, jobs)
-            except Busy:
+                found[submission.run.uid] = self._status(submission, jobs)
+            except HandOverInProgress:
                 continue
         return found
 
@@ -114,7 +127,7 @@ class Batch:
         """End all jobs of a run."""
         doomed = {node.job for node in run.nodes if node.job and node.status not in FINISHED}
         if run.lease:
-            doomed |= _found(batch_jobs.names_of(run))
+            doomed |= _list_jobs(batch_jobs.names_of(run))
         for job in sorted(doomed):
             _call("terminate_job", jobId=job, reason="The job was deleted.")
 
@@ -131,34 +144,40 @@ class Batch:
         except ClientError as failure:
             if failure.response["Error"]["Code"] == "ResourceNotFoundException":
                 return []
-            raise Away(f"CloudWatch Logs does not answer ({failure.response['Error']['Code']}).") from failure
+            raise EngineUnavailable(
+                f"CloudWatch Logs does not answer ({failure.response['Error']['Code']})."
+            ) from failure
         except (BotoCoreError, KeyError, TypeError) as failure:
-            raise Away(f"CloudWatch Logs does not answer ({type(failure).__name__}).") from failure
+            raise EngineUnavailable(f"CloudWatch Logs does not answer ({type(failure).__name__}).") from failure
 
-    def _standing(self, order: Order, jobs: Mapping[str, dict[str, Any]]) -> Standing | None:
-        """How one run stands; None where Batch does not know a job of it. Raises Busy where another hands it over."""
-        run = order.run
+    def _status(self, submission: Submission, jobs: Mapping[str, dict[str, Any]]) -> RunStatus | None:
+        """The status of one run; None where Batch does not know a job of it.
+
+        Raises:
+            HandOverInProgress: another process hands it over.
+        """
+        run = submission.run
         known = {node.id: node for node in run.nodes}
         for node in run.nodes:
             if node.job and node.status not in FINISHED:
                 if node.job not in jobs:
                     return None
-                known[node.id] = _seen(node, jobs[node.job])
+                known[node.id] = _with_job(node, jobs[node.job])
         ends_claim = leaves_doubt = False
         try:
             results = {number: _result(node) for number, node in known.items() if node.job}
-            graph = _expanded(run, order, results)
+            graph = _expand(run, submission, results)
             _read_outputs(run, graph, known)
-            graph = _expanded(run, order, {number: _result(node) for number, node in known.items() if node.job})
+            graph = _expand(run, submission, {number: _result(node) for number, node in known.items() if node.job})
             if any(_may_go(node, known) for node in graph.nodes.values()):
-                claimed, is_doubtful = order.claim()
+                claimed, is_doubtful = submission.claim()
                 ends_claim = True
                 known |= {node.id: node for node in claimed.nodes if node.job and not _is_handed(known.get(node.id))}
                 known, leaves_doubt = _hand_over(run, graph, known, is_doubtful=is_doubtful)
-        except (BadInput, Refused) as error:
+        except (BadInput, WorkflowRefused) as error:
             self.stop(msgspec.structs.replace(run, nodes=list(known.values())))
-            return Standing(phase=ERROR, message=str(error), nodes=list(known.values()), ends_claim=True)
-        nodes = _shown(graph, known)
+            return RunStatus(phase=ERROR, message=str(error), nodes=list(known.values()), ends_claim=True)
+        nodes = _stored_nodes(graph, known)
         phase = graph.phase or (RUNNING if any(node.status != PENDING for node in nodes[1:]) else PENDING)
         message = next(
             (f"{node.task}: {node.message}" for node in nodes if node.status == FAILED and node.message), None
@@ -167,7 +186,7 @@ class Batch:
             message = with_output(message or "", self, run, nodes) or None
         starts = [node.start_time for node in nodes if node.start_time]
         stops = [node.stop_time for node in nodes if node.stop_time]
-        return Standing(
+        return RunStatus(
             phase=FAILED if phase in FINISHED and phase not in (SUCCEEDED, ERROR) else phase,
             message=message,
             start_time=min(starts, default=None),
@@ -178,9 +197,9 @@ class Batch:
         )
 
 
-def _expanded(run: Run, order: Order, results: Mapping[str, Result]) -> Graph:
-    workflow = manifests.workflow(order.document())
-    arguments = expansion.arguments_of(workflow, order.parameters())
+def _expand(run: Run, submission: Submission, results: Mapping[str, Result]) -> Graph:
+    workflow = manifests.workflow(submission.document())
+    arguments = expansion.arguments_of(workflow, submission.parameters())
     return expansion.expand(workflow, arguments, results, name=run.id, uid=run.uid)
 
 
@@ -215,8 +234,8 @@ def _hand_over(
             break
         needs = [known[need].job for need in node.needs if known[need].status != SUCCEEDED]
         try:
-            job = (_find(run, node) if is_doubtful else None) or _submitted(run, node, needs)
-        except Away:
+            job = (_find(run, node) if is_doubtful else None) or _submit_job(run, node, needs)
+        except EngineUnavailable:
             if not any(item.job for item in known.values()):
                 raise
             return known, True
@@ -224,7 +243,7 @@ def _hand_over(
     return known, False
 
 
-def _submitted(run: Run, node: Node, needs: Iterable[str | None]) -> str:
+def _submit_job(run: Run, node: Node, needs: Iterable[str | None]) -> str:
     made = batch_jobs.job_of(run, node)
     for key, body in made.files.items():
         objects.write(key, body)
@@ -232,7 +251,7 @@ def _submitted(run: Run, node: Node, needs: Iterable[str | None]) -> str:
         "submit_job",
         jobName=made.name,
         jobQueue=settings().job_queue,
-        jobDefinition=_registered(made.definition),
+        jobDefinition=_ensure_definition(made.definition),
         dependsOn=[{"jobId": job} for job in needs],
         tags={"limn:project": str(run.project), "limn:job": run.uid},
         propagateTags=True,
@@ -242,7 +261,7 @@ def _submitted(run: Run, node: Node, needs: Iterable[str | None]) -> str:
     return str(answer["jobId"])
 
 
-def _registered(definition: dict[str, Any]) -> str:
+def _ensure_definition(definition: dict[str, Any]) -> str:
     """The name of a definition that is there: names tell contents apart."""
     name = definition["jobDefinitionName"]
     if name not in _definitions:
@@ -258,10 +277,10 @@ _definitions: set[str] = set()
 
 def _find(run: Run, node: Node) -> str | None:
     """The job of a node that a process handed over without being able to say so."""
-    return next(iter(_found(batch_jobs.name_of(run, node))), None)
+    return next(iter(_list_jobs(batch_jobs.name_of(run, node))), None)
 
 
-def _found(name: str) -> set[str]:
+def _list_jobs(name: str) -> set[str]:
     """The jobs of a name, or of all that begin with what is before its `*`."""
     filters = [{"name": "JOB_NAME", "values": [name]}]
     more: dict[str, Any] = {}
@@ -274,7 +293,7 @@ def _found(name: str) -> set[str]:
         more = {"nextToken": answer["nextToken"]}
 
 
-def _described(numbers: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _describe(numbers: Sequence[str]) -> dict[str, dict[str, Any]]:
     found = {}
     for start in range(0, len(numbers), AT_ONCE):
         for job in _call("describe_jobs", jobs=list(numbers[start : start + AT_ONCE]))["jobs"]:
@@ -282,7 +301,7 @@ def _described(numbers: Sequence[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _seen(node: RunNode, job: Mapping[str, Any]) -> RunNode:
+def _with_job(node: RunNode, job: Mapping[str, Any]) -> RunNode:
     """A node as its job stands."""
     return RunNode(
         id=node.id,
@@ -355,7 +374,7 @@ def _read(key: ObjectKey, default: str | None) -> str | None:
         return default
 
 
-def _shown(graph: Graph, known: Mapping[str, RunNode]) -> list[RunNode]:
+def _stored_nodes(graph: Graph, known: Mapping[str, RunNode]) -> list[RunNode]:
     """The nodes of a graph as they are kept."""
     nodes = []
     for node in graph.nodes.values():
@@ -379,20 +398,22 @@ def _moment(milliseconds: object) -> Timestamp | None:
 
 
 def _call(operation: str, **more: Any) -> dict[str, Any]:
-    """Batch's answer to a call. Raises Refused, Away; also Away where it is none."""
+    """Batch's answer to a call. Raises WorkflowRefused, EngineUnavailable; also EngineUnavailable where it is none."""
     try:
         asked = client(once=True) if operation == "submit_job" else client()
         answer: dict[str, Any] = getattr(asked, operation)(**more)
     except ClientError as failure:
         code = failure.response["Error"]["Code"]
         if code in _REFUSED:
-            raise Refused(f"AWS Batch refuses: {failure.response['Error'].get('Message', code)[:300]}") from failure
-        raise Away(f"AWS Batch does not answer ({code}).") from failure
+            raise WorkflowRefused(
+                f"AWS Batch refuses: {failure.response['Error'].get('Message', code)[:300]}"
+            ) from failure
+        raise EngineUnavailable(f"AWS Batch does not answer ({code}).") from failure
     except BotoCoreError as failure:
-        raise Away(f"AWS Batch does not answer ({type(failure).__name__}).") from failure
+        raise EngineUnavailable(f"AWS Batch does not answer ({type(failure).__name__}).") from failure
     except (AttributeError, KeyError, TypeError, ValueError) as failure:
         # botocore reads what it expects, whatever came
-        raise Away("AWS Batch answers with something that cannot be read.") from failure
+        raise EngineUnavailable("AWS Batch answers with something that cannot be read.") from failure
     if _ANSWERS.get(operation, "ResponseMetadata") not in answer:
-        raise Away("AWS Batch answers with something else than was asked.")
+        raise EngineUnavailable("AWS Batch answers with something else than was asked.")
     return answer

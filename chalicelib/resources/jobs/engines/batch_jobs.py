@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.core.object_keys import ObjectKey
-from chalicelib.resources.jobs.engines.base import Refused
+from chalicelib.resources.jobs.engines.base import WorkflowRefused
 from chalicelib.resources.jobs.runs import Run
 from chalicelib.settings import settings
 from chalicelib.workflows.manifests import Container
@@ -55,7 +55,7 @@ class BatchJob:
 
 
 def job_of(run: Run, node: Node) -> BatchJob:
-    """The job of a ready node. Raises Refused where Batch cannot run it."""
+    """The job of a ready node. Raises WorkflowRefused where Batch cannot run it."""
     container = node.container
     if container is None:
         raise AssertionError("the node is not ready")
@@ -74,13 +74,13 @@ def job_of(run: Run, node: Node) -> BatchJob:
     ]
     if node.keeps_text:
         if not container.command:
-            raise Refused(f"{node.task}: what it prints is used, so it needs a command.")
+            raise WorkflowRefused(f"{node.task}: what it prints is used, so it needs a command.")
         outgoing.append((f"{_OWN}/{TEXT}", key_of(run, node.id, TEXT), False))
         command = ["sh", "-c", _SHARE, "sh", *command]
     environment = [{"name": item.name, "value": item.value or ""} for item in container.env]
     own = {**({"command": command} if command else {}), **({"environment": environment} if environment else {})}
     if len(json.dumps(own)) > LARGEST_OVERRIDES:
-        raise Refused(
+        raise WorkflowRefused(
             f"{node.task}: its command is longer than AWS Batch takes; give it fewer media with files_per_job."
         )
     sizes = _requirements(node, container)
@@ -112,7 +112,7 @@ def uid_in(name: str) -> str | None:
 
 
 def key_of(run: Run, node: str, name: str) -> ObjectKey:
-    """Where a file of a node lies: nobody finds it who does not know the run, for its jobs share a role with others."""
+    """Where a file of a node lies: the key cannot be guessed without the run, because jobs share a role."""
     secret = hashlib.sha256(f"{run.sealed}|{run.uid}".encode()).hexdigest()[:32]
     number = hashlib.sha256(f"{node}|{name}".encode()).hexdigest()[:16]
     return run.folder + f"{secret}-{number}"
@@ -198,7 +198,7 @@ def _source(run: Run, node: Node, other: str, name: str, text: str | None, files
 
 
 def _requirements(node: Node, container: Container) -> list[dict[str, str]]:
-    """The smallest size that Fargate has for what a container asks for. Raises Refused where there is none."""
+    """The smallest size that Fargate has for what a container asks for. Raises WorkflowRefused where there is none."""
     asked = container.resources
     wanted = {**(asked.requests if asked else {}), **(asked.limits if asked else {})}
     processors = _quantity(node, "cpu", wanted.get("cpu", "0.25"))
@@ -207,7 +207,7 @@ def _requirements(node: Node, container: Container) -> list[dict[str, str]]:
         size = next((size for size in sizes if size >= memory), None)
         if count >= processors and size is not None:
             return [{"type": "VCPU", "value": f"{count:g}"}, {"type": "MEMORY", "value": str(size)}]
-    raise Refused(f"{node.task}: AWS Batch has no size with {processors:g} processors and {memory:.0f} MiB.")
+    raise WorkflowRefused(f"{node.task}: AWS Batch has no size with {processors:g} processors and {memory:.0f} MiB.")
 
 
 def _quantity(node: Node, name: str, value: str | float) -> float:
@@ -221,4 +221,4 @@ def _quantity(node: Node, name: str, value: str | float) -> float:
     try:
         return float(text) * scale
     except ValueError:
-        raise Refused(f"{node.task}: resources: {name} {value!r} is no quantity.") from None
+        raise WorkflowRefused(f"{node.task}: resources: {name} {value!r} is no quantity.") from None

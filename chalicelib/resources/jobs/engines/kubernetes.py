@@ -1,7 +1,8 @@
 """Job clusters: Argo Workflows through the Kubernetes API.
 
-A workflow is one resource: created, listed by our labels, deleted. The connection trusts the certificate that was
-registered with the cluster and nothing else; every answer is bounded in time and size, for the cluster is not ours.
+A workflow is one resource: created, listed by our labels, deleted. A connection goes to an address that the guard
+(`storage/outbound`) judged, and trusts only the certificate that was registered with the cluster. Answers are bounded
+in time and size. All failures of a connection are reported by one sentence.
 """
 
 from __future__ import annotations
@@ -27,7 +28,14 @@ from chalicelib.core.integrations import JobCluster
 from chalicelib.core.origins import Address
 from chalicelib.core.resource import Timestamp, timestamp
 from chalicelib.errors import Forbidden
-from chalicelib.resources.jobs.engines.base import Away, Order, Refused, Standing, bounded, with_output
+from chalicelib.resources.jobs.engines.base import (
+    EngineUnavailable,
+    RunStatus,
+    Submission,
+    WorkflowRefused,
+    bounded,
+    with_output,
+)
 from chalicelib.resources.jobs.runs import Run, RunNode
 from chalicelib.storage import outbound, sealing
 
@@ -60,28 +68,28 @@ class Cluster:
         self._connections: urllib3.HTTPSConnectionPool | None = None
         self._headers = {"Authorization": f"Bearer {secrets['token'].strip()}", "Accept": "application/json"}
         if not secrets["token"].strip().isprintable():
-            raise Refused("The token of the job cluster is malformed.")
+            raise WorkflowRefused("The token of the job cluster is malformed.")
 
-    def submit(self, order: Order) -> Standing:
+    def submit(self, submission: Submission) -> RunStatus:
         """Create the workflow of a run."""
-        run, _ = order.claim()
-        resource = workflow_of(run, order.document(), order.parameters())
+        run, _ = submission.claim()
+        resource = workflow_of(run, submission.document(), submission.parameters())
         body = msgspec.json.encode(resource)
         status, answer = self._ask("POST", _path(resource["metadata"]["namespace"]), body)
         if status in (_OK, _CREATED, _ACCEPTED, _CONFLICT):
-            return Standing(phase="Running", ends_claim=True)
+            return RunStatus(phase="Running", ends_claim=True)
         if status in _REFUSALS:
             if not _message(answer):
                 raise self._away()
-            raise Refused(f"The job cluster {self._name} refuses the workflow: {_message(answer)}")
+            raise WorkflowRefused(f"The job cluster {self._name} refuses the workflow: {_message(answer)}")
         raise self._away()
 
-    def standings(self, orders: Sequence[Order], deadline: float) -> Mapping[str, Standing | None]:
+    def statuses(self, submissions: Sequence[Submission], deadline: float) -> Mapping[str, RunStatus | None]:
         """How workflows stand, by their uids."""
-        found: dict[str, Standing | None] = {}
+        found: dict[str, RunStatus | None] = {}
         spaces: dict[str, list[str]] = {}
-        for order in orders:
-            spaces.setdefault(order.run.namespace, []).append(order.run.uid)
+        for submission in submissions:
+            spaces.setdefault(submission.run.namespace, []).append(submission.run.uid)
         for namespace, uids in spaces.items():
             for start in range(0, len(uids), AT_ONCE):
                 if found and time.monotonic() > deadline:
@@ -89,11 +97,11 @@ class Cluster:
                 asked = uids[start : start + AT_ONCE]
                 items = self._list(namespace, asked, deadline)
                 found |= {uid: items.get(uid) for uid in asked}
-        for order in orders:
-            standing = found.get(order.run.uid)
-            if standing is not None and standing.phase in ("Failed", "Error") and time.monotonic() < deadline:
-                message = with_output(standing.message or "", self, order.run, standing.nodes)
-                found[order.run.uid] = replace(standing, message=message or None)
+        for submission in submissions:
+            run_status = found.get(submission.run.uid)
+            if run_status is not None and run_status.phase in ("Failed", "Error") and time.monotonic() < deadline:
+                message = with_output(run_status.message or "", self, submission.run, run_status.nodes)
+                found[submission.run.uid] = replace(run_status, message=message or None)
         return found
 
     def stop(self, run: Run) -> None:
@@ -103,7 +111,7 @@ class Cluster:
         if status not in (_OK, _ACCEPTED, _NOT_FOUND):
             raise self._away(answer)
 
-    def _list(self, namespace: str, uids: list[str], deadline: float) -> dict[str, Standing]:
+    def _list(self, namespace: str, uids: list[str], deadline: float) -> dict[str, RunStatus]:
         query = urlencode({"labelSelector": f"limn-uid in ({','.join(uids)})", "limit": AT_ONCE})
         seconds = max(0.5, min(ANSWER_SECONDS, deadline - time.monotonic()))
         status, answer = self._ask("GET", f"{_path(namespace)}?{query}", seconds=seconds)
@@ -116,7 +124,7 @@ class Cluster:
         for item in items:
             try:
                 uid = item["metadata"]["labels"]["limn-uid"]
-                found[uid] = standing_of(item)
+                found[uid] = status_of(item)
             except (KeyError, TypeError, AttributeError, ValueError) as error:
                 raise self._away() from error
         return found
@@ -141,16 +149,18 @@ class Cluster:
             return []
         return bounded(data.decode(errors="replace").splitlines()[-lines:])
 
-    def _away(self, answer: Any = None) -> Away:
+    def _away(self, answer: Any = None) -> EngineUnavailable:
         """The one sentence for every failure: what is there, and whether anything is, does not show in it.
 
         What a Kubernetes API says of itself is added.
         """
         said = _message(answer)
-        return Away(f"The job cluster {self._name} cannot be used at the moment{f': {said}' if said else '.'}")
+        return EngineUnavailable(
+            f"The job cluster {self._name} cannot be used at the moment{f': {said}' if said else '.'}"
+        )
 
     def _ask(self, method: str, path: str, body: bytes | None = None, seconds: float | None = None) -> tuple[int, Any]:
-        """Status and decoded body of one request. Raises Away within `seconds`, or ANSWER_SECONDS."""
+        """Status and decoded body of one request. Raises EngineUnavailable within `seconds`, or ANSWER_SECONDS."""
         status, data = self._send(method, path, body, seconds)
         try:
             return status, json.loads(data) if data.strip() else {}
@@ -176,7 +186,7 @@ class Cluster:
                 assert_same_host=False,
             )
             try:
-                data = _bounded(response, end)
+                data = _read_bounded(response, end)
             finally:
                 response.close()
         except (urllib3.exceptions.HTTPError, OSError, Forbidden) as failure:
@@ -205,7 +215,7 @@ def address_of(host: str, port: int) -> Address:
     """Where a cluster is, from its host: a name or an address, `https://` before it or not.
 
     Raises:
-        Refused: it is neither.
+        WorkflowRefused: it is neither.
     """
     name = host.strip().removeprefix("https://").rstrip("/")
     if ":" in name and not name.startswith("["):
@@ -213,9 +223,9 @@ def address_of(host: str, port: int) -> Address:
     try:
         found = origins.take_apart(f"https://{name}:{port}")
     except Forbidden:
-        raise Refused("The host of the job cluster is neither a name nor an address.") from None
+        raise WorkflowRefused("The host of the job cluster is neither a name nor an address.") from None
     if found.origin != f"https://{name.lower().rstrip('.')}:{port}" or found.target != "/":
-        raise Refused("The host of the job cluster is neither a name nor an address.")
+        raise WorkflowRefused("The host of the job cluster is neither a name nor an address.")
     return found
 
 
@@ -238,35 +248,32 @@ def workflow_of(run: Run, document: Mapping[str, Any], parameters: Sequence[tupl
         "limn-project": str(run.project),
         "limn-algorithm": str(run.algorithm),
     }
-    spec = dict(document["spec"])
+    spec = _with_text(dict(document["spec"]))
     arguments = dict(spec.get("arguments") or {})
     given = dict(parameters)
-    own = [dict(item) for item in arguments.get("parameters") or [] if item.get("name") not in given]
-    for item in own:
-        if "value" in item:
-            item["value"] = _text(item["value"])
+    own = [item for item in arguments.get("parameters") or [] if item.get("name") not in given]
     arguments["parameters"] = [*own, *({"name": name, "value": value} for name, value in given.items())]
     spec["arguments"] = arguments
     return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": metadata, "spec": spec}
 
 
 def namespace_in(document: Mapping[str, Any]) -> str:
-    """The namespace that a manifest asks for. Raises Refused where it is none."""
+    """The namespace that a manifest asks for. Raises WorkflowRefused where it is none."""
     name = str((document.get("metadata") or {}).get("namespace") or "default")
     if not _NAMESPACE.fullmatch(name):
-        raise Refused(f"manifest: metadata.namespace {name[:100]!r} is none.")
+        raise WorkflowRefused(f"manifest: metadata.namespace {name[:100]!r} is none.")
     return name
 
 
-def standing_of(item: Mapping[str, Any]) -> Standing:
+def status_of(item: Mapping[str, Any]) -> RunStatus:
     """How a Workflow resource stands. Raises TypeError, ValueError or AttributeError where it is none."""
     status = item.get("status") or {}
-    nodes = status.get("nodes") or _unpacked(status.get("compressedNodes"))
+    nodes = status.get("nodes") or _unpack(status.get("compressedNodes"))
     phase = str(status.get("phase") or "Running")
     namespace = str((item.get("metadata") or {}).get("namespace") or "default")
     kept = [_node(number, node, namespace) for number, node in list(nodes.items())[:MOST_NODES]]
     message = status.get("message")
-    return Standing(
+    return RunStatus(
         phase=phase if phase in ("Pending", "Running", "Succeeded", "Failed", "Error") else "Running",
         message=str(message)[:500] if message else None,
         start_time=_moment(status.get("startedAt")),
@@ -290,7 +297,7 @@ def _node(number: str, node: Mapping[str, Any], namespace: str) -> RunNode:
     )
 
 
-def _unpacked(text: object) -> dict[str, Any]:
+def _unpack(text: object) -> dict[str, Any]:
     """The nodes of a large workflow, which Argo keeps packed."""
     if not text:
         return {}
@@ -312,7 +319,7 @@ def _moment(text: object) -> Timestamp | None:
         return None
 
 
-def _bounded(response: urllib3.BaseHTTPResponse, end: float) -> bytes | None:
+def _read_bounded(response: urllib3.BaseHTTPResponse, end: float) -> bytes | None:
     """The body; None where it comes too slowly or is too large."""
     body = bytearray()
     while block := response.read1(65536) if isinstance(response, urllib3.HTTPResponse) else response.read(65536):
@@ -333,6 +340,23 @@ def _path(namespace: str) -> str:
     return f"{_GROUP}/{quote(namespace, safe='')}/workflows"
 
 
+def _with_text(value: Any) -> Any:
+    """A part of a manifest whose parameters have values of text, as Argo's schema says, wherever they stand."""
+    if isinstance(value, list):
+        return [_with_text(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found = {name: _with_text(item) for name, item in value.items()}
+    if isinstance(found.get("parameters"), list):
+        found["parameters"] = [
+            {name: _text(item) if name in ("value", "default") else item for name, item in parameter.items()}
+            if isinstance(parameter, dict)
+            else parameter
+            for parameter in found["parameters"]
+        ]
+    return found
+
+
 def _text(value: object) -> object:
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
@@ -347,5 +371,5 @@ def _context(cert: str) -> ssl.SSLContext:
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_verify_locations(cadata=text)
     except (ValueError, binascii.Error, ssl.SSLError) as failure:
-        raise Refused("The certificate of the job cluster cannot be read.") from failure
+        raise WorkflowRefused("The certificate of the job cluster cannot be read.") from failure
     return context

@@ -1,0 +1,48 @@
+"""Workflows of a few lines, and what runs of them on this machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+def manifest(*templates: dict[str, Any], **more: Any) -> str:
+    """A workflow that begins with the first of its templates."""
+    body = {"entrypoint": templates[0]["name"], "templates": list(templates), **more}
+    return yaml.safe_dump({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": body}, sort_keys=False)
+
+
+def shell(name: str, text: str, **more: Any) -> dict[str, Any]:
+    """A template that runs a line of sh."""
+    return {"name": name, "container": {"image": "alpine", "command": ["sh", "-c"], "args": [text]}, **more}
+
+
+def python(name: str, text: str, **more: Any) -> dict[str, Any]:
+    """A template that runs a Python script."""
+    return {"name": name, "script": {"image": "python:3", "command": ["python"], "source": text}, **more}
+
+
+def processes(start: str) -> list[str]:
+    """The commands of processes that begin so."""
+    found = []
+    for path in Path("/proc").iterdir():
+        if path.name.isdecimal():
+            try:
+                command = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except OSError:
+                continue
+            if command.startswith(start):
+                found.append(command)
+    return found
+
+
+def wait_until(is_so: Callable[[], object], seconds: float = 10.0) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)
