@@ -42,6 +42,7 @@ class RecordResource:
         parent, one: what the two paths address; `variable` is the path variable of the parent.
         read, write: the permissions of GET and of everything else.
         spec, update: the bodies of creation and change.
+        schema_update: the type that `/schema` shows for `update`, where clients build a keyword from its name.
         listed: the records a list answers with.
         made: from a creation to the new record, stored.
         shown: how a record is answered; itself unless said otherwise.
@@ -69,6 +70,7 @@ class RecordResource:
     taken: Callable[[], LimnError] | None = None
     removed: Callable[[Call[Any, Any, Any]], None] | None = None
     deletion_says: str = "{word} {id} deleted successfully!"
+    schema_update: type[Resource] | None = None
     change_says: str = "{word} {id} updated successfully!"
 
     def list(self, call: Call[Any, Any, Any]) -> list[Any]:
@@ -162,6 +164,7 @@ def record_operations(resource: RecordResource) -> tuple[Operation, ...]:
             needs=resource.write,
             addresses=resource.one,
             body=resource.update,
+            schema_body=resource.schema_update,
             returns=MessageResponse,
             handler=resource.change,
             tag=resource.tag,

@@ -116,7 +116,7 @@ def etag(body: bytes) -> str:
 
 def _types(operation: Operation) -> Iterator[Any]:
     """The types of an operation's body and answer."""
-    for declared in (operation.body, operation.returns):
+    for declared in (operation.schema_body or operation.body, operation.schema_answer or operation.returns):
         if declared is not None and not isinstance(declared, str):
             yield from declared.options if isinstance(declared, OneOf) else (declared,)
 
@@ -138,7 +138,7 @@ def _operation(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
         "responses": _responses(operation, schemas, leads),
     }
     if operation.body is not None:
-        schema = _declared(operation.body, schemas, most=MAX_THINGS)
+        schema = _declared(operation.schema_body or operation.body, schemas, most=MAX_THINGS)
         content = {"application/json": {"schema": schema}}
         made["requestBody"] = {"required": operation.body_required, "content": content}
     if operation.legacy:
@@ -186,7 +186,7 @@ def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
         binary = {} if operation.returns.startswith("text/") else {"format": "binary"}
         content = {operation.returns: {"schema": {"type": "string", **binary}}}
     else:
-        schema = {} if operation.returns is None else _declared(operation.returns, schemas)
+        schema = {} if operation.returns is None else _declared(operation.schema_answer or operation.returns, schemas)
         content = {"application/json": {"schema": schema}}
         for format_ in formats_of(operation)[1:]:
             content[MEDIA_TYPES[format_][0]] = {"schema": {"type": "string"}}

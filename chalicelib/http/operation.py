@@ -148,6 +148,8 @@ class Operation:
             None; `body_required` is false where it may be absent.
         returns: the type of the answer: a Resource, `list[Resource]`, int, bool, `OneOf(...)`, a content type such as
             `"image/*"`, or None for no declared shape.
+        schema_body, schema_answer: the types that `/schema` shows instead, where clients build a keyword or class from
+            the contract's name: a PATCH of an applet takes `applet_spec`.
         status: of success; 201 for POST unless said otherwise.
         tags: the group it is shown under in the reference.
         legacy: an operation that only older clients know.
@@ -165,6 +167,8 @@ class Operation:
     body: Any = None
     body_required: bool = True
     returns: Any = None
+    schema_body: Any = None
+    schema_answer: Any = None
     status: int = 0
     details: str = ""
     tag: str = ""

@@ -270,7 +270,12 @@ def filled(rows: int) -> View:
         while page := found.fetchmany(10_000):
             for row in page:
                 body = head % row[:8] + tail % row[8:]
-                places.append((row[0], view.store.documents.add(body.replace("True", "true").encode(), 1, 0)))
+                places.append(
+                    (
+                        row[0],
+                        view.store.documents.add(body.replace("True", "true").replace("False", "false").encode(), 1, 0),
+                    )
+                )
         cursor.execute("CREATE OR REPLACE TEMP TABLE places (id BIGINT, place BIGINT)")
         appender = cursor.appender("temp.main.places")
         appender.append_rows(places)

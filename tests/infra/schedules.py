@@ -16,7 +16,7 @@ from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.jobs.engines import batch
 from chalicelib.resources.jobs.engines.base import EngineUnavailable
-from chalicelib.resources.jobs.runs import RUN
+from chalicelib.resources.jobs.runs import RUN, RunNode
 from chalicelib.resources.media import archiving
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
@@ -70,6 +70,7 @@ class Batch:
             batch.client.cache_clear()
             batch._definitions.clear()
             self.of_the_api()
+            self.of_output()
             self.of_the_schedule()
             self.of_a_purge()
         self.set(job_queue="", job_execution_role="", job_files_role="")
@@ -85,7 +86,7 @@ class Batch:
         body |= {"success_email_spec": mail} if mail else {}
         with self.patch.context() as patch:
             if away:
-                patch.setattr(batch, "_submitted", self.nobody)
+                patch.setattr(batch, "_submit_job", self.nobody)
             said = self.api.post(f"Jobs/{self.project}", body)
         assert said.status == 201, said.body
         [uid] = said.json["uid"]
@@ -94,6 +95,14 @@ class Batch:
     @staticmethod
     def nobody(*_):
         raise EngineUnavailable("AWS Batch does not answer.")
+
+    def of_output(self):
+        """Requests and the schedule read what a step printed."""
+        node = RunNode(id="a", task="a", status="Failed", log="/aws/batch/job:limn-local-d/default/1")
+        batch.logs_client.cache_clear()
+        for function in ("APIHandler", "Jobs"):
+            with RECORDER.acting(function):
+                assert batch.Batch().output(None, node, 1) == []
 
     def of_the_api(self):
         uid = self.launched()

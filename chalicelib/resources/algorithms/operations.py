@@ -65,6 +65,7 @@ _RESOURCE = RecordResource(
     write=Permission.EDIT,
     spec=AlgorithmSpec,
     update=AlgorithmUpdateSpec,
+    schema_update=AlgorithmSpec,
     listed=lambda call: algorithms_service.listed(call.project),
     made=register,
     removed=delete_algorithm,

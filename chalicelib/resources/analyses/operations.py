@@ -53,6 +53,7 @@ _RESOURCE = RecordResource(
     write=Permission.EDIT,
     spec=AnalysisSpec,
     update=AnalysisUpdate,
+    schema_update=AnalysisSpec,
     listed=lambda call: records.listed(ANALYSIS, call.project),
     made=make_analysis,
     changed=change_analysis,

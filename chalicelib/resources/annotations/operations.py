@@ -353,6 +353,7 @@ def _one(
             body=resource.delete,
             body_required=False,
             returns=AnnotationDeleted,
+            schema_answer=MessageResponse if resource.kind is Kind.STATE else None,
             handler=resource.remove,
             tag=resource.tag,
         ),

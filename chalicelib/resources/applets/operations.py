@@ -65,6 +65,7 @@ _RESOURCE = RecordResource(
     write=Permission.EXECUTE,
     spec=AppletSpec,
     update=AppletUpdate,
+    schema_update=AppletSpec,
     listed=lambda call: records.listed(APPLET, call.project),
     made=register,
     shown=applets_service.shown,

@@ -76,6 +76,7 @@ OPERATIONS = record_operations(
         write=Permission.ADMIN,
         spec=HostedTemplateSpec,
         update=HostedTemplateUpdate,
+        schema_update=HostedTemplateSpec,
         listed=lambda call: records.listed(HOSTED_TEMPLATE, call.organization),
         made=make_template,
         changed=change_template,

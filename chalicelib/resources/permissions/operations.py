@@ -159,6 +159,7 @@ OPERATIONS = (
         needs=Permission.SIGNED_IN,
         addresses=_ONE,
         returns=DeletedResponse,
+        schema_answer=MessageResponse,
         handler=delete_row,
         tag=TAG,
     ),

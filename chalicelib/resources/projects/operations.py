@@ -187,6 +187,7 @@ OPERATIONS = (
         addresses=PROJECT_BY_ID,
         body=ProjectUpdate,
         returns=ProjectChanged,
+        schema_answer=MessageResponse,
         handler=update_project,
         tag=TAG,
     ),
