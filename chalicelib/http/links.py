@@ -1,7 +1,8 @@
 """What an answer leads to: the links of the OpenAPI document, from a creation to what can be done with what it made.
 
 They follow from the declarations: a creation is named after what it makes (`CreateBookmark`, `RegisterApplet`,
-`CreateStateList`, `Transcode`), `GetBookmark` says where one is found, and every operation of that path is linked to.
+`CreateStateList`, `Transcode`) or declares it (`makes="Job"`), `GetBookmark` says where one is found,
+and every operation of that path is linked to.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def links(operations: Iterable[Operation]) -> dict[str, Links]:
     found: dict[str, Links] = {}
     for operation in operations:
         made = _MADE.match(operation.id)
-        path = one.get(f"Get{made['word']}") if made and operation.method == "POST" else None
+        word = operation.makes or (made["word"] if made else "")
+        path = one.get(f"Get{word}") if operation.method == "POST" else None
         if path is not None and (leads := _links(operation, path, by_path[path])):
             found[operation.id] = leads
     return found

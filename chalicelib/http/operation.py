@@ -153,6 +153,7 @@ class Operation:
         status: of success; 201 for POST unless said otherwise.
         tags: the group it is shown under in the reference.
         legacy: an operation that only older clients know.
+        makes: the name of what the ids of the answer identify ("Job"), where the id of the operation does not say it.
     """
 
     id: str
@@ -172,6 +173,7 @@ class Operation:
     details: str = ""
     tag: str = ""
     legacy: bool = False
+    makes: str = ""
     formats: tuple[str, ...] = ()
     """The formats of `?format=` beside json: ("jsonl", "csv") for entity lists, picture formats for pictures."""
     always: Mapping[str, str] = field(default_factory=dict)
