@@ -129,7 +129,7 @@ class OnAnnotations:
 
 @dataclass(frozen=True, slots=True)
 class InSection:
-    """True of a media in a section, by the section's id or its `tator_user_sections`; of an annotation on such media."""
+    """True of a media in a section, by the section's id or its `tator_user_sections`; or of an annotation on one."""
 
     section: int | str
 

@@ -290,7 +290,7 @@ def _related_search(kind: Kind, search: Any) -> Tree:
 
 
 def on_annotations(search: Any, place: str) -> Tree:
-    """The media with annotations that an object search finds; a search that only one kind supports runs on that kind."""
+    """Media with annotations that an object search finds; a search that only one kind supports runs on that kind."""
     parsed: list[Tree] = []
     refused: BadInput | None = None
     for kind in (Kind.STATE, Kind.LOCALIZATION):
