@@ -1,6 +1,6 @@
-"""Changes of a user's address: it counts once the link that was mailed to it is opened (docs/decisions/040).
+"""Change a user's address: the change takes effect when its mailed link is opened (docs/decisions/040).
 
-Until then the old address stays in force, and gets a mail about the change.
+Until then the old address stays valid, and gets a mail about the change.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from chalicelib.storage.dynamodb import records
 
 
 def request(user: User, email: str, caller: Caller) -> bool:
-    """Ask for a change of a user's address.
+    """Request a change of a user's address.
 
     Args:
-        user: whose address changes.
+        user: the user to change.
         email: the new address.
         caller: the user or one of staff.
 
     Returns:
-        whether a mail to the new address has to be answered first.
+        whether the new address must be confirmed by mail first.
 
     Raises:
         BadInput: the address is malformed, another user's, or mail is off and the caller is not of staff.
@@ -61,17 +61,17 @@ def request(user: User, email: str, caller: Caller) -> bool:
 
 
 def find(token: str) -> User | None:
-    """The user whose pending address a link is about; None where the link is unknown, used or too old."""
+    """The user whose pending address a link confirms; None if the link is unknown, used or expired."""
     user = records.claimed(USER, "address_change", hash_of(token))
     is_pending = user and user.is_active and time.time() - user.pending_email_since < CONFIRMATION_HOURS * 3600
     return user if is_pending else None
 
 
 def confirm(token: str, caller: Caller) -> User:
-    """Let a pending address count.
+    """Make a pending address the user's address.
 
     Raises:
-        NotFound: the link is unknown, used or too old.
+        NotFound: the link is unknown, used or expired.
         BadInput: another user has confirmed the address since.
         TooMany: the caller tried too many tokens.
     """
@@ -107,6 +107,6 @@ def _put(user: User, address: str) -> None:
 
 
 def _refuse_taken(user: User, address: str) -> None:
-    """Raise BadInput where another user has an address and does not merely declare it."""
+    """Raise BadInput if another user has confirmed an address."""
     if any(other.id != user.id and other.email_standing != "declared" for other in users.with_address(address)):
         raise creation.address_taken()

@@ -1,4 +1,4 @@
-"""What operators do to accounts: the work behind `python -m infra.admin`, and behind requests of staff."""
+"""Account administration: the functions behind `python -m infra.admin`, and behind requests of staff."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_ANNOUNCEMENT = 50_000
 
 
 def create_superuser(spec: UserSpec) -> User:
-    """A user of staff. Raises BadInput where the name is taken or a member breaks a rule."""
+    """Create a user of staff. Raises BadInput if the name is taken or a member breaks a rule."""
     return creation.register(spec, is_staff=True)
 
 
@@ -31,17 +31,17 @@ def list_users() -> list[User]:
 
 
 def unlock(username: str) -> User:
-    """Let a user sign in who entered too many wrong passwords."""
+    """Unlock a user who entered too many wrong passwords."""
     user = named(username)
     passwords.unlock(user.id)
     return user
 
 
 def set_active(user: User, *, active: bool) -> User:
-    """End a user's account or open it again.
+    """Deactivate or reactivate a user.
 
-    Ending removes all its tokens, the link that confirms its registration, and a change of its address that is under
-    way. Presigned URLs that it has already obtained remain valid until they expire: object stores cannot recall them.
+    Deactivation removes all its tokens, the link that confirms its registration, and a pending change of its address.
+    Presigned URLs that it has already obtained remain valid until they expire: object stores cannot revoke them.
     """
 
     def change(current: User) -> User:
@@ -66,7 +66,7 @@ def set_active(user: User, *, active: bool) -> User:
 
 
 def set_staff(username: str, *, staff: bool) -> User:
-    """Make a user one of the staff, or no longer; the tokens of the user know it at once."""
+    """Add a user to staff, or remove it; takes effect on the user's tokens at once."""
     user = records.edit(USER, named(username).id, lambda current: msgspec.structs.replace(current, is_staff=staff))
     for token in user.tokens:
         records.edit(TOKEN, token, lambda stored: msgspec.structs.replace(stored, is_staff=staff))
@@ -113,7 +113,7 @@ def announce(
 
 
 def named(username: str) -> User:
-    """The user with a name, in any case. Raises BadInput where there is none."""
+    """The user with a name, in any case. Raises BadInput if it does not exist."""
     user = records.claimed(USER, "username", username.strip().casefold())
     if user is None:
         message = f"There is no user called {username!r}."

@@ -16,12 +16,12 @@ from chalicelib.storage.objects import objects
 
 LARGEST = 1024 * 1024
 MEMBER = "avatar"
-"""The member of a profile that has the key of the picture; only this module gives it a value."""
+"""The member of a profile that has the key of the picture; only this module sets it."""
 _SIGNATURES = {b"\xff\xd8\xff": "jpg", b"\x89PNG\r\n\x1a\n": "png"}
 
 
 def check_profile(profile: dict[str, Any]) -> dict[str, Any]:
-    """A profile that a request gives. Raises BadInput where it has the member that names a picture."""
+    """Raise BadInput if a profile in a request has the member that names a picture."""
     _refuse_member(profile)
     return profile
 
@@ -73,6 +73,6 @@ def store(user: int, encoded: str) -> str:
 
 
 def remove(user: int, path: object) -> None:
-    """Remove a picture that its user no longer has; what is not a picture of the user stays."""
+    """Remove a user's old picture; objects that are not a picture of the user are kept."""
     if key := object_keys.authorize_avatar_key(path, user):
         objects.remove([key])

@@ -63,17 +63,17 @@ def build(
 
 
 def check_address(email: str) -> str:
-    """An address as it is stored. Raises BadInput where it is malformed or has a name beside it."""
+    """An address in its stored form. Raises BadInput if it is malformed or contains a display name."""
     if email_addresses.parse(email).name:
         raise BadInput("email: give the address alone, without a name.")
     return email.strip()
 
 
 def name_taken() -> BadInput:
-    """The refusal of a second user of a name."""
+    """The error for a second user with a name."""
     return BadInput("username: this user name is taken.")
 
 
 def address_taken() -> BadInput:
-    """The refusal of a second user with a confirmed address."""
+    """The error for a second user with a confirmed address."""
     return BadInput("email: another user has this address.")

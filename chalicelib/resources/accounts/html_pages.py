@@ -1,7 +1,7 @@
-"""The frame of the pages that links in mails lead to: plain HTML forms, rendered here, without scripts.
+"""Pages for links in mails: plain HTML forms without scripts, rendered here.
 
-Every text is escaped where it is put in. The policy allows the one style sheet by its hash and nothing else; forms may
-be sent to this service only. The console replaces the looks, not the forms.
+Every text is escaped where it is inserted. The policy allows only the style sheet, by its hash; forms can be sent only
+to this service. The console replaces the style, not the forms.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Field:
 
 
 def form(*fields: Field, button: str) -> str:
-    """A form that is sent to the address of the page itself."""
+    """A form that is sent to the page's own address."""
     inputs = "\n".join(_input(field) for field in fields)
     return f'<form method="post">\n{inputs}\n<button type="submit">{html.escape(button)}</button>\n</form>'
 
@@ -79,7 +79,7 @@ def secret(text: str) -> str:
 
 
 def alert(text: str) -> str:
-    """A sentence that says what is wrong."""
+    """An error message."""
     return f'<p role="alert">{html.escape(text)}</p>'
 
 

@@ -1,4 +1,4 @@
-"""Invitations, password resets and unlocks: mailed tokens that are good once, for a while. Only hashes are stored."""
+"""Invitations, password resets and unlocks: mailed tokens that can be used once and expire. Only hashes are stored."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ InvitationStatus = Literal["Pending", "Expired", "Accepted"]
 
 
 class InvitationUpdate(Resource, kw_only=True):
-    """What a PATCH of an invitation may carry; Accepted is the only status that may be set."""
+    """The body of a PATCH of an invitation; Accepted is the only status that can be set."""
 
     permission: OrganizationLevelName | None = None
     status: Literal["Accepted"] | None = None
 
 
 class InvitationSpec(Resource, kw_only=True):
-    """What creates an invitation."""
+    """The body that creates an invitation."""
 
     email: Email
     permission: OrganizationLevelName
@@ -62,7 +62,7 @@ class PasswordReset(Resource, kw_only=True):
     id: str
     user: int
     email: str = ""
-    """The address it was mailed to: the reset is void once the user has another."""
+    """The address it was mailed to: the reset is void after the user's address changes."""
     created: float
     """Seconds since the epoch."""
 

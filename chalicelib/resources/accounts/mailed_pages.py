@@ -54,7 +54,7 @@ class UnlockQuery(Resource, kw_only=True):
 
 
 class _Form:
-    """The members of a form that was sent."""
+    """The members of a submitted form."""
 
     def __init__(self, body: bytes | None) -> None:
         if body is not None and len(body) > _LARGEST_FORM:
@@ -73,7 +73,7 @@ Content = Callable[[], tuple[str, ...]]
 
 
 def show_registration(_call: Call[None, RegistrationQuery, None]) -> Answer:
-    """The form of an invited person who has no account."""
+    """The registration form for an invited address without an account."""
     return page("Register", *_registration_form())
 
 
@@ -140,7 +140,7 @@ def show_confirmation(call: Call[None, NoQuery, None]) -> Answer:
 
 
 def send_confirmation(call: Call[None, NoQuery, bytes]) -> Answer:
-    """Let a changed address count."""
+    """Confirm a changed address."""
 
     def work(_: _Form) -> Answer:
         user = address_changes.confirm(call.path["token"], call.caller)
@@ -170,7 +170,7 @@ def send_unlock(call: Call[None, UnlockQuery, bytes]) -> Answer:
 
 
 def _answer(call: Call[Any, Any, Any], title: str, work: Callable[[_Form], Answer], again: Content) -> Answer:
-    """The page of a work that is done, or the form again with what is wrong."""
+    """The page of a successful submission, or the form again with its error."""
     try:
         return work(_Form(call.body))
     except LimnError as failure:

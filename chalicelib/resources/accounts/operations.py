@@ -23,7 +23,7 @@ TAG = "Accounts"
 
 
 class UserQuery(Resource, kw_only=True):
-    """How a user is looked up: the elemental id counts before the user name, and that before the address."""
+    """The lookup of a user: by elemental id, else by user name, else by address."""
 
     username: str | None = None
     email: str | None = None
@@ -55,13 +55,13 @@ def create_user(call: Call[None, NoQuery, UserSpec]) -> CreateResponse:
 
 
 def list_users(call: Call[None, UserQuery, None]) -> list[User]:
-    """Look users up; the list is empty where there is none."""
+    """Look up users; the list is empty if none matches."""
     found = find_user(call.query)
     return [avatars.with_url(found, call.query.presigned)] if found else []
 
 
 def user_exists(call: Call[None, UserQuery, None]) -> bool:
-    """Tell whether a user exists."""
+    """Whether a user exists."""
     if not call.caller.signed_in:
         rate_limits.check(rate_limits.LOOKUP, call.caller)
     return find_user(call.query) is not None
@@ -84,7 +84,7 @@ def whoami(call: Call[None, PresignedQuery, None]) -> User:
 
 
 def get_user(call: Call[User, PresignedQuery, None]) -> User:
-    """A user: the caller, one who shares a project with the caller, or for staff any."""
+    """A user: the caller, one who shares a project with the caller, or any user for staff."""
     if not call.target:
         raise NotFound.of("User", call.path["id"]) if call.caller.is_staff else Forbidden()
     if (
@@ -126,7 +126,7 @@ def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse
 
 
 def _check_change(call: Call[User, PresignedQuery, UserUpdate], user: User, change: dict[str, Any]) -> None:
-    """Refuse a change that its caller may not make, before any of it is made."""
+    """Check all parts of a change before any is applied."""
     caller = call.caller
     if change.keys() != {"password", "reset_token"}:
         if not caller.signed_in:
@@ -142,7 +142,7 @@ def _check_change(call: Call[User, PresignedQuery, UserUpdate], user: User, chan
 
 
 def reset_password(call: Call[None, NoQuery, PasswordResetSpec]) -> MessageResponse:
-    """Mail a link to set a new password with."""
+    """Mail a link to set a new password."""
     registration.ask_reset(call.body.email, call.caller)
     return MessageResponse(message="Password reset email sent!")
 

@@ -13,7 +13,7 @@ from chalicelib.storage.dynamodb import records
 
 
 def change_user(user: User, body: UserUpdate) -> User:
-    """Replace the members that a change gives, but not password, address and activity.
+    """Replace the given members, except password, address and activity.
 
     Raises:
         BadInput: a member breaks its rule, or another user has the elemental id.

@@ -85,10 +85,10 @@ def confirm(token: str, caller: Caller) -> User:
 
 
 def invite(organization: int, email: str, permission: str, caller: Caller) -> tuple[Invitation, str]:
-    """Invite an address, by mail where that is on; the invitation and its link.
+    """Invite an address, by mail if mail is on. Returns the invitation and its link.
 
-    The mail goes first. After a crash between the two, the mail's link does not work, and inviting again sends another.
-    In the other order no mail would ever go, because a pending invitation is not made again.
+    The mail is sent first. After a crash between the two, the mail's link does not work, and inviting again sends
+    another. In the opposite order no mail would ever be sent, because a pending invitation is not created again.
 
     Raises:
         BadInput: the address has a pending invitation, an affiliation, or several accounts; or it is malformed.
@@ -123,7 +123,7 @@ def invite(organization: int, email: str, permission: str, caller: Caller) -> tu
 
 
 def accept(invitation: Invitation, user: User, *, newcomer: bool = False) -> None:
-    """Take an invited user into the organization; the invitation is used up with it, and a newcomer stored with it."""
+    """Add an invited user to the organization, in one transaction with the used invitation and a new account."""
     _check_usable(invitation)
     accepted = Affiliation(
         id=ids.reserve(AFFILIATION.name)[0],
@@ -161,7 +161,7 @@ def by_token(token: str, caller: Caller) -> Invitation:
 
 
 def answered(invitation: Invitation) -> Invitation:
-    """The invitation as it is answered: without its token, and expired where a pending one is too old."""
+    """The invitation as a response document: without its token, and expired if a pending one is too old."""
     status = "Expired" if invitation.status == "Pending" and _is_old(invitation) else invitation.status
     return msgspec.structs.replace(invitation, status=status, registration_token=None)
 
@@ -266,7 +266,7 @@ def _is_old(invitation: Invitation) -> bool:
 
 
 def _has_pending(organization: int, email: str) -> bool:
-    """Whether an address is invited already. An invitation that is too old loses its claim to the address here."""
+    """Whether an address has a pending invitation. Removes the claim of an expired invitation."""
     pending = records.claimed(INVITATION, "email", f"{organization}|{email.casefold()}")
     if pending is None or pending.status != "Pending":
         return False

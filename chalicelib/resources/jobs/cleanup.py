@@ -1,10 +1,10 @@
-"""Cleanup of jobs: cancelled ones, those of a deleted project, those that finished long ago.
+"""Remove jobs: cancelled ones, those of a deleted project, and old finished ones.
 
     mark       the run is stopping: no operation shows it
-    stop       its engine ends it; where the engine is unavailable or is being given the run, the schedule tries again
-    forget     the record and the files go; at once where the engine is gone
+    stop       its engine ends it; if the engine is unavailable or a handover is in progress, the schedule tries again
+    forget     the record and the files are deleted; at once if the engine was deleted
 
-Each step may be repeated, and a process may die after any of them.
+Each step is idempotent, and a process may crash after any of them.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 
 SECONDS = 5.0
-"""How long engines are told things in one request."""
+"""Maximum time for calls to engines in one request."""
 LOOK_BACK_DAYS = 30
-"""For how long the schedule may have stood still without a finished job being kept for ever."""
+"""Maximum outage of the schedule after which every finished job is still found."""
 _THREADS = 8
 
 
 def remove(runs: Iterable[Run], seconds: float = SECONDS) -> None:
-    """Cancel and remove runs: they are gone at once; an engine that is away is told later."""
+    """Cancel and remove runs: they disappear at once; an unavailable engine stops them later."""
     with ThreadPoolExecutor(_THREADS) as pool:
         stopping = [run for run in pool.map(mark_stopping, runs) if run is not None]
     stop(stopping, seconds)
 
 
 def stop(runs: Sequence[Run], seconds: float = SECONDS) -> None:
-    """End runs that are stopping, and forget those whose engine has heard of it."""
+    """Stop runs that are stopping, and remove those that their engine has stopped."""
     end = time.monotonic() + seconds
     away: set[int | None] = set()
 
@@ -64,7 +64,7 @@ def stop(runs: Sequence[Run], seconds: float = SECONDS) -> None:
 
 
 def forget(runs: Sequence[Run]) -> None:
-    """Remove runs with their files; what all runs of a launch share goes with the last of them."""
+    """Remove runs with their files; the last run of a launch also removes the files that the launch shares."""
     groups = list({run.gid: run for run in runs}.values())
     going = {run.uid for run in runs}
     notes = {run.gid: _release_manifest(run) for run in groups if not _others(run, going)}
@@ -78,7 +78,7 @@ def forget(runs: Sequence[Run]) -> None:
 
 
 def sweep(seconds: float) -> int:
-    """End what was deleted while its engine was away, remove what is old; how many there were."""
+    """Stop runs that were deleted while their engine was unavailable, and remove old ones. Returns how many."""
     end = time.monotonic() + seconds
     stopping = [run for run in records.linked(RUN, "active", ACTIVE) if run.is_stopping]
     stop(stopping, seconds / 2)
@@ -86,9 +86,10 @@ def sweep(seconds: float) -> int:
 
 
 def expire(moment: datetime, seconds: float = SECONDS) -> int:
-    """Remove jobs, transcodes too, that finished more than `job_days` ago; how many there were.
+    """Remove jobs, transcodes too, that finished more than `job_days` ago. Returns how many.
 
-    Each call looks at the first such day and at one earlier day, another each minute, in case the schedule stood still.
+    Each call checks the first such day and one earlier day, another each minute, to recover from an outage of the
+    schedule.
     """
     count = 0
     for days in (1, 2 + moment.minute % LOOK_BACK_DAYS):
@@ -103,7 +104,7 @@ def expire(moment: datetime, seconds: float = SECONDS) -> int:
 
 
 def mark_stopping(run: Run) -> Run | None:
-    """Mark a run as stopping; the run as it is then, None where it is gone."""
+    """Mark a run as stopping. Returns the run after that, None if it does not exist."""
 
     def mark(current: Run) -> Run:
         return msgspec.structs.replace(current, is_stopping=True, active=ACTIVE, finished_on=None)
@@ -115,12 +116,12 @@ def mark_stopping(run: Run) -> Run | None:
 
 
 def _others(run: Run, going: set[str]) -> bool:
-    """Whether a launch has runs that stay."""
+    """Whether a launch has runs that remain."""
     return any(other.uid not in going for other in records.linked(RUN, "gid", run.gid))
 
 
 def _release_manifest(run: Run) -> str:
-    """Note that the manifest of a launch goes, so that the upkeep removes it where this process dies; the note."""
+    """Record that the manifest of a launch is deleted, so that it is deleted after a crash too. Returns the record."""
     return object_cleanup.release(run.project, [status_sync.manifest_key(run)], within=object_cleanup.GRACE)
 
 

@@ -1,4 +1,4 @@
-"""Job clusters: where an organization's workflows run."""
+"""Job clusters: the Kubernetes clusters that run an organization's workflows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def make_cluster(call: Call[Organization, NoQuery, JobClusterSpec]) -> JobCluste
     """Register a cluster.
 
     Raises:
-        BadInput: its host is no host, or one inside the operator's network that the operator does not allow.
+        BadInput: its host is malformed, or an internal one that the operator does not allow.
     """
     spec = call.body
     _check_host(spec)
@@ -41,20 +41,20 @@ def make_cluster(call: Call[Organization, NoQuery, JobClusterSpec]) -> JobCluste
 
 
 def change_cluster(call: Call[JobCluster, NoQuery, JobClusterSpec], change: dict[str, Any]) -> dict[str, Any]:
-    """Replace all of it; the secrets go under seal."""
+    """Replace all members; the secrets are encrypted."""
     _check_host(call.body)
     plain = {name: value for name, value in change.items() if name not in ("token", "cert")}
     return {**plain, "sealed": _sealed(call.body)}
 
 
 def show_cluster(cluster: JobCluster) -> JobCluster:
-    """The cluster with its secrets opened: its administrators get back what they gave."""
+    """The cluster with its decrypted secrets, for administrators of the organization."""
     opened = msgspec.json.decode(sealing.unseal(cluster.sealed, _PURPOSE), type=dict[str, str])
     return msgspec.structs.replace(cluster, **opened)
 
 
 def _check_host(spec: JobClusterSpec) -> None:
-    """Refuse a host that is never connected to. Its addresses are judged again at each request, for they change."""
+    """Raise BadInput for a host that is never allowed. Its addresses may change and are checked at each request."""
     try:
         address = kubernetes.address_of(spec.host, spec.port)
     except WorkflowRefused:

@@ -1,4 +1,4 @@
-"""Jobs: launching algorithms, and what becomes of the jobs."""
+"""Jobs: launch algorithms, list and cancel their jobs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ MOST_LINES = 1_000
 
 
 class AlgorithmLaunchSpec(JobSpec, kw_only=True):
-    """What is launched; with neither ids nor query, over all media of the project."""
+    """The body of a launch; without ids and query, it covers all media of the project."""
 
 
 class AlgorithmLaunch(Resource, kw_only=True):
-    """What a launch started: the jobs, and the group they are in."""
+    """The answer to a launch: the jobs, and their group."""
 
     message: str
     uid: list[str]
@@ -40,27 +40,27 @@ class AlgorithmLaunch(Resource, kw_only=True):
 
 
 class JobsStarted(CreateListResponse, kw_only=True):
-    """What a launch started, for clients of every version."""
+    """The answer to a launch, for clients of every version."""
 
     uid: list[str]
     gid: str
 
 
 class JobQuery(Resource, kw_only=True):
-    """Which jobs of a project."""
+    """The filters of a project's jobs."""
 
     gid: Annotated[str | None, Meta(description="Those started together.")] = None
     media_id: Annotated[list[int] | None, Meta(description="Those over any of these media.")] = None
 
 
 class JobGroupQuery(Resource, kw_only=True):
-    """Which launches of a project."""
+    """The filters of a project's launches."""
 
     gid: Annotated[str | None, Meta(description="One of them.")] = None
 
 
 class JobLogQuery(Resource, kw_only=True):
-    """Which step, and how much of what it printed."""
+    """The step, and the number of lines."""
 
     node: Annotated[
         str | None, Meta(description="Id or task of the step; the first that failed, else the last that began.")
@@ -93,17 +93,17 @@ ONE = _ByUid()
 
 
 def launch_all(call: Call[Project, NoQuery, AlgorithmLaunchSpec]) -> JobsStarted:
-    """Start an algorithm over media named, asked for, or all of the project."""
+    """Launch an algorithm on given media, on the media of a query, or on all of the project."""
     return _launched(call, all_media=True)
 
 
 def launch(call: Call[Project, NoQuery, JobSpec]) -> JobsStarted:
-    """Start an algorithm over media."""
+    """Launch an algorithm on media."""
     return _launched(call, all_media=False)
 
 
 def list_jobs(call: Call[Project, JobQuery, None]) -> list[Job]:
-    """Jobs of the project as they stand."""
+    """Jobs of the project with their current status."""
     return jobs_service.listed(call.project, call.query.gid, call.query.media_id, call.scope)
 
 
@@ -114,7 +114,7 @@ def delete_jobs(call: Call[Project, JobQuery, None]) -> MessageResponse:
 
 
 def get_job(call: Call[Run | StoredJob, NoQuery, None]) -> Job:
-    """One job as it stands."""
+    """One job with its current status."""
     if isinstance(call.target, StoredJob):
         return jobs_service.shown_transcode(call.target)
     return shown(status_sync.current([call.target])[0])
@@ -130,7 +130,7 @@ def delete_job(call: Call[Run | StoredJob, NoQuery, None]) -> MessageResponse:
 
 
 def change_job(call: Call[Run | StoredJob, NoQuery, JobUpdate]) -> MessageResponse:
-    """Keep the progress that a step reports."""
+    """Store the progress that a step reports."""
     jobs_service.report(_run(call.target), call.body.progress)
     return MessageResponse(message=f"Job {call.target.uid} successfully updated!")
 
@@ -153,12 +153,12 @@ def _run(target: Run | StoredJob) -> Run:
 
 
 def token_of(call: Call[Any, Any, Any]) -> str:
-    """The caller's token, for a workflow to work with."""
+    """The caller's token, for a workflow to use."""
     return call.headers.get("authorization", "").strip().partition(" ")[2].strip()
 
 
 def started(launched: jobs_service.Launched) -> JobsStarted:
-    """What a launch is answered with."""
+    """The answer to a launch."""
     uids = [run.uid for run in launched.runs]
     return JobsStarted(
         message=f"Algorithm {launched.algorithm.name} started successfully!",

@@ -24,13 +24,13 @@ from chalicelib.workflows.nodes import FINISHED
 FINAL = ("Succeeded", "Failed", "Error")
 ACTIVE: Literal["yes"] = "yes"
 MOST_JOBS = 500
-"""Jobs that one launch starts."""
+"""Maximum jobs of one launch."""
 MOST_MEDIA = 10_000
-"""Media of one job: their ids travel as one parameter."""
+"""Maximum media of one job: their ids are one parameter."""
 
 
 class JobSpec(Resource, kw_only=True):
-    """What is launched over which media, as clients of every version ask for it."""
+    """The algorithm and media of a launch, in the names of clients of every version."""
 
     accepts = {"parameters": "extra_params"}
     names = {"media_ids": "media"}
@@ -45,7 +45,7 @@ class JobSpec(Resource, kw_only=True):
 
 
 class RunNode(Struct, kw_only=True, omit_defaults=True):
-    """A node of a run as it is kept; `job` is what AWS Batch calls it."""
+    """A run's node in its stored form; `job` is its id in AWS Batch."""
 
     id: str
     task: str
@@ -58,13 +58,13 @@ class RunNode(Struct, kw_only=True, omit_defaults=True):
     text: str | None = None
     message: str | None = None
     log: str | None = None
-    """Where its output is kept, as its engine names it."""
+    """The location of its output, in its engine's terms."""
     is_pod: bool = False
-    """Whether it runs something itself, and is no arrangement of others."""
+    """Whether it runs a container itself."""
 
 
 class Run(Struct, kw_only=True, omit_defaults=True):
-    """A run as it is kept."""
+    """A run in its stored form."""
 
     id: str
     """The name of its workflow."""
@@ -77,7 +77,7 @@ class Run(Struct, kw_only=True, omit_defaults=True):
     algorithm_name: str
     cluster: int | None = None
     namespace: str = "default"
-    """Where its workflow lies in its cluster."""
+    """The namespace of its workflow in its cluster."""
     media_ids: list[int] = []
     parameters: list[AlgorithmParameter] = []
     phase: str = "Pending"
@@ -87,40 +87,40 @@ class Run(Struct, kw_only=True, omit_defaults=True):
     stop_time: Timestamp | None = None
     nodes: list[RunNode] = []
     sealed: str = ""
-    """The launcher's token, sealed."""
+    """The launcher's token, encrypted."""
     success_email: EmailSpec | None = None
     failure_email: EmailSpec | None = None
     is_submitted: bool = False
     active: str | None = ACTIVE
     missing_since: float | None = None
-    """Since when the engine does not know it."""
+    """Time since which the engine does not know it."""
     lease: float = 0.0
-    """Until when one process hands it to an engine; 0 where none does. A lease in the past ended without a result."""
+    """End of the lease of the process that submits it; 0 without a lease. An expired lease ended without a result."""
     finished_on: str | None = None
-    """The day on which its end was heard of, `2026-11-21`; its engine's clock may be wrong."""
+    """The day on which its end was recorded, `2026-11-21`; its engine's clock may be wrong."""
     progress: JobProgress | None = None
-    """What a step reported."""
+    """The progress that a step reported."""
     is_stopping: bool = False
-    """It was deleted, and its engine has not ended it yet."""
+    """Whether it was deleted, and its engine has not stopped it yet."""
 
     @property
     def sources(self) -> list[int]:
-        """The ids of the media that it works on."""
+        """The ids of its media."""
         return self.media_ids
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more will happen to it."""
+        """Whether its status is final."""
         return self.phase in FINAL
 
     @property
     def folder(self) -> ObjectPrefix:
-        """Where its files lie."""
+        """The prefix of its files."""
         return object_keys.job_prefix(self.organization, self.project, self.uid)
 
 
 def shown(run: Run) -> Job:
-    """A run as operations answer it."""
+    """A run as a response document."""
     nodes = [
         JobNode(
             id=node.id,
@@ -152,7 +152,7 @@ def shown(run: Run) -> Job:
 
 
 def progress_of(run: Run) -> JobProgress:
-    """How far a run is: what a step reported; without that, the steps that have ended of those that are known."""
+    """The progress of a run: reported by a step; otherwise the number of ended steps among the known ones."""
     found = run.progress
     if found is None:
         steps = [node for node in run.nodes if node.is_pod]

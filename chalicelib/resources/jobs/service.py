@@ -1,7 +1,7 @@
-"""Jobs: launching algorithms over media, and what becomes of the jobs.
+"""Launch algorithms on media, and list, report on and remove their jobs.
 
-A launch stores all its runs before it hands them to their engine. A run that was not handed over, because a process
-died or the engine was unavailable, is handed over by the next request that shows it, or by the schedule.
+A launch stores all its runs before it submits them to their engine. A run that was not submitted, because of a crash
+or an unavailable engine, is submitted by the next request that shows it, or by the schedule.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from chalicelib.storage.objects import objects, owners
 from chalicelib.workflows.checks import Engine, check
 
 SUBMIT_SECONDS = 12.0
-"""How long a launch hands over runs before it answers; the rest is handed over later."""
+"""How long a launch submits runs before it answers; the others are submitted later."""
 _TOGETHER = 20
 """Runs stored in one transaction; each is four rows."""
 _THREADS = 8
@@ -55,7 +55,7 @@ _SALT = string.ascii_lowercase + string.digits
 
 @dataclass(frozen=True, kw_only=True)
 class Launched:
-    """What a launch started."""
+    """The result of a launch."""
 
     algorithm: Algorithm
     gid: str
@@ -63,19 +63,19 @@ class Launched:
 
 
 def launch(project: Project, scope: Scope, token: str, spec: JobSpec, *, all_media: bool) -> Launched:
-    """Start an algorithm over media, in batches of as many as it takes.
+    """Launch an algorithm on media, in batches of its `files_per_job`.
 
     Args:
-        project: where.
+        project: the project.
         scope: of the caller.
-        token: the caller's API token, for the workflow to work with.
-        spec: what; `media_query` wins over `media_ids`.
-        all_media: whether neither of these means all media of the project.
+        token: the caller's API token, for the workflow to use.
+        spec: algorithm and media; `media_query` wins over `media_ids`.
+        all_media: whether a launch without both covers all media of the project.
 
     Raises:
         NotFound: the project has no algorithm of the name.
-        BadInput: nothing says which media, there are too many, the manifest or a mail cannot be used, or the engine
-            refuses. Nothing was started.
+        BadInput: no media are given, there are too many, the manifest or a mail is not valid, or the engine refuses.
+            Nothing was started.
     """
     algorithm = algorithms_service.named(project.id, spec.algorithm_name)
     return start(project, scope, token, spec, algorithm, None, all_media=all_media)
@@ -91,7 +91,7 @@ def start(
     *,
     all_media: bool,
 ) -> Launched:
-    """As `launch`, for an algorithm that is at hand; with its manifest, where it is not a registered one."""
+    """As `launch`, for a given algorithm; with its manifest if it is not registered."""
     caller = scope.caller
     if scope.project_level(project.id, ALGORITHM.name, lambda: algorithm) < scope.needed:
         message = f"Your permission on the algorithm {algorithm.name!r} is too low."
@@ -129,7 +129,7 @@ def start(
 
 
 def listed(project: int, gid: str | None, media: Sequence[int] | None, scope: Scope) -> list[Job]:
-    """The jobs of a project, brought up to date, oldest first; with a gid also the transcodes of that group."""
+    """The jobs of a project with current status, oldest first; with a gid also the transcodes of that group."""
     found = [shown(run) for run in status_sync.current(_runs(project, gid, media, scope))]
     if gid is not None:
         found += [
@@ -141,7 +141,7 @@ def listed(project: int, gid: str | None, media: Sequence[int] | None, scope: Sc
 
 
 def remove_many(project: int, gid: str | None, media: Sequence[int] | None, scope: Scope) -> int:
-    """Cancel and remove jobs of a project on whose media the caller has the needed level; how many there were."""
+    """Cancel and remove jobs of a project on whose media the caller has the needed level. Returns how many."""
     runs = _runs(project, gid, media, scope)
     cleanup.remove(runs)
     count = len(runs)
@@ -152,16 +152,16 @@ def remove_many(project: int, gid: str | None, media: Sequence[int] | None, scop
 
 
 def shown_transcode(job: StoredJob) -> Job:
-    """A transcode as operations of jobs answer it: its status has a capital, which older clients wait for."""
+    """A transcode in the answer of job operations: its status is capitalised, as older clients expect."""
     found = transcodes_service.shown(job).job
     return msgspec.structs.replace(found, status=found.status.capitalize())
 
 
 def report(run: Run, progress: JobProgress) -> Run:
-    """Keep the progress that a step reports.
+    """Store the progress that a step reports.
 
     Raises:
-        BadInput: more is done than there is.
+        BadInput: more is done than the total.
         Conflict: the job has ended.
     """
     if progress.done > progress.total:
@@ -201,8 +201,8 @@ def output(run: Run, node: str | None, lines: int) -> JobLog:
     """The last lines that a step of a run printed.
 
     Args:
-        run: the run, up to date.
-        node: the id or the task of the step; where not given, the first that failed, else the last that began.
+        run: the run, with current status.
+        node: the id or the task of the step; by default the first failed one, else the last started one.
         lines: how many.
 
     Raises:
@@ -265,7 +265,7 @@ def _media(project: int, spec: JobSpec, scope: Scope, *, all_media: bool) -> lis
 
 
 def _check_level(project: int, numbers: Sequence[int], scope: Scope) -> None:
-    """Refuse media on which the caller may not launch an algorithm. Raises Forbidden."""
+    """Raise Forbidden for media on which the caller may not launch an algorithm."""
     if scope.is_restricted:
         closed = set(numbers) - references.visible(scope, project, Kind.MEDIA.value, numbers)
         if closed:
@@ -274,7 +274,7 @@ def _check_level(project: int, numbers: Sequence[int], scope: Scope) -> None:
 
 
 def _parameters(text: str) -> MediaQuery:
-    """The parameters of a media list as they stand in an address: `?name=x&type=3`. Raises BadInput."""
+    """The parameters of a media list from a query string: `?name=x&type=3`. Raises BadInput."""
     given: dict[str, Any] = {}
     fields = {field.name: field for field in msgspec.inspect.type_info(MediaQuery).fields}  # type: ignore[attr-defined]
     for name, value in parse_qsl(text.lstrip("?"), keep_blank_values=True):
@@ -344,7 +344,7 @@ def _run(
 
 
 def _store(runs: list[Run], note: str) -> None:
-    """Store runs, all or none; from the first on their manifest is named, and `note` of it is over."""
+    """Store runs, all or none; the first also refers to their manifest, and `note` is settled."""
     done: list[Run] = []
     try:
         for start in range(0, len(runs), _TOGETHER):
@@ -362,7 +362,7 @@ def _store(runs: list[Run], note: str) -> None:
 
 
 def _submit(runs: list[Run]) -> list[Run]:
-    """Hand runs over while there is time; the first alone, for what one engine refuses it refuses of all."""
+    """Submit runs until the deadline; the first alone, because a refusal applies to all of them."""
     end = time.monotonic() + SUBMIT_SECONDS
     try:
         first = status_sync.submit(runs[0])

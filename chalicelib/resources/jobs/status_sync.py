@@ -1,9 +1,9 @@
-"""Status sync of jobs: hand runs to engines, ask engines in bounded time, store their answers, send mails.
+"""Status sync of jobs: submit runs to engines, query engines in bounded time, store their answers, send mails.
 
 Requests that show jobs call `current`; the schedule calls `sweep`, so mails are sent and steps follow without requests.
 
-A process that hands a run over holds its lease. A deleted run grants no lease, and a process that ends a run waits for
-the end of its lease (`cleanup`). So an engine never gets a run that is gone.
+A process that submits a run holds its lease. A deleted run grants no lease, and a process that stops a run waits for
+the end of its lease (`cleanup`). So an engine never gets a deleted run.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 
 PURPOSE = "job"
-"""The purpose that the token of a launcher is sealed with."""
+"""The encryption purpose of a launcher's token."""
 ASK_SECONDS = 5.0
-"""Seconds for the engines within one request of the API."""
+"""Maximum seconds for engines within one API request."""
 LOST_SECONDS = 60.0
 """Seconds after which a run that its engine does not know counts as lost."""
 LEASE_SECONDS = 30.0
@@ -55,7 +55,7 @@ _THREADS = 8
 
 
 def engine_of(cluster: int | None) -> Engine:
-    """The engine of runs: of a cluster, or AWS Batch. Raises WorkflowRefused where it cannot be used."""
+    """The engine of runs: a cluster, or AWS Batch. Raises WorkflowRefused if it cannot be used."""
     if cluster is None:
         return Batch()
     try:
@@ -65,12 +65,12 @@ def engine_of(cluster: int | None) -> Engine:
 
 
 def manifest_key(run: Run) -> ObjectKey:
-    """Where the manifest of a launch is kept, which an algorithm's changes do not touch."""
+    """The key of a launch's manifest, which later changes of the algorithm do not affect."""
     return object_keys.job_prefix(run.organization, run.project, run.gid) + "workflow.json"
 
 
 def parameters_of(run: Run) -> list[tuple[str, str]]:
-    """The parameters of a workflow (docs/guides/algorithms.md), the launcher's token among them."""
+    """The parameters of a workflow (docs/guides/algorithms.md), including the launcher's token."""
     host = settings().public_url
     own = {
         "name": run.algorithm_name,
@@ -88,7 +88,7 @@ def parameters_of(run: Run) -> list[tuple[str, str]]:
 
 
 def submit(run: Run) -> Run:
-    """Hand a run to its engine. Raises EngineUnavailable, WorkflowRefused."""
+    """Submit a run to its engine. Raises EngineUnavailable, WorkflowRefused."""
     try:
         return _submit(run, engine_of(run.cluster))
     except LimnError as error:
@@ -96,14 +96,14 @@ def submit(run: Run) -> Run:
 
 
 def refuse(run: Run, message: str) -> Run:
-    """End a run that its engine will not run."""
+    """End a run that its engine refuses."""
     return _store_status(run, RunStatus(phase="Error", message=message, nodes=run.nodes))
 
 
 def current(runs: Sequence[Run], seconds: float = ASK_SECONDS) -> list[Run]:
-    """Runs with their status as it is now, in the same order.
+    """Runs with their current status, in the same order.
 
-    Where the engine is unavailable they have the last known status and a message that says so.
+    If the engine is unavailable, they have the last known status and a message that says so.
     """
     groups: defaultdict[int | None, list[Run]] = defaultdict(list)
     for run in runs:
@@ -118,7 +118,7 @@ def current(runs: Sequence[Run], seconds: float = ASK_SECONDS) -> list[Run]:
 
 
 def sweep(seconds: float) -> int:
-    """Update every run that has not ended; the number of these."""
+    """Update every run that has not ended. Returns how many."""
     runs = [run for run in records.linked(RUN, "active", ACTIVE) if not run.is_stopping]
     current(runs, seconds)
     return len(runs)
@@ -165,7 +165,7 @@ def _hand_over(run: Run, engine: Engine, deadline: float) -> Run:
 
 
 def _submit(run: Run, engine: Engine) -> Run:
-    """Hand a run over and store the status that its engine reports.
+    """Submit a run and store the status that its engine reports.
 
     Raises:
         EngineUnavailable, WorkflowRefused, LimnError.
@@ -187,14 +187,14 @@ def _submission(run: Run, lease: _Lease) -> Submission:
 
 
 class _Lease:
-    """The right to hand a run over; one process holds it at a time."""
+    """The right to submit a run; one process holds it at a time."""
 
     def __init__(self, uid: str) -> None:
         self._uid = uid
         self._until = 0.0
 
     def take(self) -> tuple[Run, bool]:
-        """Take the lease: the run as it is, and whether an earlier lease ended without a result.
+        """Take the lease. Returns the current run, and whether an earlier lease ended without a result.
 
         Raises:
             HandOverInProgress, LimnError.
@@ -215,7 +215,7 @@ class _Lease:
         return after, was[0] > 0
 
     def release(self) -> None:
-        """End the lease without a result: the next process has to find out what was done, but need not wait."""
+        """End the lease without a result: the next process must check what was done, but need not wait."""
 
         def end(run: Run) -> Run | None:
             return msgspec.structs.replace(run, lease=_OVER) if run.lease == self._until else None
@@ -226,7 +226,7 @@ class _Lease:
 
 
 def _store_status(run: Run, status: RunStatus | None) -> Run:
-    """Store the status that an engine reports; None where the run is unknown to it."""
+    """Store the status that an engine reports; None if the run is unknown to it."""
     moment = datetime.now(UTC).timestamp()
     if _with_status(run, status, moment) == run:
         return run
@@ -235,7 +235,7 @@ def _store_status(run: Run, status: RunStatus | None) -> Run:
         if current.is_final:
             return None
         if current.is_stopping:
-            # the process that ends it must know what was handed over, and that nothing more will be
+            # the process that stops it must know what was submitted, and that nothing more will be
             ends = status is not None and status.ends_claim
             return msgspec.structs.replace(_with_status(current, status, moment), active=ACTIVE) if ends else None
         after = _with_status(current, status, moment)
@@ -276,15 +276,15 @@ def _with_status(run: Run, status: RunStatus | None, moment: float) -> Run:
 
 
 def _merged(node: RunNode, handed: dict[str, RunNode]) -> RunNode:
-    """A node as another process stored it, where that process handed it over in the meantime."""
+    """A node as stored by another process, if that process submitted it in the meantime."""
     return handed.get(node.id, node) if node.job is None else node
 
 
 def notify_launcher(run: Run) -> Run:
-    """Send the mail about the end of a run. The id of the mail is that of the job, so it is sent once.
+    """Send the mail about the end of a run. The mail has the id of the job, so it is sent once.
 
     Raises:
-        Unavailable: the queue does not take the mail now.
+        Unavailable: the queue does not accept the mail now.
     """
     spec = run.success_email if run.phase == "Succeeded" else run.failure_email
     if spec is None or not run.is_final:

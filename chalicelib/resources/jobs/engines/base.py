@@ -1,7 +1,7 @@
 """The interface of engines.
 
-An engine that does not answer, answers too slowly or answers what cannot be read raises `EngineUnavailable` in bounded
-time; the caller continues with the last known status. What an engine will never run raises `WorkflowRefused`.
+An engine that does not answer, answers too slowly, or sends an unreadable answer raises `EngineUnavailable` in bounded
+time; the caller continues with the last known status. A workflow that an engine can never run raises `WorkflowRefused`.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ class RunStatus:
     ends_claim: bool = False
     """Whether this comes from the process that had claimed the run."""
     leaves_doubt: bool = False
-    """Whether that process was not answered at some point, so that the next one has to find out what was done."""
+    """Whether a call of that process got no answer, so that the next process must check its effect."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Submission:
-    """A run with what an engine needs of it, read on demand.
+    """A run with the data for its engine, read on demand.
 
     Attributes:
         run: the run.
         document: reads its manifest.
-        parameters: opens its parameters, the launcher's token among them.
-        claim: makes this process the only one that hands the run or nodes of it to the engine for a while. The run as
-            it is then, and whether an earlier claim ended without a result. Raises HandOverInProgress where another
+        parameters: decrypts its parameters, including the launcher's token.
+        claim: makes this process the only one that submits the run or its nodes to the engine for a while. Returns the
+            current run, and whether an earlier claim ended without a result. Raises HandOverInProgress if another
             process holds the claim, or the run was deleted.
     """
 
@@ -71,7 +71,7 @@ class Engine(Protocol):
         """
 
     def statuses(self, submissions: Sequence[Submission], deadline: float) -> Mapping[str, RunStatus | None]:
-        """The status of runs by uid; None for a run that is unknown. Runs that there was no time for are left out.
+        """The status of runs by uid; None for an unknown run. Runs not reached before the deadline are left out.
 
         Args:
             submissions: runs that were submitted.
@@ -82,20 +82,20 @@ class Engine(Protocol):
         """
 
     def stop(self, run: Run) -> None:
-        """End a run and forget it. A run that is unknown is not an error. Raises EngineUnavailable."""
+        """Stop and delete a run. An unknown run is not an error. Raises EngineUnavailable."""
 
     def output(self, run: Run, node: RunNode, lines: int) -> list[str]:
-        """The last lines that a step printed; none where it has not begun. Raises EngineUnavailable."""
+        """The last lines that a step printed; empty if it has not started. Raises EngineUnavailable."""
 
 
 LONGEST_LINE = 2_000
 MOST_OUTPUT = 256_000
-"""Characters of output in one answer."""
+"""Maximum characters of output in one answer."""
 MESSAGE_LINES, LONGEST_MESSAGE = 5, 1_500
 
 
 def bounded(lines: Sequence[str]) -> list[str]:
-    """The last of some lines, each cut to `LONGEST_LINE`, that have `MOST_OUTPUT` characters together."""
+    """The last lines, each cut to `LONGEST_LINE`, with at most `MOST_OUTPUT` characters in total."""
     kept: list[str] = []
     left = MOST_OUTPUT
     for line in reversed(lines):
@@ -108,7 +108,7 @@ def bounded(lines: Sequence[str]) -> list[str]:
 
 
 def with_output(message: str, engine: Engine, run: Run, nodes: Sequence[RunNode]) -> str:
-    """The message of a failed run, with the last lines that its first failed step printed, where they can be had."""
+    """The message of a failed run, with the last output of its first failed step if available."""
     failed = next((node for node in nodes if node.is_pod and node.status in ("Failed", "Error")), None)
     if failed is None:
         return message

@@ -47,14 +47,14 @@ PHASES = {
     "FAILED": FAILED,
 }
 LOG_GROUP = "/aws/batch/job"
-"""Where Batch sends the output of jobs on Fargate."""
+"""The log group of jobs on Fargate."""
 AT_ONCE = 100
-"""Jobs that Batch describes in one call."""
+"""Maximum jobs described in one call."""
 MOST_NEEDS = 20
-"""Jobs that one may wait for; who needs more is handed over when some have finished."""
+"""Maximum dependencies of a job; a node with more is submitted when some have finished."""
 HAND_OVER_SECONDS = 10.0
 LARGEST_OUTPUT = 16_384
-"""Bytes of a parameter that a node puts out; all of a run are kept in its record."""
+"""Maximum bytes of an output parameter; all of a run are stored in its record."""
 _ANSWERS = {
     "submit_job": "jobId",
     "describe_jobs": "jobs",
@@ -62,17 +62,17 @@ _ANSWERS = {
     "describe_job_definitions": "jobDefinitions",
     "register_job_definition": "jobDefinitionArn",
 }
-"""What an answer to a call has, whatever it says."""
+"""The members that every answer has."""
 _REFUSED = ("ClientException", "ValidationException", "AccessDeniedException")
 
 
 CONFIG = Config(connect_timeout=1.5, read_timeout=3, retries={"total_max_attempts": 2, "mode": "standard"})
-"""Two tries must fit into what a caller of the API waits: a job that Batch has not taken is handed over later."""
+"""Two attempts must fit into the time of an API request; a job that Batch did not accept is submitted later."""
 
 
 @lru_cache(maxsize=2)
 def client(*, once: bool = False) -> Any:
-    """The Batch client of this process; `once`: one that tries once, for what Batch would do a second time."""
+    """The Batch client of this process; `once`: a client without retries, for calls that are not idempotent."""
     config = CONFIG.merge(Config(retries={"total_max_attempts": 1, "mode": "standard"})) if once else CONFIG
     return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=config)
 
@@ -94,7 +94,7 @@ class Batch:
             )
 
     def submit(self, submission: Submission) -> RunStatus:
-        """Hand over what is ready of a run."""
+        """Submit the ready nodes of a run."""
         run, is_doubtful = submission.claim()
         try:
             graph = _expand(run, submission, {})
@@ -105,7 +105,7 @@ class Batch:
         return RunStatus(phase=RUNNING, nodes=_stored_nodes(graph, nodes), ends_claim=True, leaves_doubt=in_doubt)
 
     def statuses(self, submissions: Sequence[Submission], deadline: float) -> Mapping[str, RunStatus | None]:
-        """The status of runs; nodes that became ready are handed over."""
+        """The status of runs; submits nodes that became ready."""
         asked = [
             node.job
             for submission in submissions
@@ -151,10 +151,10 @@ class Batch:
             raise EngineUnavailable(f"CloudWatch Logs does not answer ({type(failure).__name__}).") from failure
 
     def _status(self, submission: Submission, jobs: Mapping[str, dict[str, Any]]) -> RunStatus | None:
-        """The status of one run; None where Batch does not know a job of it.
+        """The status of one run; None if Batch does not know one of its jobs.
 
         Raises:
-            HandOverInProgress: another process hands it over.
+            HandOverInProgress: another process submits it.
         """
         run = submission.run
         known = {node.id: node for node in run.nodes}
@@ -204,12 +204,12 @@ def _expand(run: Run, submission: Submission, results: Mapping[str, Result]) -> 
 
 
 def _is_handed(node: RunNode | None) -> bool:
-    """Whether a node was handed to Batch."""
+    """Whether a node was submitted to Batch."""
     return node is not None and node.job is not None
 
 
 def _may_go(node: Node, known: Mapping[str, RunNode]) -> bool:
-    """Whether a node can be handed over now: it is ready and was not, and waits for few enough that were."""
+    """Whether a node can be submitted now: it is ready, not submitted, and has few enough submitted dependencies."""
     if not node.is_ready or (node.id in known and known[node.id].job):
         return False
     waits = [known.get(need) for need in node.needs]
@@ -220,10 +220,10 @@ def _may_go(node: Node, known: Mapping[str, RunNode]) -> bool:
 def _hand_over(
     run: Run, graph: Graph, known: dict[str, RunNode], *, is_doubtful: bool
 ) -> tuple[dict[str, RunNode], bool]:
-    """Hand over what can be, in order, so that what waits comes after what it waits for, while there is time.
+    """Submit ready nodes until the deadline, dependencies first.
 
     Returns:
-        The nodes as they are known then, and whether Batch may have a job that it did not answer for.
+        The nodes as known after that, and whether Batch may have a job whose submission got no answer.
     """
     end = time.monotonic() + HAND_OVER_SECONDS
     known = dict(known)
@@ -262,7 +262,7 @@ def _submit_job(run: Run, node: Node, needs: Iterable[str | None]) -> str:
 
 
 def _ensure_definition(definition: dict[str, Any]) -> str:
-    """The name of a definition that is there: names tell contents apart."""
+    """The name of an existing job definition, registered if needed: its name derives from its content."""
     name = definition["jobDefinitionName"]
     if name not in _definitions:
         found = _call("describe_job_definitions", jobDefinitionName=name, status="ACTIVE")
@@ -276,12 +276,12 @@ _definitions: set[str] = set()
 
 
 def _find(run: Run, node: Node) -> str | None:
-    """The job of a node that a process handed over without being able to say so."""
+    """The job of a node whose submission was not recorded."""
     return next(iter(_list_jobs(batch_jobs.name_of(run, node))), None)
 
 
 def _list_jobs(name: str) -> set[str]:
-    """The jobs of a name, or of all that begin with what is before its `*`."""
+    """The jobs with a name, or with the prefix before its `*`."""
     filters = [{"name": "JOB_NAME", "values": [name]}]
     more: dict[str, Any] = {}
     found: set[str] = set()
@@ -302,7 +302,7 @@ def _describe(numbers: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def _with_job(node: RunNode, job: Mapping[str, Any]) -> RunNode:
-    """A node as its job stands."""
+    """A node with the status of its job."""
     return RunNode(
         id=node.id,
         task=node.task,
@@ -317,7 +317,7 @@ def _with_job(node: RunNode, job: Mapping[str, Any]) -> RunNode:
 
 
 def _main(job: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The container of a job that runs the step, as Batch tells of it."""
+    """The container of a job that runs the step, from Batch's description."""
     if "container" in job:
         return job["container"] or {}
     tasks = (job.get("ecsProperties") or {}).get("taskProperties") or [{}]
@@ -325,7 +325,7 @@ def _main(job: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _reason(job: Mapping[str, Any]) -> str | None:
-    """Why a job failed, as far as Batch knows: its own words, those of the container, the exit code."""
+    """The reason of a failure, from Batch: its status reason, the container's reason, the exit code."""
     if job.get("status") != "FAILED":
         return None
     main = _main(job)
@@ -337,7 +337,7 @@ def _reason(job: Mapping[str, Any]) -> str | None:
 
 
 def _log(job: Mapping[str, Any]) -> str | None:
-    """Where the output of a job is kept: log group and stream."""
+    """The location of a job's output: log group and stream."""
     stream = _main(job).get("logStreamName")
     return f"{LOG_GROUP}:{stream}" if stream else None
 
@@ -347,7 +347,7 @@ def _result(node: RunNode) -> Result:
 
 
 def _read_outputs(run: Run, graph: Graph, known: dict[str, RunNode]) -> None:
-    """Read what finished nodes put out, once. Raises BadInput where something is missing or too large."""
+    """Read the outputs of finished nodes, once. Raises BadInput if one is missing or too large."""
     for number, seen in known.items():
         node = graph.nodes.get(number)
         if node is None or seen.status != SUCCEEDED or seen.outputs or seen.text is not None:
@@ -375,7 +375,7 @@ def _read(key: ObjectKey, default: str | None) -> str | None:
 
 
 def _stored_nodes(graph: Graph, known: Mapping[str, RunNode]) -> list[RunNode]:
-    """The nodes of a graph as they are kept."""
+    """The nodes of a graph in their stored form."""
     nodes = []
     for node in graph.nodes.values():
         seen = known.get(node.id)
@@ -398,7 +398,7 @@ def _moment(milliseconds: object) -> Timestamp | None:
 
 
 def _call(operation: str, **more: Any) -> dict[str, Any]:
-    """Batch's answer to a call. Raises WorkflowRefused, EngineUnavailable; also EngineUnavailable where it is none."""
+    """Batch's answer to a call. Raises WorkflowRefused, or EngineUnavailable, also if it is unreadable."""
     try:
         asked = client(once=True) if operation == "submit_job" else client()
         answer: dict[str, Any] = getattr(asked, operation)(**more)
@@ -412,7 +412,7 @@ def _call(operation: str, **more: Any) -> dict[str, Any]:
     except BotoCoreError as failure:
         raise EngineUnavailable(f"AWS Batch does not answer ({type(failure).__name__}).") from failure
     except (AttributeError, KeyError, TypeError, ValueError) as failure:
-        # botocore reads what it expects, whatever came
+        # botocore ignores unexpected content
         raise EngineUnavailable("AWS Batch answers with something that cannot be read.") from failure
     if _ANSWERS.get(operation, "ResponseMetadata") not in answer:
         raise EngineUnavailable("AWS Batch answers with something else than was asked.")

@@ -1,9 +1,8 @@
-"""A node as a job of AWS Batch on Fargate.
+"""Convert a node to a job of AWS Batch on Fargate.
 
-A node without files is one container. One with files is a task of several: `in…` bring what it is given, `main` runs,
-`out…` take what it made; the folders of the files are volumes that these share. Each of the others runs one
-`aws s3 cp`, so that nothing is asked of the image of `main`; only where a step's printed text is used it must have
-`sh`.
+A node without files is one container. A node with files is a task of several containers: `in…` fetch its inputs, `main`
+runs, `out…` store its outputs; the folders of the files are shared volumes. Each of the other containers runs one
+`aws s3 cp`, so the image of `main` needs no tools; only a step whose printed text is used needs `sh`.
 
 Batch overrides the command of an image, not its entrypoint: an image whose entrypoint is not a plain `exec` gets the
 manifest's command as arguments.
@@ -33,11 +32,11 @@ SIZES = (
     (8, tuple(range(16384, 61441, 4096))),
     (16, tuple(range(32768, 122881, 8192))),
 )
-"""What Fargate offers: processors, and the MiB of memory that go with them."""
+"""Fargate sizes: processors, with the available MiB of memory."""
 LARGEST_OVERRIDES = 8000
-"""Characters that Batch takes as command and environment of one job, with some left for itself."""
+"""Maximum characters of command and environment of one job in Batch, less a reserve."""
 TEXT = "text"
-"""The output that holds what a node printed."""
+"""The output with the printed text of a node."""
 _OWN = "/limn"
 _SHARE = '"$@" > /limn/text; code=$?; cat /limn/text; exit $code'
 _UNITS = {"": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -46,7 +45,7 @@ _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 
 @dataclass(frozen=True, kw_only=True)
 class BatchJob:
-    """What Batch is told: a definition, and what of it this job has of its own; `files` must be stored before."""
+    """A job for Batch: a definition, and this job's own values; `files` must be stored before."""
 
     name: str
     definition: dict[str, Any]
@@ -55,7 +54,7 @@ class BatchJob:
 
 
 def job_of(run: Run, node: Node) -> BatchJob:
-    """The job of a ready node. Raises WorkflowRefused where Batch cannot run it."""
+    """The job of a ready node. Raises WorkflowRefused if Batch cannot run it."""
     container = node.container
     if container is None:
         raise AssertionError("the node is not ready")
@@ -97,29 +96,29 @@ def job_of(run: Run, node: Node) -> BatchJob:
 
 
 def name_of(run: Run, node: Node) -> str:
-    """The name of a node's job: from it `uid_in` tells the run."""
+    """The name of a node's job; `uid_in` reads the run's uid from it."""
     return f"limn-{run.uid}-{hashlib.sha256(node.id.encode()).hexdigest()[:12]}"
 
 
 def names_of(run: Run) -> str:
-    """What the names of all jobs of a run begin with, as Batch asks for them."""
+    """The name prefix of all jobs of a run, as a filter of Batch."""
     return f"limn-{run.uid}-*"
 
 
 def uid_in(name: str) -> str | None:
-    """The run that a job's name tells of."""
+    """The uid of the run in a job's name."""
     return name[5:].rpartition("-")[0] if name.startswith("limn-") else None
 
 
 def key_of(run: Run, node: str, name: str) -> ObjectKey:
-    """Where a file of a node lies: the key cannot be guessed without the run, because jobs share a role."""
+    """The key of a node's file: it cannot be guessed without the run, because jobs share a role."""
     secret = hashlib.sha256(f"{run.sealed}|{run.uid}".encode()).hexdigest()[:32]
     number = hashlib.sha256(f"{node}|{name}".encode()).hexdigest()[:16]
     return run.folder + f"{secret}-{number}"
 
 
 def extras(node: Node) -> dict[str, Any]:
-    """How often and how long a node's job may run."""
+    """The retry and time limits of a node's job."""
     found: dict[str, Any] = {"retryStrategy": {"attempts": node.attempts}}
     if node.seconds is not None:
         found["timeout"] = {"attemptDurationSeconds": max(node.seconds, settings().job_shortest_timeout)}
@@ -136,7 +135,7 @@ def _with_files(
     outgoing: list[tuple[str, ObjectKey, bool]],
     files: dict[ObjectKey, bytes],
 ) -> BatchJob:
-    """A task of several containers. The last one alone is essential: when an essential one ends, all end."""
+    """A task of several containers. Only the last one is essential: when an essential container ends, all end."""
     folders = sorted({posixpath.dirname(path) for path, _, _ in (*incoming, *outgoing)})
     mounts = [{"sourceVolume": f"v{index}", "containerPath": folder} for index, folder in enumerate(folders)]
     containers: list[dict[str, Any]] = []
@@ -179,7 +178,7 @@ def _with_files(
 
 
 def _definition(properties: dict[str, Any]) -> dict[str, Any]:
-    """A job definition, named by its content: what is the same is registered once."""
+    """A job definition, named by its content: equal definitions are registered once."""
     body = {"type": "container", "platformCapabilities": ["FARGATE"], "propagateTags": True, **properties}
     number = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:24]
     return {"jobDefinitionName": f"limn-{settings().stage}-{number}", **body}
@@ -198,7 +197,7 @@ def _source(run: Run, node: Node, other: str, name: str, text: str | None, files
 
 
 def _requirements(node: Node, container: Container) -> list[dict[str, str]]:
-    """The smallest size that Fargate has for what a container asks for. Raises WorkflowRefused where there is none."""
+    """The smallest Fargate size for a container's requests. Raises WorkflowRefused if none fits."""
     asked = container.resources
     wanted = {**(asked.requests if asked else {}), **(asked.limits if asked else {})}
     processors = _quantity(node, "cpu", wanted.get("cpu", "0.25"))

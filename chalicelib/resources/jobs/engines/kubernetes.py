@@ -1,8 +1,8 @@
 """Job clusters: Argo Workflows through the Kubernetes API.
 
-A workflow is one resource: created, listed by our labels, deleted. A connection goes to an address that the guard
-(`storage/outbound`) judged, and trusts only the certificate that was registered with the cluster. Answers are bounded
-in time and size. All failures of a connection are reported by one sentence.
+A workflow is one resource: created, listed by our labels, deleted. Connections use an address that the guard
+(`storage/outbound`) has checked, and trust only the certificate that was registered with the cluster. Answers are
+bounded in time and size. All connection failures have the same message.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from chalicelib.resources.jobs.runs import Run, RunNode
 from chalicelib.storage import outbound, sealing
 
 PURPOSE = "job cluster"
-"""What the secrets of a cluster are sealed for."""
+"""The encryption purpose of a cluster's secrets."""
 CONNECT_SECONDS = 1.5
 ANSWER_SECONDS = 4.0
-"""How long one answer may take as a whole."""
+"""Maximum total time of one answer."""
 LARGEST_ANSWER = 20_000_000
 LARGEST_LOG = 1_000_000
-"""Bytes of a step's output that are asked for."""
+"""Maximum bytes of a step's output."""
 MOST_NODES = 800
-"""Nodes that are kept of one run: its record has a limit."""
+"""Maximum stored nodes of one run, because its record is limited."""
 AT_ONCE = 50
-"""Runs asked for in one call."""
+"""Maximum runs requested in one call."""
 _GROUP = "/apis/argoproj.io/v1alpha1/namespaces"
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _REFUSALS = (400, 401, 403, 404, 405, 413, 422)
@@ -85,7 +85,7 @@ class Cluster:
         raise self._away()
 
     def statuses(self, submissions: Sequence[Submission], deadline: float) -> Mapping[str, RunStatus | None]:
-        """How workflows stand, by their uids."""
+        """The status of workflows by uid."""
         found: dict[str, RunStatus | None] = {}
         spaces: dict[str, list[str]] = {}
         for submission in submissions:
@@ -105,7 +105,7 @@ class Cluster:
         return found
 
     def stop(self, run: Run) -> None:
-        """Delete a workflow; its pods go with it."""
+        """Delete a workflow with its pods."""
         path = f"{_path(run.namespace)}/{quote(run.id, safe='')}?propagationPolicy=Background"
         status, answer = self._ask("DELETE", path)
         if status not in (_OK, _ACCEPTED, _NOT_FOUND):
@@ -150,9 +150,9 @@ class Cluster:
         return bounded(data.decode(errors="replace").splitlines()[-lines:])
 
     def _away(self, answer: Any = None) -> EngineUnavailable:
-        """The one sentence for every failure: what is there, and whether anything is, does not show in it.
+        """The same message for every failure: it does not reveal what runs at the address.
 
-        What a Kubernetes API says of itself is added.
+        The message of a Kubernetes API is added.
         """
         said = _message(answer)
         return EngineUnavailable(
@@ -170,7 +170,7 @@ class Cluster:
     def _send(
         self, method: str, path: str, body: bytes | None = None, seconds: float | None = None
     ) -> tuple[int, bytes]:
-        """Status and body of one request, to an address that was judged first."""
+        """Status and body of one request, to a checked address."""
         seconds = seconds or ANSWER_SECONDS
         end = time.monotonic() + seconds
         headers = {**self._headers, **({"Content-Type": "application/json"} if body else {})}
@@ -212,7 +212,7 @@ class Cluster:
 
 
 def address_of(host: str, port: int) -> Address:
-    """Where a cluster is, from its host: a name or an address, `https://` before it or not.
+    """The address of a cluster, from its host: a name or an address, with or without `https://`.
 
     Raises:
         WorkflowRefused: it is neither.
@@ -230,7 +230,7 @@ def address_of(host: str, port: int) -> Address:
 
 
 def _is_pod_of(pod: Mapping[str, Any], node: str) -> bool:
-    """Whether a pod is that of a node: Argo notes the node in an annotation, and once named pods by their nodes."""
+    """Whether a pod runs a node: Argo names the node in an annotation; older releases named pods after nodes."""
     metadata = pod["metadata"]
     return node in ((metadata.get("annotations") or {}).get("workflows.argoproj.io/node-id"), metadata["name"])
 
@@ -258,7 +258,7 @@ def workflow_of(run: Run, document: Mapping[str, Any], parameters: Sequence[tupl
 
 
 def namespace_in(document: Mapping[str, Any]) -> str:
-    """The namespace that a manifest asks for. Raises WorkflowRefused where it is none."""
+    """The namespace of a manifest. Raises WorkflowRefused if it is not valid."""
     name = str((document.get("metadata") or {}).get("namespace") or "default")
     if not _NAMESPACE.fullmatch(name):
         raise WorkflowRefused(f"manifest: metadata.namespace {name[:100]!r} is none.")
@@ -266,7 +266,7 @@ def namespace_in(document: Mapping[str, Any]) -> str:
 
 
 def status_of(item: Mapping[str, Any]) -> RunStatus:
-    """How a Workflow resource stands. Raises TypeError, ValueError or AttributeError where it is none."""
+    """The status of a Workflow resource. Raises TypeError, ValueError or AttributeError if it is not one."""
     status = item.get("status") or {}
     nodes = status.get("nodes") or _unpack(status.get("compressedNodes"))
     phase = str(status.get("phase") or "Running")
@@ -298,7 +298,7 @@ def _node(number: str, node: Mapping[str, Any], namespace: str) -> RunNode:
 
 
 def _unpack(text: object) -> dict[str, Any]:
-    """The nodes of a large workflow, which Argo keeps packed."""
+    """The nodes of a large workflow, which Argo compresses."""
     if not text:
         return {}
     try:
@@ -320,7 +320,7 @@ def _moment(text: object) -> Timestamp | None:
 
 
 def _read_bounded(response: urllib3.BaseHTTPResponse, end: float) -> bytes | None:
-    """The body; None where it comes too slowly or is too large."""
+    """The body; None if it is too slow or too large."""
     body = bytearray()
     while block := response.read1(65536) if isinstance(response, urllib3.HTTPResponse) else response.read(65536):
         body += block
@@ -330,7 +330,7 @@ def _read_bounded(response: urllib3.BaseHTTPResponse, end: float) -> bytes | Non
 
 
 def _message(answer: Any) -> str:
-    """What a Status of Kubernetes says; empty for any other answer."""
+    """The message of a Kubernetes Status; empty for any other answer."""
     if not isinstance(answer, dict) or answer.get("kind") != "Status":
         return ""
     return str(answer.get("message") or "")[:300]
@@ -341,7 +341,7 @@ def _path(namespace: str) -> str:
 
 
 def _with_text(value: Any) -> Any:
-    """A part of a manifest whose parameters have values of text, as Argo's schema says, wherever they stand."""
+    """A part of a manifest with all parameter values as text, as Argo's schema requires."""
     if isinstance(value, list):
         return [_with_text(item) for item in value]
     if not isinstance(value, dict):
@@ -362,7 +362,7 @@ def _text(value: object) -> object:
 
 
 def _context(cert: str) -> ssl.SSLContext:
-    """TLS that trusts the cluster's certificate alone, given as PEM or as base64 of it."""
+    """TLS that trusts only the cluster's certificate, given as PEM or as its base64."""
     text = cert.strip()
     try:
         if "-----BEGIN" not in text:
