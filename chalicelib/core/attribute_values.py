@@ -29,9 +29,6 @@ USER_SECTIONS = frozenset({"tator_user_sections", "svc_user_sections"})
 RESERVED = "_tator"
 """How names begin that the service itself gives attributes, such as those of a media's jobs."""
 
-NULL_PLACE = (-1.0, -1.0)
-"""What a geopos is set to in place of null."""
-
 _MOST_CONVERTERS = 512
 _LONGEST_NAME = 256
 _EAST, _NORTH = 180, 90
@@ -140,7 +137,7 @@ class Converter:
             current: the entity's attributes; not modified.
             attributes: name → new value.
             reset: names that go back to their default, or null.
-            nulls: names that become null; a geopos becomes `[-1.0, -1.0]`.
+            nulls: names that become null.
             always_allowed: names that need not be defined.
 
         Raises:
@@ -154,8 +151,8 @@ class Converter:
             definition = self._known(name, always_allowed)
             merged[name] = copy(definition.default) if definition else None
         for name in nulls or ():
-            definition = self._known(name, always_allowed)
-            merged[name] = list(NULL_PLACE) if definition and definition.dtype == "geopos" else None
+            self._known(name, always_allowed)
+            merged[name] = None
         return merged
 
     def _known(self, name: str, always_allowed: Collection[str]) -> AttributeType | None:

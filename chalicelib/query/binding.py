@@ -29,11 +29,14 @@ MOST_LISTED = 10_000
 FARTHEST_LATITUDE, FARTHEST_LONGITUDE = 90.0, 180.0
 
 
-def compare(kind: Kind, types: Iterable[AnyType], compared: Compare, *, lenient: bool = False) -> Tree:
+def compare(
+    kind: Kind, types: Iterable[AnyType], compared: Compare, *, lenient: bool = False, saved: bool = False
+) -> Tree:
     """A comparison of things of a kind, its name looked up among built-ins and the attributes of some types.
 
     Where types have different dtypes under one name, each is compared as its own dtype; a type whose dtype cannot be
-    compared like that has no matches, unless none can. A name that nothing has matches nothing where `lenient`.
+    compared like that has no matches, unless none can. A name that nothing has matches nothing where `lenient`; where
+    `saved`, neither does a comparison that no dtype takes any more.
 
     Raises:
         BadInput: nothing has that name, its dtype has not that operator, or the value is not of its dtype.
@@ -44,9 +47,9 @@ def compare(kind: Kind, types: Iterable[AnyType], compared: Compare, *, lenient:
     cases, refused = _cases(types, operator, compared)
     if cases:
         return _turned(operator, compared, AttributeTest(compared.name, cases))
-    if refused:
+    if refused and not saved:
         raise refused
-    if lenient or operator.word in _LENIENT:
+    if lenient or saved or operator.word in _LENIENT:
         return _turned(operator, compared, Nothing())
     raise unknown(kind, compared.name, compared.word)
 
@@ -149,6 +152,8 @@ def _asked(operator: Operator, dtype: str, compared: Compare) -> tuple[Op, Any]:
     place = f"{compared.word} of {shown(compared.name)}"
     if operator.shape == "term":
         return _term(dtype, compared.value, place)
+    if operator.shape == "phrase":
+        return _phrase(dtype, compared, place)
     if operator.shape == "bound" and dtype == "datetime":
         return _dated(operator.op, compared.value, place)
     return operator.op, _SHAPES[operator.shape](dtype, compared.value, place)
@@ -161,6 +166,20 @@ def _term(dtype: str, value: Any, place: str) -> tuple[Op, Any]:
     if dtype == "datetime":
         return Op.BETWEEN, _instants(value, place)
     return Op.EQ, wanted(dtype, value, place)
+
+
+_APART = r"[\x00-/:-@\[-^`{-\x7f]"
+"""Every ASCII character that is no letter, digit or underscore; the same in Python and in the database."""
+_WHOLE_NAMES = frozenset({"tator_user_sections", "svc_user_sections"})
+
+
+def _phrase(dtype: str, compared: Compare, place: str) -> tuple[Op, Any]:
+    """A phrase of a search string: in an attribute's text or a file name, its words in order; else a term."""
+    is_whole = compared.name in _WHOLE_NAMES or compared.name.startswith(("_", "$"))
+    if dtype not in TEXT or is_whole or not compared.value:
+        return _term(dtype, compared.value, place)
+    words = re.escape(fold(wanted(dtype, compared.value, place)))
+    return Op.MATCHES, f"(?:.*{_APART})?{words}(?:{_APART}.*)?"
 
 
 _DAY = re.compile(r"([0-9]{4})(-[0-9]{2})?(-[0-9]{2})?")

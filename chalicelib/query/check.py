@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
 from chalicelib.core.definitions import AnyType, Definitions, Section
-from chalicelib.core.kinds import Kind
+from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.revisions import Removed
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import binding
 from chalicelib.query.columns import SECTION_NAME
 from chalicelib.query.cost import MOST_CONVERTED
-from chalicelib.query.operators import BY_WORD, SEARCHES, Op
+from chalicelib.query.operators import BY_WORD, OPERATIONS, SEARCHES, Op
 from chalicelib.query.parsers import object_search, search_string
 from chalicelib.query.parsers.filters import on_annotations
 from chalicelib.query.tree import (
@@ -85,6 +88,30 @@ def check(
     return _Check(definitions, found, found if seen is None else seen, users, query.type).query(query)
 
 
+def check_saved_search(section: Section, definitions: Definitions) -> None:
+    """Check the search of a section that is about to be saved. Attributes that it names need not exist yet.
+
+    Args:
+        section: as it will be.
+        definitions: those of the project.
+
+    Raises:
+        BadInput: it breaks its language, compares an attribute in a way that its dtype does not take, or leads to
+            itself or through too many other saved searches.
+    """
+    project = Definitions(project=definitions.project, by_kind=dict(definitions.by_kind))
+    check = _Check(project, {}, {}, lambda _: (), None, strict=True)
+    members = ("object_search", "related_search", "lucene_string")
+    for member in members:
+        if (search := getattr(section, member)) is not None:
+            alone = msgspec.structs.replace(section, dtype="saved_search", **{**dict.fromkeys(members), member: search})
+            project.by_kind[DefinitionKind.SECTION] = {**definitions.sections, section.id: alone}
+            try:
+                check.bind(Kind.MEDIA, InSections((section.id,)))
+            except BadInput as refusal:
+                raise BadInput(f"{member}: {refusal.message}") from None
+
+
 VISIBLE = both(Test("latest", Op.EQ, value=True), Test("variant_deleted", Op.EQ, value=False))
 """What ordinary lists of annotations show."""
 
@@ -92,7 +119,16 @@ VISIBLE = both(Test("latest", Op.EQ, value=True), Test("variant_deleted", Op.EQ,
 class _Check:
     """One check; `type` restricts the names of the kind asked for, not those of related kinds."""
 
-    def __init__(self, definitions: Definitions, scope: Scope, seen: Scope, users: Users, type_: int | None) -> None:
+    def __init__(
+        self,
+        definitions: Definitions,
+        scope: Scope,
+        seen: Scope,
+        users: Users,
+        type_: int | None,
+        *,
+        strict: bool = False,
+    ) -> None:
         self.definitions = definitions
         self.scope = scope
         self.seen = seen
@@ -100,7 +136,9 @@ class _Check:
         self.type = type_
         self.terms = 0
         self.converted = 0
-        self.sections = 0
+        self.sections: list[int] = []
+        """The saved searches around what is bound, by the ids of their sections."""
+        self.strict = strict
         self.nested = 0
 
     def query(self, query: Query) -> Query:
@@ -161,12 +199,25 @@ class _Check:
         if tree.name == SECTION_NAME and kind.is_annotation:
             return Related(Kind.MEDIA, binding.compare(Kind.MEDIA, (), tree))
         if tree.name == EMAIL and kind.is_annotation and BY_WORD[tree.word] in SEARCHES:
-            if tree.word != "term":
+            if tree.word not in ("term", "phrase"):
                 raise BadInput(f"{EMAIL} takes a whole address.")
             return Test("created_by", Op.IN, tuple(sorted(self.users(str(tree.value)))))
         # Of a type that there is not, a list is empty, whatever it is asked for.
         is_of_no_type = self.type is not None and not self.nested and self.type not in self.definitions.types(kind)
-        return binding.compare(kind, self.types(kind), tree, lenient=is_of_no_type)
+        lenient = is_of_no_type or self.inside_saved or self._is_removed(kind, tree)
+        return binding.compare(
+            kind, self.types(kind), tree, lenient=lenient, saved=self.inside_saved and not self.strict
+        )
+
+    @property
+    def inside_saved(self) -> bool:
+        """Whether what is bound is a saved search: attributes may have been deleted since it was saved."""
+        return bool(self.sections)
+
+    def _is_removed(self, kind: Kind, tree: Compare) -> bool:
+        """Whether an object search names an attribute that a type had once."""
+        is_search = BY_WORD[tree.word] in OPERATIONS
+        return is_search and any(Removed(tree.name) in each.revisions for each in self.types(kind))
 
     def any_text(self, kind: Kind, tree: AnyText) -> Tree:
         """A comparison of every text attribute and the name."""
@@ -195,6 +246,8 @@ class _Check:
     def in_section(self, kind: Kind, wanted: int | str) -> Tree:
         """Membership in one section."""
         section = self._section(wanted)
+        if section is None and self.inside_saved:
+            return Nothing()
         if section is None:
             raise NotFound.of("Section", wanted)
         return self._through_media(kind, self._members(section))
@@ -221,13 +274,15 @@ class _Check:
         if section.dtype == "playlist":
             return Test("id", Op.IN, tuple(section.media))
         place = f"The search of section {section.id}"
-        if self.sections >= DEEPEST_SECTIONS:
-            raise BadInput(f"{place} leads through more than {DEEPEST_SECTIONS} saved searches, or to itself.")
-        self.sections += 1
+        if section.id in self.sections:
+            raise BadInput(f"{place} leads to itself.")
+        if len(self.sections) >= DEEPEST_SECTIONS:
+            raise BadInput(f"{place} leads through more than {DEEPEST_SECTIONS} saved searches.")
+        self.sections.append(section.id)
         try:
             return self._inside(Kind.MEDIA, _saved_search(section, place))
         finally:
-            self.sections -= 1
+            self.sections.pop()
 
     def of_dtype(self, kind: Kind, dtype: str) -> Tree:
         """The types of a dtype."""

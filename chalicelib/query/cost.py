@@ -44,7 +44,6 @@ _ROW = {
     Op.ENDS: 60,
     Op.SAME: 60,
     Op.MATCHES: 200,
-    Op.EXPRESSION: 200,
     Op.RESEMBLES: 100,
     Op.IN: 40,
     Op.OVERLAPS: 200,
@@ -52,17 +51,18 @@ _ROW = {
 }
 """Nanoseconds that a row takes, by operation; all others take `_ROW_PLAIN`."""
 _ROW_PLAIN, _ROW_JOIN, _ROW_SORT, _ROW_MERGE, _ROW_VECTOR = 5, 150, 300, 500, 1_500
-_PER_CHARACTER = {Op.MATCHES: 2, Op.EXPRESSION: 5, Op.RESEMBLES: 40}
+_PER_CHARACTER = {Op.MATCHES: 2, Op.RESEMBLES: 40}
 """Nanoseconds that each character of a pattern adds to a row."""
-_PER_NUMBER = 0.1
-"""Nanoseconds that each number of a vector takes."""
+_PER_NUMBER = {"l1norm": 50.0}
+_PER_NUMBER_OTHERS = 0.1
+"""Nanoseconds that each number of a vector takes, by metric: `l1norm` is computed in Python."""
 _INLINE = 40
 """Lists up to this length are planned as single values."""
 
 _DISTANCES, _LISTS, _PATTERNS, _TEXTS, _JOINS, _VECTORS, _ORDER, _TERMS = (
     "distances",
     "lists of values",
-    "wildcards, regular expressions and fuzzy words",
+    "wildcards, phrases and fuzzy words",
     "comparisons of text",
     "searches over related entities",
     "float_array queries",
@@ -74,7 +74,6 @@ _NAMES = {
     Op.IN: _LISTS,
     Op.OVERLAPS: _LISTS,
     Op.MATCHES: _PATTERNS,
-    Op.EXPRESSION: _PATTERNS,
     Op.RESEMBLES: _PATTERNS,
     Op.CONTAINS: _TEXTS,
     Op.STARTS: _TEXTS,
@@ -120,10 +119,11 @@ def estimate(query: Query, rows_of: RowsOf) -> dict[str, float]:
     for where in (query.where, *([query.incident] if query.incident else ())):
         for part, fixed, kind, per_row in _parts(where, query.kind):
             seconds[part] += fixed + (per_row * _NANO * count(kind) if per_row else 0.0)
-    per_row = _ROW_SORT * len(query.keys)
+    per_row = float(_ROW_SORT * len(query.keys))
     seconds[_ORDER] += _NANO * per_row * count(query.kind) if per_row else 0.0
     for nearest in query.nearest:
-        seconds[_VECTORS] += _NANO * (_ROW_VECTOR + _PER_NUMBER * len(nearest.center)) * count(query.kind)
+        per_row = _ROW_VECTOR + _PER_NUMBER.get(nearest.metric, _PER_NUMBER_OTHERS) * len(nearest.center)
+        seconds[_VECTORS] += _NANO * per_row * count(query.kind)
     if query.merge:
         seconds[_TERMS] += _NANO * _ROW_MERGE * count(query.kind)
     return seconds

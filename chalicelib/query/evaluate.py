@@ -75,7 +75,6 @@ TESTS: dict[Op, Callable[[Any, Any], bool]] = {
     Op.ENDS: lambda value, wanted: fold(value).endswith(wanted),
     Op.SAME: lambda value, wanted: fold(value) == fold(wanted),
     Op.MATCHES: lambda value, wanted: re.fullmatch(wanted, fold(value), re.DOTALL) is not None,
-    Op.EXPRESSION: lambda value, wanted: re.fullmatch(wanted, value, re.DOTALL | re.ASCII) is not None,
     Op.RESEMBLES: lambda value, wanted: _edits(fold(value).encode(), wanted[0].encode()) <= wanted[1],
     Op.UNDER: lambda value, wanted: value == wanted or value.startswith(wanted + "."),
     Op.OVERLAPS: lambda value, wanted: not set(value).isdisjoint(wanted),
@@ -273,6 +272,8 @@ def distance(nearest: Nearest, thing: Any) -> float | None:
     match nearest.metric:
         case "ip":
             return -sum(a * b for a, b in pairs)
+        case "l1norm":
+            return sum(abs(a - b) for a, b in pairs)
         case "cosine":
             lengths = math.sqrt(sum(a * a for a, _ in pairs)) * math.sqrt(sum(b * b for _, b in pairs))
             return 1 - sum(a * b for a, b in pairs) / lengths if lengths else None

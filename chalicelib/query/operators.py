@@ -28,8 +28,7 @@ class Op(StrEnum):
     ENDS = "ends"
     SAME = "same"
     MATCHES = "matches"
-    """A regular expression matches the whole folded text; of EXPRESSION, the whole text as it stands."""
-    EXPRESSION = "expression"
+    """A regular expression matches the whole folded text."""
     RESEMBLES = "resembles"
     """The folded text has at most so many edits from (text, edits)."""
     UNDER = "under"
@@ -42,7 +41,7 @@ class Op(StrEnum):
     """The value is not null."""
 
 
-Shape = Literal["value", "list", "pair", "text", "flag", "circle", "term", "bound", "pattern", "edits"]
+Shape = Literal["value", "list", "pair", "text", "flag", "circle", "term", "bound", "pattern", "edits", "phrase"]
 """What an operator's value must look like: one value of the dtype, several, two; any text; true or false; a place.
 
 Of search strings: a term, whose meaning depends on the dtype; a bound, where a date names all its instants; a regular
@@ -78,7 +77,7 @@ FILTERS = (
     Operator("attribute_distance", Op.WITHIN, _PLACE, "circle"),
     Operator("attribute_null", Op.PRESENT, _ANY, "flag"),
 )
-"""The eight attribute filters of `spec/4` §13.4; each also exists as `related_…`."""
+"""The eight attribute filters; each also exists as `related_…`."""
 
 OPERATIONS = (
     Operator("eq", Op.EQ, _SIMPLE),
@@ -101,13 +100,13 @@ OPERATIONS = (
     Operator("range", Op.BETWEEN, _ORDERED | _TEXTS, "pair"),
     Operator("distance_lte", Op.WITHIN, _PLACE, "circle"),
 )
-"""The operations of an object search, `spec/4` §13.6, beside `search`."""
+"""The operations of an object search, beside `search`."""
 
 SEARCHES = (
     Operator("term", Op.EQ, _SIMPLE, "term"),
+    Operator("phrase", Op.EQ, _SIMPLE, "phrase"),
     Operator("contains", Op.CONTAINS, _TEXTS, "text"),
     Operator("wildcard", Op.MATCHES, _TEXTS, "pattern"),
-    Operator("regex", Op.EXPRESSION, _TEXTS, "pattern"),
     Operator("fuzzy", Op.RESEMBLES, _TEXTS, "edits"),
     Operator("from", Op.GTE, _ORDERED | _TEXTS, "bound"),
     Operator("after", Op.GT, _ORDERED | _TEXTS, "bound"),

@@ -385,7 +385,6 @@ _COMPARED: dict[Op, _Comparison] = {
     Op.ENDS: _function("ends_with"),
     Op.SAME: lambda compiler, column, _, value: f"lower({column}) = {compiler.value(fold(value))}",
     Op.MATCHES: lambda compiler, column, _, value: f"regexp_full_match(lower({column}), {compiler.value(value)}, 's')",
-    Op.EXPRESSION: lambda compiler, column, _, value: f"regexp_full_match({column}, {compiler.value(value)}, 's')",
     Op.RESEMBLES: _resembles,
     Op.UNDER: _under,
     Op.OVERLAPS: _overlaps,

@@ -257,7 +257,7 @@ class TestMerging:
 
     def test_reset_follows_and_nulls_come_last(self):
         merged = merge(self.DEFINITIONS, {"s": "a"}, {"n": 1, "s": "b"}, ["n", "s"], ["g", "s"])
-        assert merged == {"n": 7, "s": None, "g": [-1.0, -1.0]}
+        assert merged == {"n": 7, "s": None, "g": None}
 
     @pytest.mark.parametrize("change", [({"q": 1}, None, None), (None, ["q"], None), (None, None, ["q"])])
     def test_unknown_names_are_refused_by_name(self, change):

@@ -57,7 +57,7 @@ def told(before: Doc, after: Doc) -> Told:
 def merged(attributes: Doc, body: Doc) -> Doc:
     """Attributes after a change."""
     resets = {name: DEFAULTS.get(name) for name in body.get("reset_attributes", ())}
-    nulls = {name: [-1.0, -1.0] if name == "place" else None for name in body.get("null_attributes", ())}
+    nulls = dict.fromkeys(body.get("null_attributes", ()))
     return {**attributes, **body.get("attributes", {}), **resets, **nulls}
 
 

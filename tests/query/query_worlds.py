@@ -423,7 +423,7 @@ class Asker:
             FloatArrayQuery(
                 name=name,
                 center=good(self.rng, "float_array"),
-                metric=self.rng.choice([None, "l2norm", "ip"]),
+                metric=self.rng.choice([None, "l2norm", "l1norm", "ip"]),
                 order=self.rng.choice([None, "desc"]),
                 lower_bound=self.rng.choice([None, None, 1.0]),
                 upper_bound=self.rng.choice([None, None, 4.0]),

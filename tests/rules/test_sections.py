@@ -151,3 +151,51 @@ def test_deleting_a_section(world: World):
     assert world.one("media", media)["primary_section"] is None
     for kind in ANNOTATIONS:
         assert world.found(kind) == "ABCDE"
+
+
+@rule(
+    "Sections",
+    "A deleted attribute that a saved or object search names matches nothing; a filter that names it is 400.",
+)
+def test_a_deleted_attribute_matches_nothing():
+    made = empty_world([{"name": "n", "dtype": "int"}, {"name": "gone", "dtype": "int"}])
+    made.ids["media"] = {"A": made.media("A", attributes={"n": 1, "gone": 1})}
+    either = {"method": "or", "operations": [term("gone", "eq", 1), term("n", "eq", 1)]}
+    ids = [section(made, "saved", object_search=term("gone", "eq", 1)), section(made, "either", object_search=either)]
+    assert [made.found("media", section=each) for each in ids] == ["A", "A"]
+    of_type = f"AttributeType/{made.types['media']}"
+    said = made.api.delete(of_type, {"entity_type": "MediaType", "name": "gone"})
+    assert said.status == 200, said.body
+    assert [made.found("media", section=each) for each in ids] == ["", "A"]
+    assert made.found("media", multi_section=ids) == "A"
+    assert made.found("media", {"object_search": either}) == "A"
+    made.refuses("media", attribute="gone::1")
+
+
+@rule("Sections", "A saved search is checked when it is saved.")
+@pytest.mark.parametrize(
+    ("member", "search", "message"),
+    [
+        ("object_search", term("n", "resembles", 1), "resembles"),
+        ("object_search", {}, "object_search"),
+        ("object_search", term("n", "eq", "x"), "an integer"),
+        ("related_search", term("s", "nothing", 1), "related_search"),
+        ("lucene_string", "n:(", "lucene_string"),
+    ],
+)
+def test_a_bad_search_is_not_saved(world: World, member, search, message):
+    said = world.api.post(f"Sections/{world.project}", {"name": f"bad {message}", member: search})
+    assert said.status == 400, said.body
+    assert message in said.json["message"]
+    said = world.api.patch(f"Section/{world.ids['section']['search']}", {member: search})
+    assert said.status == 400, said.body
+
+
+@rule("Sections", "A saved search that leads to its own section is refused.")
+def test_a_section_within_itself(world: World):
+    number = section(world, "itself", object_search=term("n", "gt", 1))
+    other = section(world, "other", object_search=term("$section", "eq", number))
+    for inner in (number, other):
+        said = world.api.patch(f"Section/{number}", {"object_search": term("$section", "eq", inner)})
+        assert said.status == 400, said.body
+        assert "leads to itself" in said.json["message"]

@@ -1,4 +1,4 @@
-"""The bodies that ask by id: members that are combined with the query parameters (`spec/4` §14.1).
+"""The bodies that ask by id: members that are combined with the query parameters.
 
 Bodies of bulk changes and deletions extend these, so that they take the same members.
 """
@@ -19,7 +19,7 @@ class FloatArrayQuery(Resource, kw_only=True):
 
     name: str
     center: Annotated[list[float], Meta(min_length=1, max_length=2000)]
-    metric: Literal["l2norm", "cosine", "ip"] | None = None
+    metric: Literal["l2norm", "l1norm", "cosine", "ip"] | None = None
     order: Literal["asc", "desc"] | None = None
     lower_bound: float | None = None
     upper_bound: float | None = None

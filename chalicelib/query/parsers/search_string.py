@@ -1,16 +1,16 @@
-r"""Search string → tree: `search`, `annotation_search`, `media_search` and older saved searches (`spec/4` §13.13).
+r"""Search string → tree: `search`, `annotation_search`, `media_search` and older saved searches.
 
 The grammar is that of Lucene's query strings, parsed by luqum: terms, phrases, `field:value`, groups, AND OR NOT + -,
-`*` and `?`, `~` for fuzzy, `[a TO b]` and `{a TO b}`, `>` `>=` `<` `<=`, `_exists_:field`, `/regular expression/`, with
-`\` before a character that is meant literally. Boosts are accepted and mean nothing: there are no scores.
+`!` for NOT, `*` and `?`, `~` for fuzzy, `[a TO b]` and `{a TO b}`, `>` `>=` `<` `<=`, `_exists_:field`, with `\` before
+a character that is meant literally. A `/` is literal. Boosts are accepted and have no effect: there are no scores.
 
-A text field matches a value as a whole, whatever the case; a term without a field is looked for inside every text field
-and the name. A date names all its instants, so `2022-01-31` is that day and `>2022-01-31` begins after it.
+A term matches a text field as a whole, whatever the case; a phrase in quotes matches its words in that order anywhere
+in the field, and so do terms of `filename`. A term without a field is looked for inside every text field and the name.
+A date means all its instants, so `2022-01-31` is that day and `>2022-01-31` begins after it.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -26,17 +26,15 @@ LONGEST_WILD = 1_000
 _SHORT, _LONG = 3, 6
 """Without a number, `~` allows no edit of words shorter than the first, one below the second, two from there on."""
 
-# Before parsing: a minus before a number after a comparison, and a slash that does not delimit an expression, are text.
+# Before parsing: a minus before a number after a comparison and a slash are text, and an exclamation mark is NOT.
 _NEGATIVE = re.compile(r"(?<=[:<>=\[{])-(?=[0-9.])|(?<=\bTO )-(?=[0-9.])")
-_EXPRESSION = re.compile(r'(?:(?<=^)|(?<=[\s:(]))/(?:\\.|[^/\\])+/(?=$|[\s)^])|"(?:\\.|[^"\\])*"|\\.|/')
+_REPLACED = re.compile(r'"(?:\\.|[^"\\])*"|\\.|/|(?:^|(?<=[\s(!]))!', re.DOTALL)
+_REPLACEMENTS = {"/": r"\/", "!": "NOT "}
+FILE_NAME = "filename"
+"""Its terms match words of the name; those of `_exact_name` match all of it."""
 _SIGNS = {"&&": "AND", "||": "OR"}
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _WILD = re.compile(r"\\(.)|([*?])", re.DOTALL)
-_REPEAT = re.compile(r"\{([0-9]*),?([0-9]*)\}")
-MOST_EXPANDED = 10_000
-"""How long an expression may be with its counted repeats written out, so that the matcher's memory is bounded."""
-_UNSAFE = re.compile(r"\(\?(?!:)|\\[^dDwWsSbB\W_]|[*+?}]\+|\[\[|\[:|\{[0-9]*,?[0-9]{4,}")
-"""What an expression may not have: groups with flags or names, references, lookaround, possessive and huge repeats."""
 
 
 def parse(text: str, place: str) -> Tree:
@@ -60,7 +58,7 @@ def parse(text: str, place: str) -> Tree:
 
 
 def _prepared(text: str) -> str:
-    text = _EXPRESSION.sub(lambda found: r"\/" if found[0] == "/" else found[0], text)
+    text = _REPLACED.sub(lambda found: _REPLACEMENTS.get(found[0], found[0]), text)
     return " ".join(_SIGNS.get(part, part) for part in _NEGATIVE.sub(r"\\-", text).split(" "))
 
 
@@ -130,7 +128,7 @@ class _Parser:
 
     def phrase(self, node: Any, field: str | None, _: int) -> Tree:
         """A phrase in quotes."""
-        return self._asked(field, "term", _literal(node.value[1:-1]))
+        return self._asked(field, "phrase", _literal(node.value[1:-1]))
 
     def near(self, node: Any, field: str | None, _: int) -> Tree:
         """Words near each other: all of them anywhere in the value."""
@@ -138,18 +136,6 @@ class _Parser:
         return both(
             *(AnyText("contains", each) if field is None else Compare(field, "contains", each) for each in words)
         )
-
-    def expression(self, node: Any, field: str | None, _: int) -> Tree:
-        """A regular expression, of the part of the language that a linear matcher has."""
-        text = node.value[1:-1].replace(r"\/", "/")
-        expanded = math.prod(int(number) for found in _REPEAT.findall(text) for number in found if number.strip("0"))
-        if _UNSAFE.search(text) or expanded * len(text) > MOST_EXPANDED:
-            raise BadInput(f"{self.place}: {shown(text)} may only have plain groups, classes and short repeats.")
-        try:
-            re.compile(text)
-        except (re.error, RecursionError, OverflowError) as error:
-            raise BadInput(f"{self.place}: {shown(text)} is not a regular expression: {error}") from None
-        return self._asked(field, "regex", text)
 
     def fuzzy(self, node: Any, field: str | None, _: int) -> Tree:
         """A word with a few edits."""
@@ -184,8 +170,8 @@ class _Parser:
 
     def _asked(self, field: str | None, word: str, value: Any) -> Tree:
         if field is not None:
-            return Compare(field, word, value)
-        return AnyText("contains" if word == "term" else word, value)
+            return Compare(field, "phrase" if word == "term" and field == FILE_NAME else word, value)
+        return AnyText("contains" if word in ("term", "phrase") else word, value)
 
 
 _Make = Callable[[_Parser, Any, str | None, int], Tree]
@@ -204,7 +190,6 @@ _NODES: dict[str, _Make] = {
     "Word": _Parser.word,
     "Phrase": _Parser.phrase,
     "Proximity": _Parser.near,
-    "Regex": _Parser.expression,
     "Fuzzy": _Parser.fuzzy,
     "Range": _Parser.range,
     "From": _Parser.from_,

@@ -1,4 +1,4 @@
-"""Sections: folders, lists and saved searches of media (`spec/3` §8)."""
+"""Sections: folders, lists and saved searches of media."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.query.check import check_saved_search
 from chalicelib.resources.sections import bulk as sections_bulk
 from chalicelib.resources.sections import search as sections_search
 from chalicelib.resources.sections import service as sections_service
@@ -25,6 +26,7 @@ from chalicelib.resources.sections.lquery import LabelPattern
 from chalicelib.storage.dynamodb import records
 
 TAG = "Sections"
+_SEARCHES = {"object_search", "related_search", "lucene_string"}
 
 
 class SectionQuery(Resource, kw_only=True):
@@ -70,6 +72,10 @@ class SectionResource(RecordResource):
         media: dict[str, Any] = {name: change.pop(name) for name in ("media_add", "media_del") if name in change}
         attributes = change.pop("attributes", None)
         sections_service.check_media(call.project, media.get("media_add") or ())
+        searches = {name: change[name] for name in _SEARCHES & change.keys()}
+        if searches:
+            changed = msgspec.structs.replace(call.target, **searches)
+            check_saved_search(changed, records.definitions(call.project))
         types = records.get(PROJECT_RECORD, call.project).attribute_types if attributes else ()
 
         def how(current: Section) -> Section:

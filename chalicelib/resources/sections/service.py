@@ -1,4 +1,4 @@
-"""Sections: their paths and tags, the folders that media go to, and the media they leave behind (`spec/3` §8)."""
+"""Sections: their paths and tags, the folders that media go to, and the media they leave behind."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.media_files import TAG_ATTRIBUTE
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput
+from chalicelib.query.check import check_saved_search
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.sections import bulk as sections_bulk
@@ -67,6 +68,7 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
         annotation_bools=spec.annotation_bools,
         by_name=by_name,
     )
+    check_saved_search(section, records.definitions(project))
     records.create(SECTION, section, user=user, taken=path_taken())
     return section
 
@@ -103,9 +105,9 @@ def path_of(name: str) -> str:
 
 
 def checked_path(path: str) -> str:
-    """A path that was given. Raises BadInput where it is none."""
+    """A path that was given. Raises BadInput for a malformed one."""
     if not PATH.fullmatch(path):
-        raise BadInput("path: it is to be labels of letters, digits and _ with dots between them.")
+        raise BadInput("path: it must be labels of letters, digits and _ with dots between them.")
     return path
 
 

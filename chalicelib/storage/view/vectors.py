@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import operator
 import sys
 import threading
 from array import array
@@ -126,6 +127,8 @@ class _Matrix:
         match nearest.metric:
             case "l2norm":
                 found = self._measured(nearest.center, "euclidean")
+            case "l1norm":
+                found = self._summed(nearest.center)
             case "ip":
                 found = array("d", [-each for each in self._measured(nearest.center, "inner")])
             case _:
@@ -133,6 +136,17 @@ class _Matrix:
         if not math.isfinite(sum(found)):
             found = array("d", [each if math.isfinite(each) else math.inf for each in found])
         return found
+
+    def _summed(self, center: Sequence[float]) -> array[float]:
+        """The sums of absolute differences, which simsimd has no measure for."""
+        numbers, middle, size = memoryview(self._rows).cast("f"), array("f", center), self.length
+        return array(
+            "d",
+            [
+                sum(map(abs, map(operator.sub, numbers[start : start + size], middle)))
+                for start in range(0, len(numbers), size)
+            ],
+        )
 
     def _angles(self, center: Sequence[float]) -> array[float]:
         """One less their cosine."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.core.object_keys import media_key
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.objects import presigned
 from tests.resources.accounts.mails import PASSWORD, link_in, mails_to, newest_mail_to, spec, token_in
@@ -51,7 +52,7 @@ def newest_reset(address):
 
 
 def test_remembered_urls_of_an_ended_account_are_forgotten(api, ada):
-    presigned.urls(ada.id, ["1/1/1/a.mp4", "1/1/2/a.mp4"], 86_400)
+    presigned.urls(ada.id, [media_key(1, 1, media, "a.mp4") for media in (1, 2)], 86_400)
 
     def remembered():
         return list(RecordRow.query(f"presigned#{ada.id}", consistent_read=True))

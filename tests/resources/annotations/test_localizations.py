@@ -212,7 +212,7 @@ class TestChanging:
         assert here.api.patch(f"Localization/{number}", {**body, "y": 0}).status == 200
         box = here.one(number)
         assert (box["x"], box["y"]) == (0.1, 0)
-        assert box["attributes"] == {"kind": "a", "text": None, "count": 0, "place": [-1.0, -1.0]}
+        assert box["attributes"] == {"kind": "a", "text": None, "count": 0, "place": None}
         assert here.listed() == [box]
 
     def test_geometry_of_another_dtype_is_left_alone(self, here):
