@@ -1,4 +1,4 @@
-"""Whether what the service depends on can be reached: one small read each."""
+"""Health checks of the tables and buckets: one small read each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOTHING = "health"
 
 
 def reach_database() -> None:
-    """Raise Unavailable unless every table answers."""
+    """Read from every table. Raises Unavailable where one does not answer."""
     tables = ((RecordRow, (_NOTHING, "@")), (EntityRow, (_NOTHING,)), (LogRow, (0, 0)), (CounterRow, (_NOTHING, "@")))
     for table, key in tables:
         try:
@@ -26,7 +26,7 @@ def reach_database() -> None:
 
 
 def reach_objects() -> None:
-    """Raise Unavailable unless every bucket answers."""
+    """Read from every bucket. Raises Unavailable where one does not answer."""
     for bucket in (settings().media_bucket, settings().upload_bucket, settings().views_bucket):
         try:
             objects.client().head_bucket(Bucket=bucket)

@@ -1,7 +1,8 @@
-"""Connections to servers that somebody else named: only to addresses that were judged first (design §5).
+"""Connections to servers that users name: only to checked addresses.
 
-A name is resolved once, every address of it is judged, and the connection goes to the address judged, so that a name
-that answers differently the second time gains nothing. Connections are kept for the next request to the same address.
+A host name is resolved once, every address is checked, and the connection uses a checked address. So a name that
+resolves differently the second time (DNS rebinding) gains nothing. Connections are kept alive for the next request to
+the same address.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_service_allowed(address: Address) -> bool:
-    """Whether the operator lets a job cluster or an annotator lie at this origin, whatever its addresses are."""
+    """Whether the operator allows a job cluster or an annotator at this origin, whatever its addresses are."""
     return address.origin in {origins.origin_of(text) for text in settings().service_origins}
 
 
 def resolves_inside(address: Address) -> bool:
-    """Whether a host has an address that is not public; False where its name has none."""
+    """Whether a host has an address that is not public; False where its name does not resolve."""
     try:
         resolve(address, is_inside=False)
     except Forbidden:
@@ -42,11 +43,11 @@ def resolves_inside(address: Address) -> bool:
 
 
 class NoAddressError(OSError):
-    """A host's name stands for no address."""
+    """The host's name does not resolve."""
 
 
 def is_inside(address: Address) -> bool:
-    """Whether the operator lets buckets lie at this origin, whatever its addresses are."""
+    """Whether the operator allows buckets at this origin, whatever its addresses are."""
     return address.origin in {origins.origin_of(text) for text in settings().store_origins}
 
 
@@ -60,20 +61,20 @@ def send(
     retries: urllib3.Retry | None = None,
     is_inside: bool = False,
 ) -> BaseHTTPResponse:
-    """The answer to one request, its body not read yet; redirects are the caller's business.
+    """Send one request; the body of its response is not read yet. Redirects are not followed.
 
     Args:
         address: the URL.
         method: such as `GET`.
         headers: `Host` is added.
         body: bytes, or a file to be read.
-        timeout: how long to wait for a connection and between bytes.
-        retries: how often to try again; never where not given.
-        is_inside: whether the operator allowed this origin, wherever it is.
+        timeout: seconds to wait for a connection and between bytes.
+        retries: number of retries; 0 by default.
+        is_inside: whether the operator allowed this origin, even at addresses that are not public.
 
     Raises:
         Forbidden: an address of the host is not public.
-        OSError, urllib3.exceptions.HTTPError: there is no address, or no answer.
+        OSError, urllib3.exceptions.HTTPError: the name does not resolve, or the server does not answer.
     """
     named = address.host if address.port == _PORTS[address.scheme] else f"{address.host}:{address.port}"
     pool = _pool(address.scheme, resolve(address, is_inside=is_inside), address.port, address.host)
@@ -92,11 +93,11 @@ def send(
 
 
 def resolve(address: Address, *, is_inside: bool) -> str:
-    """One numeric address of the host.
+    """One checked IP address of the host.
 
     Raises:
         Forbidden: an address of the host is not public, and the operator did not allow the origin (`is_inside`).
-        NoAddressError: the name has no address.
+        NoAddressError: the name does not resolve.
     """
     try:
         found = socket.getaddrinfo(address.host.strip("[]"), address.port, type=socket.SOCK_STREAM)

@@ -1,7 +1,7 @@
-"""Secrets at rest: sealed by KMS when they are stored, opened when they are used.
+"""Secrets at rest: encrypted by KMS when they are stored, decrypted when they are used.
 
-KMS encrypts them itself, 4 KB at a time, bound by the encryption context to what they are for: no cryptography of our
-own, and a record copied elsewhere opens nothing. A secret is a few KB and rarely used: a data key would save nothing.
+KMS encrypts the secret directly, 4 KB per call. The encryption context holds its purpose, so a record copied elsewhere
+decrypts nothing. Secrets are a few KB and rarely used: a data key would save nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def client() -> KMSClient:
 
 
 def seal(secret: bytes, purpose: str) -> str:
-    """Seal a secret for a purpose, such as `bucket`; only the same purpose opens it.
+    """Encrypt a secret for a purpose, such as `bucket`; only the same purpose decrypts it.
 
     Raises:
         Unavailable: KMS does not answer.
@@ -50,7 +50,7 @@ def seal(secret: bytes, purpose: str) -> str:
 
 
 def unseal(sealed: str, purpose: str) -> bytes:
-    """The secret that was sealed for a purpose.
+    """Decrypt a secret that was sealed for a purpose.
 
     Raises:
         Unavailable: KMS does not answer, or the secret was sealed for something else.

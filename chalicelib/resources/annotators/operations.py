@@ -109,6 +109,7 @@ OPERATIONS = (
         body=AnnotateSpec,
         returns=CreateListResponse,
         handler=annotate,
+        makes="Job",
         tag=TAG,
     ),
 )

@@ -1,7 +1,7 @@
-"""Counted attempts: how often something was tried within a period, one counter row for each key.
+"""Rate counters: attempts within a period, one counter row per key.
 
-A count is one conditional update, so that requests in parallel never pass a limit together. Keys are stored as hashes:
-addresses and names of users do not appear in the table. Rows expire by themselves.
+Each count is one conditional update, so parallel requests never pass a limit together. Keys are stored as hashes:
+addresses and user names do not appear in the table. Rows expire by TTL.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def count(key: str, limit: int, seconds: int, *, extend: bool = False) -> int | 
     """Count one attempt.
 
     Args:
-        key: what the attempts are at.
-        limit: how many a period may have.
-        seconds: how long a period lasts: from its first attempt, or with `extend` from its last one.
-        extend: whether each attempt, refused or not, begins the period's time again.
+        key: what is attempted.
+        limit: attempts allowed per period.
+        seconds: length of a period, from its first attempt, or with `extend` from its last one.
+        extend: whether each attempt, refused or not, restarts the period.
 
     Returns:
         the number of this attempt in its period, from 1; None where the limit was reached before.
@@ -51,17 +51,17 @@ def count(key: str, limit: int, seconds: int, *, extend: bool = False) -> int | 
 
 
 def give_back(key: str) -> None:
-    """Take one counted attempt back."""
+    """Undo the count of one attempt."""
     _update(_row(key), [CounterRow.n.add(-1)], CounterRow.n > 0)
 
 
 def clear(key: str) -> None:
-    """Forget all attempts at a key."""
+    """Reset the counter of a key."""
     _row(key).delete()
 
 
 def seconds_left(key: str) -> int:
-    """In how many seconds the period of a key ends, at least 1."""
+    """Seconds until the period of a key ends, at least 1."""
     try:
         ends = int(CounterRow.get(*_row(key).key(), consistent_read=True).expires)
     except CounterRow.DoesNotExist:

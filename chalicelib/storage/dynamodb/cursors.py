@@ -1,4 +1,4 @@
-"""Where a function that takes its turns over many things had got to, when its time was over."""
+"""Cursors of scheduled functions: the last item handled before the invocation's time ended."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from chalicelib.storage.dynamodb.tables import CounterRow
 
 
 def reached(name: str) -> int:
-    """What was done last; 0 at first."""
+    """The last item handled; 0 at first."""
     try:
         return int(CounterRow.get(f"turn#{name}", "@", consistent_read=True).n or 0)
     except CounterRow.DoesNotExist:
@@ -14,5 +14,5 @@ def reached(name: str) -> int:
 
 
 def reach(name: str, number: int) -> None:
-    """Note what was done."""
+    """Store the last item handled."""
     CounterRow(f"turn#{name}", "@", n=number).save()

@@ -1,10 +1,10 @@
 """Entities: media, localizations, states, leaves and files, one row each, many millions.
 
-A creation of many writes its rows first, each naming the batch it belongs to, and then one commit: until then nobody
-sees any of them, afterwards everybody sees all. A change rewrites the row and commits in one transaction, so a row
-without a batch is visible by itself.
+A bulk creation writes its rows first, each with the name of its batch, and then one commit. Readers see none of them
+before the commit and all of them after it. A change rewrites the row and commits in one transaction, so a row without a
+batch is visible at once.
 
-    pending|<kind>#<first id>   put before the rows, removed with the commit: what a sweeper looks for
+    pending|<kind>#<first id>   put before the rows, removed with the commit: the sweeper looks for it
     batch#<kind>#<first id>     put with the commit: the batch is visible
 """
 
@@ -31,25 +31,25 @@ from chalicelib.storage.dynamodb.transactions import Transaction
 __all__ = ["ROWS_A_READ", "Stored"]
 
 SMALL = 8
-"""Up to so many new entities go into one transaction: fewer calls, though each write unit counts twice."""
+"""Up to this many new entities are written in one transaction: fewer calls, though each write unit counts twice."""
 ROWS_A_SCAN = 1000
 _KNOWN_BATCHES = 100_000
 _encoder = msgspec.json.Encoder()
 _visible: set[tuple[Kind, int]] = set()
-"""Batches known to be committed: once so, they stay so."""
+"""Batches known to be committed; a committed batch stays committed."""
 
 
 def get(kind: Kind, number: int) -> Any:
-    """The entity with an id, if readers may see it.
+    """The visible entity with an id.
 
     Raises:
-        NotFound: there is none, it was deleted, or its creation was not acknowledged.
+        NotFound: it does not exist, was deleted, or its creation was not committed.
     """
     return stored(kind, number).entity
 
 
 def stored(kind: Kind, number: int) -> Stored[Any]:
-    """The entity with its lock; as `get`."""
+    """The visible entity with its optimistic lock. Raises as `get`."""
     try:
         row = EntityRow.get(_key(kind, number), consistent_read=True)
     except EntityRow.DoesNotExist:
@@ -63,32 +63,32 @@ def stored(kind: Kind, number: int) -> Stored[Any]:
 
 
 def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
-    """Those of the entities that readers may see, by id, in the order they were asked for."""
+    """The visible entities among some ids, in the order of the ids."""
     wanted = list(dict.fromkeys(numbers))
     found = Reading(kind, _there(kind, wanted)).seen()
     return {number: found[number] for number in wanted if number in found}
 
 
 def retired(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
-    """Those that readers do not see because they went with a definition, and that nobody has buried yet."""
+    """Entities hidden because their definition was deleted, and not yet tombstoned."""
     return Reading(kind, _there(kind, numbers)).hidden()
 
 
 def _there(kind: Kind, numbers: Iterable[int]) -> list[EntityRow]:
-    """The rows that were neither deleted nor left behind by a creation that failed."""
+    """The rows that were neither deleted nor left behind by a failed creation."""
     rows = [row for row in entity_rows.read(kind, numbers) if row.deleted is None]
     unseen = {batch for batch in {row.batch for row in rows} if not _committed(kind, {batch})}
     return [row for row in rows if row.batch not in unseen]
 
 
 def of_project(project: int, *, retired: bool = False) -> Iterator[tuple[Kind, int, bytes]]:
-    """The kind, id and document of everything of a project that readers may see, in no order.
+    """The kind, id and document of every visible entity of a project, in no order.
 
-    Reads the whole table, for a repair only. What is committed while it runs may be in it or not.
+    Scans the whole table: for repairs only. Commits made during the scan may or may not be included.
 
     Args:
         project: the project.
-        retired: give instead what they do not see because it went with a definition.
+        retired: instead, return the entities hidden because their definition was deleted.
     """
     waiting: defaultdict[Kind, list[EntityRow]] = defaultdict(list)
 
@@ -118,17 +118,17 @@ def create(
     edits: list[Edit] | None = None,
     also: Callable[[Transaction], list[Change]] | None = None,
 ) -> None:
-    """Store new entities of one project; all become visible at once or none does.
+    """Store new entities of one project atomically.
 
-    Their ids must be fresh ones from `ids.reserve`, in one block.
+    Their ids must be one unused block from `ids.reserve`.
 
     Args:
         kind: the kind of entities.
         created: the entities.
-        user: who creates them.
+        user: id of the creating user.
         edits: entries of the change log.
-        also: adds to the transaction of the commit what must change with the creation, and tells the commit of it.
-            The transaction has room for 90 such rows.
+        also: adds rows that must change with the creation to the transaction, at most 90, and their changes to
+            the commit.
     """
     if not created:
         return
@@ -149,7 +149,7 @@ def create(
                 for entity, doc in zip(created, docs, strict=True)
             ]
         )
-        # A sweeper that took the batch for abandoned has removed the mark; then nothing may become visible.
+        # The sweeper removes the mark of a batch that it took for abandoned; then nothing may become visible.
         change.delete(pending, CounterRow.pk.exists(), Conflict("The creation took too long; nothing was created."))
         change.put(CounterRow(f"batch#{_key(kind, first)}", "@", n=len(created)))
     if also:
@@ -169,19 +169,19 @@ def edit(
     describe: Callable[[Any, Any], list[Edit]] | None = None,
     also: Callable[[Transaction, Any], None] | None = None,
 ) -> Any:
-    """Apply an edit to an entity as it is now and commit it; again from a fresh read whenever it moved underneath us.
+    """Apply an edit to the current entity and commit it; retry from a fresh read where the row changed meanwhile.
 
     Args:
         kind: the kind of entity.
         number: its id.
         how: from the entity to the changed entity, a copy; None to leave it.
-        user: who does it.
+        user: id of the editing user.
         describe: from the entity before and after to the entries of the change log.
-        also: adds to the transaction what must change with it, given the changed entity.
+        also: adds rows that must change with the entity to the transaction; gets the changed entity.
 
     Raises:
-        NotFound: there is none to see.
-        Conflict: others were faster every time; nothing was changed.
+        NotFound: there is no visible entity with the id.
+        Conflict: every attempt lost against another writer; nothing was changed.
     """
     for _ in CONFLICTS.attempts():
         before = stored(kind, number)
@@ -209,10 +209,10 @@ def edit(
 
 
 def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity, doc: bytes | None = None) -> Conflict:
-    """Make a changed row part of a transaction, `doc` its document where the caller has it encoded already.
+    """Add the rewrite of a changed row to a transaction; `doc` is its document where the caller has encoded it already.
 
     Returns:
-        the Conflict that says it moved underneath.
+        the Conflict that `run` raises where the row changed since it was read.
     """
     moved = Conflict(f"The {kind} {after.id} was changed by somebody else at the same time.")
     document = _encoder.encode(after) if doc is None else doc
@@ -222,19 +222,19 @@ def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity,
 
 
 def differs(before: Entity, after: Entity) -> bool:
-    """Whether a changed entity is to be written. Python's == alone would take 0 for false and 5 for 5.0."""
+    """Whether an edit changed an entity. Python's == alone takes 0 for false and 5 for 5.0."""
     return before != after or _encoder.encode(before) != _encoder.encode(after)
 
 
 def insert(change: Transaction, kind: Kind, created: Entity, doc: bytes | None = None) -> None:
-    """Make a new row part of a transaction, visible with it; its id must be a fresh one from `ids.reserve`."""
+    """Add a new row to a transaction; it is visible with the commit. Its id must be unused, from `ids.reserve`."""
     document = _encoder.encode(created) if doc is None else doc
     row = EntityRow(_key(kind, created.id), project=created.project, doc=document, n=1)
     change.put(row, EntityRow.pk.does_not_exist())
 
 
 def bury(change: Transaction, kind: Kind, before: Stored[Any]) -> None:
-    """Make a row's deletion part of a transaction: readers no longer see it, a purge removes it later."""
+    """Add the deletion of a row to a transaction: readers no longer see it; a purge removes it later."""
     entity = before.entity
     moved = Conflict(f"The {kind} {entity.id} was changed by somebody else at the same time.")
     doc = _encoder.encode(entity)
@@ -243,12 +243,12 @@ def bury(change: Transaction, kind: Kind, before: Stored[Any]) -> None:
 
 
 def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:
-    """Remove rows for good. What is gone already is no error.
+    """Delete rows from the table. Missing rows are no error.
 
     Args:
         kind: the kind of entities.
         numbers: their ids.
-        whole: they are all that one commit tells of; the mark of its batch goes with them. Without the mark, rows of
+        whole: the rows are all the entities of one commit; delete the mark of its batch, too. Without the mark, rows of
             the batch that were never changed would no longer be seen.
     """
     wanted = sorted(set(numbers))

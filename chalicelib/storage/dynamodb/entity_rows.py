@@ -1,8 +1,9 @@
-"""From rows of the table of entities to what readers may see of them.
+"""Which rows of the table of entities are visible, and their documents.
 
-What is read comes with its attributes as its type has them now (`core/revisions.py`). A row is hidden where it went
-with a definition (`storage/dynamodb/retired.py`): its type, its version, or, for what lies on media, the type of these.
-Rows come first, and then, in one call, their types and what is retired: a row is never ahead of either.
+Rows are read with their attributes as the type defines them now (`core/revisions.py`). A row is hidden where one of its
+definitions was deleted (`storage/dynamodb/retired.py`): its type, its version or, for annotations, the type of its
+media. Rows are read first, then, in one call, their types and the deleted definitions: so a row is never newer than
+either.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
 
 @dataclass(frozen=True)
 class Stored(Generic[E]):
-    """An entity as it is now, with its optimistic lock."""
+    """A current entity with its optimistic lock."""
 
     entity: E
     n: int
@@ -59,14 +60,14 @@ def number_of(row: EntityRow) -> int:
 
 
 def read(kind: Kind, numbers: Iterable[int]) -> list[EntityRow]:
-    """The rows there are, in no order."""
+    """The existing rows, in no order."""
     keys = [key(kind, number) for number in dict.fromkeys(numbers)]
     parts = [keys[start : start + ROWS_A_READ] for start in range(0, len(keys), ROWS_A_READ)]
     return [row for part in _in_parallel(_read_part, parts) for row in part]
 
 
 def _in_parallel(do: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
-    """Each part done, side by side where there are several: on AWS each call waits 5 ms for the network."""
+    """Run a function on each part, in parallel where there are several: on AWS each call waits 5 ms for the network."""
     if len(parts) <= 1:
         return [do(part) for part in parts]
     return list(_pool.map(do, parts))
@@ -86,11 +87,11 @@ class Reading:
         self._hidden = self._find_hidden()
 
     def seen(self) -> dict[int, Stored[Any]]:
-        """Those that readers may see, by id."""
+        """The visible entities, by id."""
         return self._stored(hidden=False)
 
     def hidden(self) -> dict[int, Stored[Any]]:
-        """Those that went with a definition."""
+        """The rows hidden because a definition was deleted."""
         return self._stored(hidden=True)
 
     def _stored(self, *, hidden: bool) -> dict[int, Stored[Any]]:
@@ -101,7 +102,7 @@ class Reading:
         }
 
     def _up_to_date(self, thing: Any) -> Any:
-        # Of a type that is gone nobody asks for attributes any more.
+        # Attributes of a deleted type are never read again.
         revisions = self._revisions.get((thing.project, thing.type))
         return up_to_date(thing, revisions) if revisions else thing
 
@@ -131,7 +132,7 @@ class Reading:
         return hidden
 
     def _without_media(self, types: set[int]) -> set[int]:
-        """Localizations whose media is of a type that is gone, and states of whose media none is left."""
+        """Localizations whose media has a deleted type, and states none of whose media is left."""
         media = {number for thing in self._things for number in media_of(thing)}
         rows = {number_of(row): row for row in read(Kind.MEDIA, media)}
         lost = {number for number, row in rows.items() if _typed.decode(row.doc).type in types}
@@ -148,7 +149,7 @@ def _read_part(keys: list[str]) -> list[EntityRow]:
 
 
 def write(rows: Sequence[EntityRow]) -> None:
-    """Write new rows, each for itself. Raises Unavailable where some may be missing."""
+    """Write new rows, without a transaction. Raises Unavailable where some may be missing."""
     parts = [rows[start : start + ROWS_A_WRITE] for start in range(0, len(rows), ROWS_A_WRITE)]
     _in_parallel(_write_part, parts)
 

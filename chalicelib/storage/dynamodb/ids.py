@@ -1,4 +1,4 @@
-"""Ids: integers from one counter row per kind, in blocks, so that 500 items cost one call."""
+"""Ids: integers from one counter row per kind, reserved in blocks, so that 500 items cost one call."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from chalicelib.storage.dynamodb.tables import CounterRow
 
 
 def reserve(kind: str, count: int = 1) -> range:
-    """The next `count` ids of a kind. They are never given out again, used or not."""
+    """Reserve the next `count` ids of a kind. They are never reserved again, used or not."""
     row = CounterRow(f"ids|{kind}", "@")
     row.update(actions=[CounterRow.n.add(count)])
     last = int(row.n)
@@ -14,7 +14,7 @@ def reserve(kind: str, count: int = 1) -> range:
 
 
 def last(kind: str) -> int:
-    """The highest id that was given out; 0 where none was."""
+    """The highest id reserved; 0 where there is none."""
     try:
         return int(CounterRow.get(f"ids|{kind}", "@", consistent_read=True).n)
     except CounterRow.DoesNotExist:

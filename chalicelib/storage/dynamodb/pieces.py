@@ -1,10 +1,10 @@
-"""Which pieces of a transcode are done: a row for each with its result, and their number, in one transaction.
+"""Finished pieces of a transcode: a row for each with its result, and a counter, written in one transaction.
 
-    pieces#{job}, {index}    what the piece came to, until the job is over; other groups have pieces#{job}.{group}
-    pieces#{job}, @          (counters) how many there are
+    pieces#{job}, {index}    the result of the piece, until the job is over; other groups have pieces#{job}.{group}
+    pieces#{job}, @          (counters) the number of finished pieces
 
-A piece that was encoded twice, because its message came twice, counts once. The pieces of each group of renditions are
-counted for themselves, as are the groups that are shown.
+A piece that is encoded twice, because its message was delivered twice, counts once. Each group of renditions has its
+own count, as has the set of groups that are shown.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from chalicelib.storage.dynamodb.tables import CounterRow, RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 KEPT = 14 * 86400
-"""Seconds after which rows that were not removed expire."""
+"""TTL in seconds of rows that were not deleted."""
 SHOWN = 9
-"""The group whose pieces are the groups that are shown."""
+"""The group that counts the groups that are shown."""
 _GROUPS = (0, 1)
 
 
 def finish(job: str, index: int, result: bytes, *, group: int = 0) -> int:
-    """Note that a piece is done and what it came to; how many of its group are done so far, at least itself."""
+    """Record a finished piece and its result; returns how many of its group are finished, at least 1."""
     end = int(time.time()) + KEPT
     change = Transaction()
     noted = Conflict("The piece was done before.")
@@ -39,7 +39,7 @@ def finish(job: str, index: int, result: bytes, *, group: int = 0) -> int:
 
 
 def is_done(job: str, index: int, *, group: int = 0) -> bool:
-    """Whether a piece is done."""
+    """Whether a piece is finished."""
     try:
         RecordRow.get(_key(job, group), f"{index:06d}", consistent_read=True, attributes_to_get=["pk", "sk"])
     except RecordRow.DoesNotExist:
@@ -48,12 +48,12 @@ def is_done(job: str, index: int, *, group: int = 0) -> bool:
 
 
 def count(job: str) -> int:
-    """How many pieces are done, of all groups."""
+    """The number of finished pieces, of all groups."""
     return sum(count_of_group(job, group) for group in _GROUPS)
 
 
 def count_of_group(job: str, group: int) -> int:
-    """How many pieces of a group are done."""
+    """The number of finished pieces of a group."""
     try:
         return int(CounterRow.get(*_counter(job, group).key(), consistent_read=True).n)
     except CounterRow.DoesNotExist:
@@ -61,13 +61,13 @@ def count_of_group(job: str, group: int) -> int:
 
 
 def results(job: str, *, group: int = 0) -> dict[int, bytes]:
-    """What the pieces of a group that are done came to, by index."""
+    """The results of the finished pieces of a group, by index."""
     rows = RecordRow.query(_key(job, group), consistent_read=True)
     return {int(row.sk): row.doc for row in rows}
 
 
 def remove(job: str) -> None:
-    """Forget the pieces of a job."""
+    """Delete the rows of the pieces of a job."""
     for group in (*_GROUPS, SHOWN):
         with RecordRow.batch_write() as batch:
             for row in list(RecordRow.query(_key(job, group), consistent_read=True)):

@@ -2,10 +2,10 @@
 
     home     (parent#id, kind|key)    the document, under its parent; a record without parent is its own home
     pointer  (kind#id, @)             where the home of an id is
-    link     (other#id, link|kind|id) the same, under something else that lists the record
-    claim    (claim#kind|word, @)     what is unique, and whose it is
+    link     (other#id, link|kind|id) the same, under another record that lists this one
+    claim    (claim#kind|word, @)     a unique value and the id of its owner
 
-All rows of a record are written in one transaction, with the commit where the record is a definition.
+All rows of a record are written in one transaction, with the commit if the record is a definition.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def get(kind: RecordKind[R], number: int | str) -> R:
     """The record with an id.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is no such record.
     """
     return _read(kind, number)[0]
 
 
 def maybe(kind: RecordKind[R], number: int | str) -> R | None:
-    """The record with an id, if there is one."""
+    """The record with an id, or None."""
     try:
         return get(kind, number)
     except NotFound:
@@ -65,21 +65,21 @@ def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
 
 
 def home(kind: RecordKind[Any], parent: int, key: str) -> Key:
-    """Where the record with a sort key under its parent is."""
+    """Where the record with a sort key under its parent is stored."""
     if kind.parent is None:
         raise AssertionError(f"{kind.name} has no parent")
     return f"{kind.parent[1]}#{parent}", _home_key(kind, key)
 
 
 def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
-    """Those of the rows that there are, a hundred by one call, in no order; for what must be read together."""
+    """The existing rows among some keys, a hundred per call, in no order; a consistent read of all of them."""
     wanted = list(keys)
     for start in range(0, len(wanted), BATCH):
         yield from RecordRow.batch_get(wanted[start : start + BATCH], consistent_read=True)
 
 
 def claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
-    """The record that holds a claim."""
+    """The record that holds a claim on a unique value."""
     row = _row(_claim_key(kind, claim, word))
     if row is None:
         return None
@@ -87,7 +87,7 @@ def claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
 
 
 def listed(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
-    """All records of a kind under a parent whose keys begin so, in the order of their keys."""
+    """All records of a kind under a parent whose sort keys begin with a prefix, in the order of their keys."""
     if kind.parent is None:
         raise AssertionError(f"{kind.name} has no parent")
     prefix = _home_key(kind, begins)
@@ -96,7 +96,7 @@ def listed(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
 
 
 def linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
-    """All records of a kind that a link lists under something other than their parent, ordered by id."""
+    """All records of a kind that are linked to a record other than their parent, ordered by id."""
     rows = RecordRow.query(f"{word}#{number}", RecordRow.sk.startswith(f"link|{kind.name}|"), consistent_read=True)
     keys = [(row.home_pk, row.home_sk) for row in rows]
     found = {}
@@ -107,7 +107,7 @@ def linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
 
 
 def create(kind: RecordKind[R], record: R, *, user: int | None = None, taken: LimnError | None = None) -> R:
-    """Store a new record. Raises `taken`, or Conflict, where a claim of it is held by another."""
+    """Store a new record. Raises `taken`, or Conflict, where another record holds one of its claims."""
     change = Transaction()
     add(change, kind, record, user=user, taken=taken)
     change.run()
@@ -122,7 +122,7 @@ def add(
     user: int | None = None,
     taken: LimnError | None = None,
 ) -> None:
-    """Make a new record part of a transaction."""
+    """Add a new record to a transaction."""
     home = _home(kind, record)
     doc = _encode(kind, record)
     change.put(RecordRow(*home, doc=doc, n=1), RecordRow.pk.does_not_exist(), taken)
@@ -142,19 +142,19 @@ def edit(
     taken: LimnError | None = None,
     also: Callable[[Transaction, R, R], None] | None = None,
 ) -> R:
-    """Apply an edit to a record as it is now; again, from a fresh read, whenever somebody else was faster.
+    """Apply an edit to the current record; retry from a fresh read where another writer was faster.
 
     Args:
         kind: the kind of record.
         number: its id.
         how: from the record to the changed record, a copy; None to leave it.
-        user: who does it, for the log.
-        taken: what to raise where a claim of the changed record is held by another.
-        also: adds to the transaction what must change with the record, given it before and after.
+        user: id of the editing user, for the log.
+        taken: the error to raise where another record holds a claim of the changed record.
+        also: adds rows that must change with the record to the transaction; gets it before and after.
 
     Raises:
         NotFound: there is no such record.
-        Conflict: others were faster every time.
+        Conflict: every attempt lost against another writer.
     """
     for _ in CONFLICTS.attempts():
         before, row = _read(kind, number)
@@ -180,7 +180,7 @@ def edit(
 def change(
     transaction: Transaction, kind: RecordKind[R], number: int | str, how: Callable[[R], R], *, user: int | None = None
 ) -> None:
-    """Make an edit part of a transaction, which fails with Conflict where the record was changed meanwhile.
+    """Add an edit to a transaction, which fails with Conflict where the record was changed meanwhile.
 
     Raises:
         NotFound: there is no such record.
@@ -202,7 +202,7 @@ def _rewrite(
     moved: Conflict,
     taken: LimnError | None,
 ) -> None:
-    """Make the changed rows of a record part of a transaction: its home, and what of pointers and claims differs."""
+    """Add the changed rows of a record to a transaction: its home, and the changed pointers and claims."""
     home, old_home = _home(kind, after), (row.pk, row.sk)
     doc = _encode(kind, after)
     if home == old_home:
@@ -223,10 +223,10 @@ def _rewrite(
 
 
 def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -> R:
-    """Remove a record with its pointers and claims.
+    """Delete a record with its pointers and claims.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is no such record.
     """
     record = get(kind, number)
     change = Transaction()
@@ -236,7 +236,7 @@ def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -
 
 
 def drop(change: Transaction, kind: RecordKind[R], record: R, *, user: int | None = None, log: bool = True) -> None:
-    """Make the removal of a record part of a transaction; without `log`, no commit tells of it."""
+    """Add the deletion of a record to a transaction; without `log`, no commit records it."""
     gone = NotFound.of(kind.title, kind.id_of(record))
     change.delete(RecordRow(*_home(kind, record)), RecordRow.pk.exists(), gone)
     for key in _pointers(kind, record):
@@ -248,10 +248,10 @@ def drop(change: Transaction, kind: RecordKind[R], record: R, *, user: int | Non
 
 
 def guard(change: Transaction, kind: RecordKind[R], number: int | str) -> R:
-    """The record with an id; the transaction fails with Conflict where it was changed or removed meanwhile.
+    """The record with an id; the transaction fails with Conflict where it is changed or deleted meanwhile.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is no such record.
     """
     record, row = _read(kind, number)
     moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
@@ -260,7 +260,7 @@ def guard(change: Transaction, kind: RecordKind[R], number: int | str) -> R:
 
 
 def everything(kind: RecordKind[R]) -> Iterator[R]:
-    """Every record of a kind that has no parent, in no order. Reads the whole table: for the operator only."""
+    """Every record of a kind without parent, in no order. Scans the whole table: for the operator only."""
     if kind.parent is not None:
         raise AssertionError(f"{kind.name} has a parent")
     begins = RecordRow.pk.startswith(f"{kind.name}#") & (RecordRow.sk == ALONE)
@@ -293,10 +293,10 @@ def _row(key: Key) -> RecordRow | None:
 
 
 def _encode(kind: RecordKind[R], record: R) -> bytes:
-    """A record as it is stored, which can be read again: a Struct made in code checks nothing.
+    """Encode a record and check that it can be decoded again: a Struct made in code checks nothing.
 
     Raises:
-        BadInput: a member breaks its rule. What reads all records of a project would fail at it from then on.
+        BadInput: a member breaks its rule. Stored, it would fail every read of the project's records.
     """
     doc = _encoder.encode(record)
     try:

@@ -1,9 +1,9 @@
-"""Definitions that are gone with everything of them, while the rows of that are still being buried.
+"""Deleted types and versions whose entities are still being tombstoned.
 
-    records  (project#14, retired)   which they are; n counts how often that changed
+    records  (project#14, retired)   the deleted definitions; n counts the changes
 
-The row changes in the transaction that removes a definition. From then on readers of rows ask it whether a row went
-with one (`storage/dynamodb/entity_rows.py`), until the last row is buried (`resources/types/retirement.py`).
+The row changes in the transaction that deletes a definition. From then on readers hide the entities of the definition
+(`storage/dynamodb/entity_rows.py`), until the last one has its tombstone (`resources/types/retirement.py`).
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Retired(msgspec.Struct, frozen=True, kw_only=True):
-    """A type or a version that is gone."""
+    """A deleted type or version."""
 
     what: DefinitionKind
     id: int
     name: str
-    """Of the intent that lists what is of it."""
+    """The name of the intent that lists its entities."""
     seq: int
-    """As of which commit it lists that; what came later is in the log behind it."""
+    """The commit that the list is as of; later entities are found in the log after it."""
     user: int
-    """Who deleted it."""
+    """Id of the user who deleted it."""
 
 
 _decoder = msgspec.json.Decoder(list[Retired])
@@ -40,7 +40,7 @@ _decoder = msgspec.json.Decoder(list[Retired])
 
 @dataclass(frozen=True)
 class Standing:
-    """What of a project is being buried, and how often that changed."""
+    """The definitions of a project that are being tombstoned, and the number of changes to that list."""
 
     entries: tuple[Retired, ...] = ()
     n: int = 0
@@ -51,17 +51,17 @@ class Standing:
 
 
 def key(project: int) -> tuple[str, str]:
-    """Where the row of a project is."""
+    """The key of the row of a project."""
     return f"project#{project}", _SORT_KEY
 
 
 def standing(row: RecordRow | None) -> Standing:
-    """What the row says; where there is none, nothing was ever retired."""
+    """The content of the row; where it is missing, nothing was ever deleted."""
     return Standing() if row is None else Standing(tuple(_decoder.decode(row.doc)), int(row.n))
 
 
 def of(project: int) -> Standing:
-    """What of a project is being buried."""
+    """The definitions of a project that are being tombstoned."""
     try:
         return standing(RecordRow.get(*key(project), consistent_read=True))
     except RecordRow.DoesNotExist:
@@ -69,12 +69,12 @@ def of(project: int) -> Standing:
 
 
 def add(change: Transaction, project: int, before: Standing, entry: Retired) -> None:
-    """Let a definition be retired in a transaction, which fails with Conflict where another was since `before`."""
+    """Add a deleted definition in a transaction, which fails with Conflict where the row changed since `before`."""
     _put(change, project, before, (*before.entries, entry))
 
 
 def settle(project: int, name: str) -> None:
-    """Forget an entry whose rows are all buried; again is no error."""
+    """Remove an entry whose entities all have their tombstones. Idempotent."""
     for _ in CONFLICTS.attempts():
         before = of(project)
         if before.named(name) is None:
@@ -90,7 +90,7 @@ def settle(project: int, name: str) -> None:
 
 
 def forget(project: int) -> None:
-    """Remove the row, for a purge."""
+    """Delete the row, for a purge."""
     RecordRow(*key(project)).delete()
 
 

@@ -1,7 +1,7 @@
-"""Changes of several rows that depend on each other: the marks of an element, a track and its members.
+"""Atomic changes of several rows that depend on each other: the marks of an element, a track and its members.
 
-Whoever makes one reads the rows, makes a `Step` of each, and has all of them done by `apply`, or none, with one commit;
-`again` repeats that from fresh reads where somebody was faster:
+Callers read the rows, make a `Step` of each, and pass them to `apply`, which writes all or none, with one commit.
+`again` retries from fresh reads where another writer was faster:
 
     def attempt() -> Localization:
         newest = entities.stored(kind, number)
@@ -11,8 +11,7 @@ Whoever makes one reads the rows, makes a `Step` of each, and has all of them do
 
     return steps.again(attempt)
 
-    elements#<project>   in the counters: how many commits created elements whose name came from outside, or changed
-                         which leaves lie below which
+    elements#<project>   in the counters: the number of commits that created elements named by clients, or moved leaves
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ from chalicelib.storage.dynamodb.transactions import TooLarge, Transaction
 T = TypeVar("T")
 
 LARGEST = 98
-"""Steps of one `apply`: a transaction has place for the commit and a guard beside them."""
+"""Most steps of one `apply`: a transaction also holds the commit and a guard."""
 MOST_REWRITTEN = 90
-"""Rewrites that go with one `create`."""
+"""Most rewrites that are part of one `create`."""
 _encoder = msgspec.json.Encoder()
 
 
 @dataclass(frozen=True)
 class Step:
-    """One row of a change: created where there is no `before`, deleted where there is no `after`, else rewritten."""
+    """The change of one row: a creation without `before`, a deletion without `after`, else a rewrite."""
 
     kind: Kind
     before: Stored[Any] | None
@@ -53,16 +52,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Guard:
-    """How often a project got elements named from outside, or its leaves moved, when somebody looked; see `guard`."""
+    """The number of a project's commits that created elements named by clients, or moved leaves; see `guard`."""
 
     project: int
     n: int
 
 
 def guard(project: int) -> Guard:
-    """Taken before looking whether an element exists, and given to `create` or `apply` where it does not.
+    """Take it before checking whether an element exists; pass it to `create` or `apply` where it does not.
 
-    Two that both saw nothing under a name and now both give it do not both succeed: the second meets a Conflict.
+    Of two writers that both found a name free and both use it, the second gets a Conflict.
     """
     try:
         return Guard(project, int(CounterRow.get(f"elements#{project}", "@", consistent_read=True).n))
@@ -71,28 +70,28 @@ def guard(project: int) -> Guard:
 
 
 def again(attempt: Callable[[], T]) -> T:
-    """What an attempt comes to, made again whenever somebody else was faster.
+    """The result of an attempt, retried while another writer is faster.
 
     Raises:
-        Conflict: others were faster every time; nothing was changed.
+        Conflict: every attempt lost against another writer; nothing was changed.
     """
     return CONFLICTS.call(attempt, Conflict)
 
 
 def in_parts(numbers: Sequence[int], do: Callable[[Sequence[int]], None]) -> None:
-    """Do something to many things in order, each part of them again whenever somebody else was faster.
+    """Apply a function to many items in order, in parts; a part is retried while another writer is faster.
 
     Raises:
-        Conflict: with some of them, others were faster every time; what comes before them is done.
+        Conflict: every attempt at one part lost against another writer; the parts before it are done.
     """
     as_large(numbers, lambda part: again(lambda: do(part)), LARGEST)
 
 
 def as_large(things: Sequence[T], do: Callable[[Sequence[T]], None], most: int) -> None:
-    """Do something to many things in order, in parts as large as a transaction takes.
+    """Apply a function to many items in order, in parts as large as a transaction takes.
 
     Raises:
-        TooLarge: one of them is too large by itself; what comes before it is done, as with whatever else `do` raises.
+        TooLarge: one item alone is too large; the parts before it are done. The same holds for other errors of `do`.
     """
     start = 0
     while start < len(things):
@@ -116,10 +115,10 @@ def apply(
     guarded: Guard | None = None,
     also: Callable[[Transaction], None] | None = None,
 ) -> None:
-    """Do at most `LARGEST` steps, all or none, with one commit; fewer by what `also` adds to the transaction.
+    """Write at most `LARGEST` steps atomically with one commit; rows that `also` adds count, too.
 
     Raises:
-        Conflict: a row is no longer as it was read, or elements were created since the guard was taken.
+        Conflict: a row changed since it was read, or elements were created since the guard was taken.
     """
     if not steps:
         return
@@ -144,7 +143,7 @@ def create(
     """Store new entities as `entities.create` does, with at most `MOST_REWRITTEN` other steps in the same commit.
 
     Raises:
-        Conflict: as `apply`; nothing was created.
+        Conflict: as for `apply`; nothing was created.
     """
 
     def also(change: Transaction) -> list[Change]:
@@ -169,7 +168,7 @@ def _add(change: Transaction, step: Step) -> Change:
 
 
 def _count(change: Transaction, guarded: Guard | None) -> None:
-    """Let a transaction fail where elements were created since a guard was taken."""
+    """Make a transaction fail where elements were created since a guard was taken."""
     if guarded is None:
         return
     row = CounterRow(f"elements#{guarded.project}", "@", n=guarded.n + 1)

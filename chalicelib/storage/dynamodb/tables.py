@@ -1,13 +1,13 @@
 """The DynamoDB tables and their keys. Only this package sees their rows.
 
     records     pk, sk   a record under its parent ("project#14", "version|000000000004"); a pointer for its id
-                         ("version#4", "@"); a claim on what must be unique ("claim#user|alice", "@")
+                         ("version#4", "@"); a claim on a unique value ("claim#user|alice", "@")
     entities    pk       "localization#500"
     log         project, seq
     counters    pk, sk   "ids|localization"; "pending" and "batch#…" of creations under way
-    idempotency          powertools' own
+    idempotency          managed by Powertools
 
-No table has a secondary index: an index lags, and what was acknowledged must be seen (docs/decisions).
+No table has a secondary index: an index lags, and acknowledged writes must be visible (docs/decisions).
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _NOT_NOW = frozenset(
         "ThrottlingException",
     }
 )
-"""Codes of refusals that have nothing to do with what was asked."""
+"""Error codes that do not depend on the request: DynamoDB is throttling or failing."""
 
 
 class _Translating(Connection):
-    """A connection that says in our words when DynamoDB does not answer, or has had enough, after all retries."""
+    """A connection that raises Unavailable where DynamoDB does not answer or throttles after all retries."""
 
     def _make_api_call(self, operation_name: str, operation_kwargs: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -60,9 +60,9 @@ _lock = threading.Lock()
 
 
 class Row(Model):
-    """Base of all rows: one botocore client for all tables, for each costs 70 ms to make.
+    """Base of all rows: one botocore client for all tables, since each takes 70 ms to make.
 
-    Its attributes are texts, numbers and bytes, of the same names in the table and with plain defaults. What pynamodb
+    Its attributes are texts, numbers and bytes, with the same names in the table and plain defaults. What pynamodb
     does beyond that, for maps, lists and other names, would take a third of the time of a change of 500 rows.
     """
 
@@ -79,7 +79,7 @@ class Row(Model):
         self.attribute_values = values
 
     def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:
-        """The row as botocore takes it; a missing member is left to pynamodb to complain of."""
+        """The row as a botocore item; pynamodb reports a missing attribute."""
         values = self.attribute_values
         item: dict[str, dict[str, Any]] = {}
         for name, attribute in self.get_attributes().items():
@@ -94,7 +94,7 @@ class Row(Model):
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:
-        """A row of what botocore gives."""
+        """A row from a botocore item."""
         row = cls.__new__(cls)
         row.attribute_values = values = {}
         for name, typed in data.items():
@@ -105,7 +105,7 @@ class Row(Model):
     def get_save_kwargs_from_instance(
         self, condition: Condition | None = None, return_values_on_condition_failure: str | None = None
     ) -> dict[str, Any]:
-        """What botocore takes to put the row."""
+        """The botocore request that puts the row."""
         if return_values_on_condition_failure is not None:
             return super().get_save_kwargs_from_instance(condition, return_values_on_condition_failure)
         put: dict[str, Any] = {"TableName": self.Meta.table_name, "Item": self.serialize()}
@@ -171,14 +171,14 @@ class EntityRow(Row):
 
 
 class Unmoved(Condition):
-    """That the optimistic lock of a row, its `n`, is as it was read: what `EntityRow.n == n` says, said sooner."""
+    """The condition that the optimistic lock of a row, its `n`, is unchanged: `EntityRow.n == n`, built faster."""
 
     def __init__(self, n: int) -> None:
         super().__init__("=", n)
         self._n = {NUMBER: str(n)}
 
     def serialize(self, placeholder_names: dict[str, str], expression_attribute_values: dict[str, Any]) -> str:
-        """The expression, with its one name and one value noted where pynamodb looks for them."""
+        """The expression, with its one name and one value registered where pynamodb looks for them."""
         placeholder_names["n"] = "#n"
         expression_attribute_values[":n"] = self._n
         return "#n = :n"
@@ -198,7 +198,7 @@ class LogRow(Row):
 
 
 class CounterRow(Row):
-    """A counter, or the mark of a creation under way or done."""
+    """A counter, or the mark of a creation that is pending or committed."""
 
     class Meta:
         table_name = settings().counters_table
@@ -218,10 +218,10 @@ def connection() -> Connection:
 
 
 def write_batch(items: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
-    """Have DynamoDB write up to 25 rows, by table and each for itself; those it left out for now.
+    """Write up to 25 rows by BatchWriteItem, without a transaction. Returns the unprocessed ones.
 
     Raises:
-        Unavailable: it does not answer; some may be written.
+        Unavailable: DynamoDB does not answer; some rows may be written.
     """
     connection()
     left: dict[str, list[dict[str, Any]]] = _connection.dispatch("BatchWriteItem", {"RequestItems": items}).get(
@@ -231,4 +231,4 @@ def write_batch(items: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[s
 
 
 CONFIG = Config(connect_timeout=2, read_timeout=20, retries={"max_attempts": 5, "mode": "standard"})
-"""For the clients of other services."""
+"""The configuration of the clients of other services."""

@@ -1,4 +1,4 @@
-"""Writes that happen together or not at all, with the commit that tells of them.
+"""Atomic writes of several rows, with the commit that records them.
 
 change = Transaction()
 change.put(row, RecordRow.pk.does_not_exist(), otherwise=BadInput("The name is taken."))
@@ -25,16 +25,16 @@ from chalicelib.storage.log import log
 LARGEST = 100
 """Items that DynamoDB takes in one transaction."""
 LARGEST_BYTES = 3_500_000
-"""Bytes of the documents of one transaction; DynamoDB takes 4 MB, keys and the commit's body of 350 KB with them."""
+"""Most bytes of documents in one transaction: DynamoDB takes 4 MB, which includes keys and a commit body of 350 KB."""
 PATIENT = 2
-"""So many lost races for a number, and the next commit takes the shortest way: others are writing all the time."""
+"""After this many sequence conflicts, write the body of the commit inline instead of to S3."""
 _NOT_MET = "ConditionalCheckFailed"
 _ORDER = {"check": 0, "delete": 1, "put": 2, "update": 3}
-"""In which order pynamodb sends the steps of a transaction, and so gets the reasons of its failure."""
+"""The order in which pynamodb sends the items of a transaction, and so receives the reasons of its failure."""
 
 
 class TooLarge(BadInput):
-    """What should change together is more than DynamoDB takes at once; nothing was changed."""
+    """The change is larger than one DynamoDB transaction; nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -57,25 +57,25 @@ class Transaction:
         self._edits: list[Edit] = []
 
     def put(self, row: Row, condition: Condition | None = None, otherwise: LimnError | None = None) -> None:
-        """Write a whole row; where its condition does not hold, `run` raises `otherwise` (or Conflict)."""
+        """Put a whole row. `run` raises `otherwise` (or Conflict) where the condition does not hold."""
         self._steps.append(_Step("put", row, condition, otherwise))
 
     def update(
         self, row: Row, actions: list[Action], condition: Condition | None = None, otherwise: LimnError | None = None
     ) -> None:
-        """Change attributes of a row."""
+        """Update attributes of a row."""
         self._steps.append(_Step("update", row, condition, otherwise, tuple(actions)))
 
     def delete(self, row: Row, condition: Condition | None = None, otherwise: LimnError | None = None) -> None:
-        """Remove a row."""
+        """Delete a row."""
         self._steps.append(_Step("delete", row, condition, otherwise))
 
     def check(self, row: Row, condition: Condition, otherwise: LimnError | None = None) -> None:
-        """Let everything depend on a row that is not written."""
+        """Add a condition on a row that is not written."""
         self._steps.append(_Step("check", row, condition, otherwise))
 
     def log(self, project: int, user: int | None, changes: list[Change], edits: list[Edit] | None = None) -> None:
-        """Commit changes to the project's log with the rest."""
+        """Add a commit with these changes to the project's log."""
         if self._project not in (0, project):
             raise AssertionError("A transaction commits to one project's log.")
         self._project, self._user = project, user
@@ -84,11 +84,11 @@ class Transaction:
 
     @property
     def size(self) -> int:
-        """Items so far, the commit included."""
+        """The number of items so far, including the commit."""
         return len(self._steps) + bool(self._changes)
 
     def run(self) -> int:
-        """Do it all.
+        """Write everything.
 
         Returns:
             the number of the commit, 0 where nothing was logged.
@@ -96,7 +96,7 @@ class Transaction:
         Raises:
             LimnError: the `otherwise` of the first condition that did not hold, Conflict where it has none.
             TooLarge: the documents are more than `LARGEST_BYTES`.
-            Unavailable: DynamoDB kept refusing; nothing was written.
+            Unavailable: DynamoDB failed every attempt; nothing was written.
         """
         if sum(len(getattr(step.row, "doc", None) or b"") for step in self._steps) > LARGEST_BYTES:
             raise TooLarge("These are too large to be changed together; change fewer at once.")
@@ -127,12 +127,12 @@ class Transaction:
         except (PutError, DeleteError) as failure:
             if failure.cause_response_code == "ConditionalCheckFailedException":
                 if step.verb == "put" and _is_stored(step.row):
-                    return  # by ourselves: the answer was lost, and botocore asked again
+                    return  # written by us: the response was lost, and botocore retried
                 raise step.otherwise or Conflict("Somebody else changed this first.") from failure
             raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure
 
     def _together(self, commit: LogRow | None, attempt: int = 0) -> bool:
-        """Try once (again on passing conflicts). False: only the commit's number was taken."""
+        """Try once (and again on transient conflicts). Returns False where only the commit's number was taken."""
         for again in range(LOG.most):
             try:
                 self._write(commit)

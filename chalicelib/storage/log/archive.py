@@ -1,11 +1,11 @@
-"""What the change log needs of commits that are older than the snapshot, in Parquet beside it.
+"""The archive of commits older than the snapshot, as far as the change log needs them, in Parquet.
 
-A segment holds consecutive commits, each with its entries and with what it created or removed without an entry
-(`core/edits.py`); commits that have neither are left out, and so are definitions. Segments are never changed: a
-compaction adds one, together with the last one's commits while that is small.
+A segment holds consecutive commits, each with its entries and the entities it created or deleted without an entry
+(`core/edits.py`); commits without either are left out, and so are definitions. Segments are immutable: a compaction
+adds one, which repeats the last segment while that is small.
 
-    for commit in history(project):            all there ever was, oldest first, whether archived or still in the log
-    for commit in history(project, about=42):  at least those that tell of an entity with that id, of whatever kind
+    for commit in history(project):            all commits, oldest first, archived or still in the log
+    for commit in history(project, about=42):  at least those that concern an entity with that id, of any kind
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from chalicelib.storage.objects import objects
 from chalicelib.storage.view.snapshot_records import Segment, current, folder, stamp
 
 LARGEST_SEGMENT = 50_000
-"""Rows and changes from which on a segment is left alone."""
+"""Rows and changes from which on a segment is full."""
 _COLUMNS = "seq BIGINT, modified_datetime VARCHAR, modified_by BIGINT, edits VARCHAR, created VARCHAR"
 _ROWS_AT_ONCE = 500
 _encode = msgspec.json.Encoder().encode
@@ -33,7 +33,7 @@ _changes = msgspec.json.Decoder(list[Change])
 
 
 def essence(commit: Commit) -> Commit:
-    """A commit without the after-images that no reader of the change log asks for."""
+    """A commit without the after-images that the change log does not read."""
     told = {(edit.kind.value, number) for edit in commit.edits for number in edit.ids}
     left = [change for change in commit.changes if not change.is_definition and (change.kind, change.id) not in told]
     return msgspec.structs.replace(commit, changes=left)
@@ -44,7 +44,7 @@ def history(project: int, about: int | None = None, after: int = 0) -> Iterator[
 
     Args:
         project: the project.
-        about: leave out what does not tell of an entity with this id; not everything that does not is.
+        about: leave out commits that do not concern an entity with this id; some may remain.
         after: leave out the commits up to this one.
     """
     manifest = current(project)
@@ -59,7 +59,7 @@ def history(project: int, about: int | None = None, after: int = 0) -> Iterator[
 
 
 def write(project: int, before: list[Segment], commits: Iterable[Commit]) -> list[Segment]:
-    """Store commits that follow on those of the segments before; the segments there are then."""
+    """Archive commits that follow the existing segments; returns all segments."""
     writer = _Writer(project, list(before))
     for commit in commits:
         writer.take(commit)
@@ -81,7 +81,7 @@ class _Writer:
         self._continues = bool(segments) and segments[-1].size < LARGEST_SEGMENT
 
     def take(self, commit: Commit) -> None:
-        """Take in the next commit."""
+        """Add the next commit."""
         self._last = commit.seq
         found = essence(commit)
         if found.changes or found.edits:
@@ -94,7 +94,7 @@ class _Writer:
             self._store()
 
     def finish(self) -> list[Segment]:
-        """Store what is left."""
+        """Write the last segment."""
         if self._last >= self._first:
             self._store()
         self._database.close()
@@ -129,7 +129,7 @@ class _Writer:
 
 
 def segments(project: int) -> list[Segment]:
-    """The segments of a project that are still there, for a purge."""
+    """The segments of a project that still exist, for a purge."""
     try:
         manifest = current(project)
     except NotFound:
@@ -139,7 +139,7 @@ def segments(project: int) -> list[Segment]:
 
 
 def found(project: int) -> list[Segment]:
-    """The segments as their names tell of them, where the manifest is lost."""
+    """The segments by the names of their objects, where the manifest is lost."""
     names = [
         key.path.rpartition("/")[2]
         for key in objects.under(folder(project).folder("archive"), bucket=settings().views_bucket)
@@ -153,7 +153,7 @@ def found(project: int) -> list[Segment]:
 
 
 def forget(project: int, segment: Segment) -> None:
-    """Remove a segment, for a purge."""
+    """Delete a segment, for a purge."""
     objects.remove([folder(project) + segment.key], bucket=settings().views_bucket)
 
 

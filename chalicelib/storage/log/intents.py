@@ -1,11 +1,11 @@
-"""Intents: what a change of many things is to come to, kept until all of it is done, whoever does it.
+"""Intents: stored bulk changes, kept until all their items are done by any container.
 
-    intent#<name>   in the counters: how many of the things are done; moved on in the transaction of each part, and
-                    removed in that of the last, so that no part is ever done twice
-    intents/…       an object of the project: what is to be done, and to which things
+    intent#<name>   in the counters: the number of finished items; advanced in the transaction of each part, and
+                    deleted in that of the last, so that no part is done twice
+    intents/…       an object of the project: the change and its items
 
-Whoever begins one orders its continuation first (`resources/bulk/service.py`). Without a row there is nothing to go on
-with: all was done, or nothing was begun.
+The message that continues the intent is sent first (`resources/bulk/service.py`). Without a row there is nothing to
+continue: all is done, or nothing was begun.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ FOLDER = "intents"
 
 @dataclass
 class Progress:
-    """How far a change of many things is.
+    """The progress of a bulk change.
 
     Attributes:
-        total: how many things there are.
-        done: how many of them are done.
-        name: of the intent; None for a change that ends with its request.
+        total: the number of items.
+        done: the number of finished items.
+        name: the name of the intent; None for a change that ends with its request.
     """
 
     total: int
@@ -41,7 +41,7 @@ class Progress:
     _stored: int = 0
 
     def add(self, change: Transaction, count: int) -> None:
-        """Let a transaction that does the next things move the row on; Conflict where somebody else did them."""
+        """Advance the row in the transaction of the next items. Raises Conflict where another container did them."""
         if self.name is None:
             return
         moved = Conflict("Somebody else goes on with this change.")
@@ -53,13 +53,13 @@ class Progress:
             change.delete(row, unmoved, moved)
 
     def advance(self, count: int, *, committed: bool) -> None:
-        """Note what was done, and whether a transaction told the row of it."""
+        """Note the finished items, and whether a transaction advanced the row."""
         self.done += count
         if committed:
             self._stored = self.done
 
     def reload(self) -> None:
-        """See what is done by now, by whoever it was."""
+        """Read the progress from the row, which another container may have advanced."""
         if self.name is None:
             return
         try:
@@ -69,38 +69,38 @@ class Progress:
         self.done = max(self.done, self._stored)
 
     def close(self) -> None:
-        """Remove the row where the last things needed no transaction; again is no error."""
+        """Delete the row where the last items needed no transaction. Idempotent."""
         if self.name is not None and self._stored < self.total:
             CounterRow(f"intent#{self.name}", "@").delete()
 
 
 @dataclass(frozen=True)
 class Intent:
-    """A change that outlives its request: its name, and the key of the object that says what it is."""
+    """A bulk change that outlives its request: its name, and the key of the object that describes it."""
 
     name: str
     key: str
 
 
 def named(project: int) -> Intent:
-    """A new one, of which nothing is kept yet: its continuation is ordered first, so that no object is left alone."""
+    """A new intent, nothing of which is stored yet: its message is sent first, so that no object is orphaned."""
     name = uuid.uuid4().hex
     return Intent(name, str(_key(project, name)))
 
 
 def fill(intent: Intent, body: bytes) -> None:
-    """Keep what is to be done; nothing goes on with it before `begin`."""
+    """Store the change; nothing continues it before `begin`."""
     objects.write(_object(intent), zlib.compress(body, 1), bucket=settings().views_bucket)
 
 
 def begin(intent: Intent, total: int) -> Progress:
-    """From now on it is done to the end."""
+    """Begin: from now on the change is carried out to its end."""
     CounterRow(f"intent#{intent.name}", "@", n=0).save()
     return Progress(total=total, name=intent.name)
 
 
 def read(intent: Intent) -> bytes | None:
-    """What is to be done, None where it is gone."""
+    """The stored change, None where it is gone."""
     try:
         return zlib.decompress(objects.read(_object(intent), bucket=settings().views_bucket))
     except NotFound:
@@ -108,14 +108,14 @@ def read(intent: Intent) -> bytes | None:
 
 
 def resume(intent: Intent, total: int) -> Progress:
-    """How far it is; all of it where there is nothing to go on with."""
+    """The progress; finished where there is nothing to continue."""
     progress = Progress(total=total, name=intent.name)
     progress.reload()
     return progress
 
 
 def drop(intent: Intent) -> None:
-    """Forget what was done to the end, or never begun; again is no error."""
+    """Delete an intent that is finished or was never begun. Idempotent."""
     objects.remove([_object(intent)], bucket=settings().views_bucket)
 
 
@@ -124,7 +124,7 @@ def _key(project: int, name: str) -> ObjectKey:
 
 
 def _object(intent: Intent) -> ObjectKey:
-    """The key of an intent as a message names it. Raises ValueError where it is not that of its name."""
+    """The key of an intent that a message names. Raises ValueError where it does not match its name."""
     key = _key(int(intent.key.split("/")[1]), intent.name)
     if key.path != intent.key:
         message = f"{intent.key!r} is not the object of the intent {intent.name}"

@@ -1,8 +1,8 @@
-"""The log of a project: its commits in gapless order, the truth from which every view is derived.
+"""The log of a project: its commits in gapless order, the source of every view.
 
-A commit is appended by a conditional put of the number after the last, inside the transaction of the change it tells
-of. Who loses the race takes the next number. Bodies are compressed JSON; a large one lies in S3, written before the row
-that points to it; where S3 is down, in the row after all if it fits. One whose row was never written is removed by the
+A commit is appended by a conditional put of the next number, inside the transaction of its change. A writer that loses
+the race takes the next number. Bodies are compressed JSON. A large body is stored in S3 before the row that points to
+it; where S3 is unavailable, it is stored in the row if it fits. A body whose row was never written is removed by the
 compaction's sweep.
 """
 
@@ -32,27 +32,27 @@ A transaction pays two write units for each KB, so that from 4 KB on a PUT to S3
 cheaper. It takes some 20 ms more.
 """
 MANY = 100
-"""More than the parts of a bulk change have, of which each would wait for S3, or a function whose role knows no S3."""
+"""More changes than one part of a bulk change has. Parts, and functions without access to S3, write bodies inline."""
 LARGEST_IN_ROW = 350_000
 """Bytes of a body that still fits into a DynamoDB item of 400 KB."""
 SHUN_SECONDS = 30.0
-"""How long S3 is left alone after it did not answer, where a row can carry a body as well."""
+"""Seconds to avoid S3 after it did not answer, where a row can hold the body."""
 _AHEAD = 16
-"""How many commits are looked ahead, their bodies fetched from S3 side by side."""
+"""The number of commits read ahead, their bodies fetched from S3 in parallel."""
 HINT_SECONDS = 60.0
-"""How long the last number seen may be trusted as a starting point.
+"""How long, in seconds, the last number seen is trusted as a starting point.
 
 Longer than a request, far shorter than the retention of commits: were an expired commit's number free again, a hint
 older than the retention could write into the past.
 """
 
 GROWN = "grown"
-"""The partition of the counters table that has a row for each project whose log a compaction should look at."""
+"""The partition of the counters table with a row for each project whose log needs compaction."""
 GROWN_BY = 50
-"""The growth that is noted: by commits as large as this, and by every so many smaller ones."""
+"""Growth is recorded for each commit of at least this size, and for one in so many smaller ones."""
 _CONDITION = "ConditionalCheckFailedException"
 
-_DEFLATE_LEVEL = 1  # ISA-L's: a twelfth of the time of zlib's 5, and a sixth larger
+_DEFLATE_LEVEL = 1  # ISA-L's level: a twelfth of the time of zlib's 5, and a sixth larger
 
 _pool = ThreadPoolExecutor(8, thread_name_prefix="bodies")
 _encoder = msgspec.json.Encoder()
@@ -63,12 +63,12 @@ _locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
 
 def lock(project: int) -> threading.Lock:
-    """Held by this container's writers of a project in turn: they would only lose races against each other."""
+    """Locks of this container's writers, by project: without them they lose races against each other."""
     return _locks[project]
 
 
 def last(project: int, *, fresh: bool = False) -> int:
-    """The number of the last commit, 0 where there is none; from memory if seen lately and not `fresh`."""
+    """The number of the last commit, 0 where there is none; from memory if read lately and not `fresh`."""
     hint = _hints.get(project)
     if hint and not fresh and time.monotonic() - hint[1] < HINT_SECONDS:
         return hint[0]
@@ -79,16 +79,16 @@ def last(project: int, *, fresh: bool = False) -> int:
 
 
 def seen(project: int, seq: int) -> None:
-    """Remember that a project's log goes at least up to `seq`."""
+    """Remember that a project's log reaches at least `seq`."""
     _hints[project] = (seq, time.monotonic())
 
 
 def row(commit: Commit, *, hurried: bool = False) -> LogRow:
-    """The row of a commit, to be put into the transaction of its change.
+    """The row of a commit, for the transaction of its change.
 
     Args:
         commit: the commit.
-        hurried: the number will soon be taken by others: leave out the way to S3 if the row can carry the body.
+        hurried: other writers will soon take the number: keep the body in the row if it fits.
     """
     body = isal_zlib.compress(_encoder.encode(commit), _DEFLATE_LEVEL)
     dear = len(commit.changes) >= MANY and not hurried and not _is_shunned()
@@ -105,7 +105,7 @@ def row(commit: Commit, *, hurried: bool = False) -> LogRow:
 
 
 def _shun() -> None:
-    """For a while leave S3 alone where a row can carry the body: it was down, and each try takes seconds."""
+    """Avoid S3 for a while where a row can hold the body: it was unavailable, and each attempt takes seconds."""
     global _shunned_until  # noqa: PLW0603 one per container
     _shunned_until = time.monotonic() + SHUN_SECONDS
 
@@ -115,12 +115,12 @@ def _is_shunned() -> bool:
 
 
 def commit_of(project: int, seq: int, user: int | None, changes: list[Change], edits: list[Edit]) -> Commit:
-    """A commit made now."""
+    """A commit with the current time."""
     return Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits)
 
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:
-    """The commits after `seq`, in order; one consistent query, usually of nothing."""
+    """The commits after `seq`, in order; one consistent query, usually with no result."""
     for body in _bodies(LogRow.query(project, LogRow.seq > seq, consistent_read=True)):
         commit = _decoder.decode(isal_zlib.decompress(body))
         seen(project, commit.seq)
@@ -147,13 +147,13 @@ def _fetched(body: bytes | Future[bytes]) -> bytes:
 
 
 def first(project: int) -> int:
-    """The number of the oldest commit that is left, 0 where there is none."""
+    """The number of the oldest remaining commit, 0 where there is none."""
     oldest = next(iter(LogRow.query(project, limit=1, consistent_read=True)), None)
     return int(oldest.seq) if oldest else 0
 
 
 def begin_at(project: int, seq: int) -> None:
-    """Make an empty commit, so that a log that was lost goes on behind what is known of it."""
+    """Make an empty commit with a given number, so that a lost log continues after the last known commit."""
     commit = Commit(project=project, seq=seq, at=now(), user=None, changes=[])
     row(commit).save(LogRow.seq.does_not_exist())
     _hints.pop(project, None)
@@ -163,7 +163,7 @@ def begin_at(project: int, seq: int) -> None:
 
 
 def note_growth(project: int, seq: int, changes: int) -> None:
-    """Note for the compaction how much a commit adds: often enough, and if it fails the next one does."""
+    """Record for the compaction how many changes a commit adds. If it fails, the next commit records it."""
     if changes < GROWN_BY and seq % GROWN_BY:
         return
     with contextlib.suppress(PynamoDBException, Unavailable):
@@ -176,7 +176,7 @@ def growth() -> dict[int, int]:
 
 
 def settle_growth(project: int, changes: int) -> None:
-    """Take away what a compaction dealt with."""
+    """Subtract the growth that a compaction handled."""
     noted = CounterRow(GROWN, f"{project:012d}")
     try:
         noted.delete(CounterRow.n == changes)
@@ -187,7 +187,7 @@ def settle_growth(project: int, changes: int) -> None:
 
 
 def expire(project: int, numbers: Iterable[int], when: int) -> None:
-    """Let DynamoDB remove commits some time after an instant, in seconds; those that are gone are no error."""
+    """Let DynamoDB remove commits some time after an instant, in seconds. Missing commits are no error."""
 
     def one(seq: int) -> None:
         try:
@@ -205,7 +205,7 @@ def expire(project: int, numbers: Iterable[int], when: int) -> None:
 
 
 def oldest(project: int, count: int) -> list[Commit]:
-    """The first commits that are left, for a purge. One whose body is gone from S3 already counts as empty."""
+    """The first remaining commits, for a purge. A commit whose body is missing in S3 counts as empty."""
     found = []
     for commit in LogRow.query(project, limit=count, consistent_read=True):
         try:
@@ -218,7 +218,7 @@ def oldest(project: int, count: int) -> list[Commit]:
 
 
 def forget(project: int, numbers: Iterable[int]) -> None:
-    """Remove commits, for a purge: nobody can follow the log any more."""
+    """Delete commits, for a purge: the log can no longer be followed."""
     with LogRow.batch_write() as batch:
         for number in numbers:
             batch.delete(LogRow(project, number))

@@ -1,8 +1,7 @@
-"""What is to be done in a project when its time comes, and up to which commit that was found out.
+"""The scheduled tasks of a project, and the last commit that was searched for tasks.
 
-due#{project}, {time}|{name}    a task; its name follows from the commit that gave rise to it, so that finding it
-                                twice makes one of it
-due#{project}, @                `n` is the last commit that was looked at
+due#{project}, {time}|{name}    a task; its name derives from its commit, so that finding it twice stores it once
+due#{project}, @                `n` is the last commit that was searched
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from chalicelib.storage.dynamodb.tables import RecordRow
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """Something to be done with entities of one kind: removed for good, or moved to or from the archive."""
+    """A task for entities of one kind: delete them for good, or move them to or from the archive."""
 
     what: Literal["purge", "archive"]
     kind: Kind
     ids: list[int]
     at: Timestamp
-    """From when on."""
+    """When the task is due."""
     name: str
-    """Of no other task of the project at that time."""
+    """Unique among the project's tasks of that time."""
 
 
 _encode = msgspec.json.encode
@@ -35,23 +34,23 @@ _decoder = msgspec.json.Decoder(Task)
 
 
 def add(project: int, task: Task) -> None:
-    """Note a task."""
+    """Store a task."""
     RecordRow(f"due#{project}", f"{task.at}|{task.name}", doc=_encode(task)).save()
 
 
 def until(project: int, moment: Timestamp) -> Iterator[Task]:
-    """The tasks whose time has come, earliest first."""
+    """The due tasks, earliest first."""
     for row in RecordRow.query(f"due#{project}", RecordRow.sk < moment, consistent_read=True):
         yield _decoder.decode(row.doc)
 
 
 def done(project: int, task: Task) -> None:
-    """Forget a task."""
+    """Delete a task."""
     RecordRow(f"due#{project}", f"{task.at}|{task.name}").delete()
 
 
 def looked_at(project: int) -> int:
-    """The last commit that was looked at; 0 at first."""
+    """The last commit that was searched; 0 at first."""
     try:
         return int(RecordRow.get(f"due#{project}", "@", consistent_read=True).n)
     except RecordRow.DoesNotExist:
@@ -59,12 +58,12 @@ def looked_at(project: int) -> int:
 
 
 def look_after(project: int, seq: int) -> None:
-    """Note that commits up to one were looked at."""
+    """Store the last commit that was searched."""
     RecordRow(f"due#{project}", "@", n=seq).save()
 
 
 def forget(project: int) -> None:
-    """Forget everything of a project that is purged."""
+    """Delete all tasks of a project that is purged."""
     found = list(RecordRow.query(f"due#{project}", consistent_read=True))
     with RecordRow.batch_write() as batch:
         for row in found:

@@ -1,4 +1,4 @@
-"""Objects pushed to a bucket of the user's own, with the user's keys."""
+"""Writes to buckets of users, with the users' keys."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _CONFIG = Config(
 
 
 def push(place: StorageConfig, key: str, body: BinaryIO, size: int, content_type: str) -> None:
-    """Store an object in the bucket; one of that size under that key is taken for it.
+    """Store an object in the bucket; an existing object of that key and size is kept.
 
     Raises:
-        BadInput: the bucket does not take it; the message names the bucket and says why.
+        BadInput: the bucket refuses it; the message names the bucket and the reason.
     """
-    # A session of its own: nothing of ours, no region or role, is to leak into somebody else's account.
+    # A session of its own: our region, role and credentials must not reach another account.
     session = boto3.Session(aws_access_key_id=place.aws_access_key, aws_secret_access_key=place.aws_secret_access_key)
     client = session.client("s3", config=_CONFIG, region_name="us-east-1")
     try:
@@ -42,7 +42,7 @@ def _size(client: object, bucket: str, key: str) -> int | None:
     try:
         return int(client.head_object(Bucket=bucket, Key=key)["ContentLength"])  # type: ignore[attr-defined]
     except ClientError as failure:
-        # Keys that may write and not read are told 403.
+        # Keys that may write but not read get a 403.
         if failure.response["ResponseMetadata"]["HTTPStatusCode"] in (403, 404):
             return None
         raise

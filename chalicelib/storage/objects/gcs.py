@@ -1,7 +1,8 @@
 """A bucket of Google Cloud Storage, by its XML API and the key of a service account.
 
-Every request is a signed URL (V4, RSA), ours as well as those we hand out: there is no token to fetch, and nothing of
-the account's configuration says where we connect to. The XML API has S3's multipart uploads, so clients upload alike.
+Every request is a signed URL (V4, RSA), ours as well as those for clients: there is no token to fetch, and nothing in
+the account's configuration decides where we connect to. The XML API has S3's multipart uploads, so clients upload the
+same way.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class GcsStore:
 
     Args:
         bucket: its name.
-        config: the service account's key as Google hands it out, a JSON object.
-        external_host: where clients reach the store, where not at Google's own host.
+        config: the service account's key as Google issues it, a JSON object.
+        external_host: the host at which clients reach the store, if not Google's own.
         archive: the storage class of archived objects.
     """
 
@@ -64,28 +65,28 @@ class GcsStore:
         self._seen = external_host or self._host
 
     def presign_get(self, key: ObjectKey, seconds: int, headers: dict[str, str]) -> str:
-        """A URL to read an object by."""
+        """The presigned URL that reads an object."""
         return self._signed("GET", key, seconds, {_PARAMETERS[name]: value for name, value in headers.items()})
 
     def presign_put(self, key: ObjectKey, seconds: int) -> str:
-        """A URL to write an object to."""
+        """The presigned URL that writes an object."""
         return self._signed("PUT", key, seconds)
 
     def presign_part(self, key: ObjectKey, upload: str, number: int, seconds: int) -> str:
-        """A URL to write a part to."""
+        """The presigned URL that writes a part."""
         return self._signed("PUT", key, seconds, {"uploadId": upload, "partNumber": str(number)})
 
     def begin(self, key: ObjectKey, content_type: str) -> str:
-        """Begin a multipart upload; its id."""
+        """Begin a multipart upload; returns its id."""
         answer = self._ask("POST", key, {"uploads": ""}, headers={"Content-Type": content_type, "Content-Length": "0"})
         return _text(answer.data, "UploadId")
 
     def put_part(self, key: ObjectKey, upload: str, number: int, body: bytes) -> str:
-        """Store a part; its ETag."""
+        """Store a part; returns its ETag."""
         return self._ask("PUT", key, {"uploadId": upload, "partNumber": str(number)}, body=body).headers["ETag"]
 
     def copy_part(self, key: ObjectKey, upload: str, number: int, home: ObjectStore, source: ObjectKey) -> str | None:  # noqa: ARG002 the store has no such request
-        """The XML API makes no parts of objects."""
+        """Not supported: the XML API makes no parts of objects."""
         return None
 
     def complete(self, key: ObjectKey, upload: str, parts: Parts) -> None:
@@ -103,7 +104,7 @@ class GcsStore:
         raise _away(answer)
 
     def abort(self, key: ObjectKey, upload: str) -> None:
-        """Give a multipart upload up."""
+        """Abort a multipart upload."""
         answer = self._sent("DELETE", key, {"uploadId": upload})
         if answer.status not in (*_OK, _MISSING):
             raise _away(answer)
@@ -130,7 +131,7 @@ class GcsStore:
         return b"" if answer.status == _BEYOND else _accepted(answer, key).data
 
     def download(self, key: ObjectKey, path: Path) -> None:
-        """A whole object into a file."""
+        """Download a whole object into a file."""
         found = self.head(key)
         if found is None:
             raise NotFound.of("object", str(key))
@@ -169,18 +170,18 @@ class GcsStore:
         return True
 
     def remove(self, keys: Iterable[ObjectKey]) -> None:
-        """Remove objects one by one: the XML API has no other way."""
+        """Delete objects one by one: the XML API has no batch request."""
         for key in keys:
             answer = self._sent("DELETE", key)
             if answer.status not in (*_OK, _MISSING):
                 raise _away(answer)
 
     def freeze(self, key: ObjectKey) -> None:
-        """Write an object anew in the archive's class, from which it is read as any other."""
+        """Rewrite an object in the archive's storage class, from which it is read like any other."""
         self._in_class(key, self._archive)
 
     def thaw(self, key: ObjectKey) -> bool:
-        """Write an object anew in the ordinary class."""
+        """Rewrite an object in the standard storage class."""
         self._in_class(key, "STANDARD")
         return True
 
@@ -213,7 +214,7 @@ class GcsStore:
     def _ask(
         self, method: str, key: ObjectKey | None, parameters: Mapping[str, str] | None = None, **more: Any
     ) -> urllib3.BaseHTTPResponse:
-        """The answer of the store, if it did what it was asked."""
+        """The response of the store. Raises where it is an error."""
         return _accepted(self._sent(method, key, parameters, **more), key)
 
     def _sent(
@@ -226,7 +227,7 @@ class GcsStore:
         headers: Mapping[str, str] | None = None,
         signed: Mapping[str, str] | None = None,
     ) -> urllib3.BaseHTTPResponse:
-        """The answer of the store, whatever it is, read whole."""
+        """The response of the store, whatever its status, read whole."""
         url = self._signed(method, key, _OWN_SECONDS, parameters, host=self._host, headers=signed)
         address = origins.take_apart(url)
         inside = outbound.is_inside(address)
@@ -281,7 +282,7 @@ class GcsStore:
 
 
 def private_key(text: str) -> RSAPrivateKey:
-    """The private key of a service account. Raises BadInput where it is none."""
+    """The private key of a service account. Raises BadInput where the text is not one."""
     from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 kept off the API's cold start
     from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415
     from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
@@ -310,7 +311,7 @@ def _away(answer: urllib3.BaseHTTPResponse) -> Unavailable:
 
 
 def _reason(answer: urllib3.BaseHTTPResponse) -> str:
-    """What the store says of an error: its code, never the request."""
+    """The code of the store's error, never the request."""
     try:
         code = ET.fromstring(answer.data).findtext("{*}Code")  # noqa: S314 expat of today expands no bombs
     except ET.ParseError:

@@ -1,10 +1,10 @@
-"""Objects: keys, ranges, presigned URLs, multipart uploads, wherever they lie (`placement.py`). Errors are ours.
+"""Objects in any store (`placement.py`): keys, ranges, presigned URLs, multipart uploads. Errors are LimnErrors.
 
-Three buckets are the deployment's: uploads (keys begin with `_uploads/`), media (`{organization}/{project}/…`), and
-views, which holds what can be made again: bodies of large commits, snapshots, answers too large for the API. Others an
-organization registered; the key says so.
+The deployment has three buckets: uploads (keys begin with `_uploads/`), media (`{organization}/{project}/…`), and
+views, which holds derived data: bodies of large commits, snapshots, responses too large for the API. The key of an
+object in a bucket that an organization registered names that bucket.
 
-Where a `bucket` may be given it is one of the deployment's by its name, or a registered one by its number.
+A `bucket` argument is the name of one of the deployment's buckets, or the number of a registered one.
 """
 
 from __future__ import annotations
@@ -28,81 +28,81 @@ if TYPE_CHECKING:
 
 UPLOADS = f"{naming.UPLOADS}/"
 SMALLEST_PART = 5 * 1024 * 1024
-"""Bytes that every part of a multipart upload has at least, but the last."""
+"""Least bytes of every part of a multipart upload except the last."""
 _ANSWER_SECONDS = 600
-"""How long a stored answer may be fetched."""
+"""How long, in seconds, the URL of a stored response is valid."""
 _PLAIN = "application/octet-stream"
 Place = str | int | None
 
 
 def client() -> S3Client:
-    """The client our own buckets are reached by."""
+    """The client for the deployment's buckets."""
     return s3.client()
 
 
 def bucket_of(key: ObjectKey) -> str:
-    """The bucket of the deployment that a key lies in; empty for an object in a registered one."""
+    """The deployment's bucket of a key; empty for an object in a registered one."""
     return placement.own_bucket(key) if naming.bucket_of(key.path) is None else ""
 
 
 def presign_get(key: ObjectKey, seconds: int, *, bucket: Place = None, headers: dict[str, str] | None = None) -> str:
-    """A URL that anybody may read an object from for a while; `headers` are those of the answer it gives."""
+    """The presigned URL that reads an object; `headers` are the headers of its response."""
     return _store(key, bucket).presign_get(key, seconds, headers or {})
 
 
 def presign_put(key: ObjectKey, seconds: int) -> str:
-    """A URL that anybody may write the object to for a while."""
+    """The presigned URL that writes an object."""
     return _store(key).presign_put(key, seconds)
 
 
 def presign_parts(key: ObjectKey, parts: int, seconds: int) -> tuple[str, list[str]]:
-    """A multipart upload begun, and a URL for each of its parts in order."""
+    """Begin a multipart upload; returns its id and the presigned URL of each part in order."""
     store = _store(key)
     upload = store.begin(key, _PLAIN)
     return upload, [store.presign_part(key, upload, number, seconds) for number in range(1, parts + 1)]
 
 
 def begin(key: ObjectKey) -> str:
-    """Begin a multipart upload whose parts we put ourselves; its id."""
+    """Begin a multipart upload whose parts the service writes; returns its id."""
     return _store(key).begin(key, _PLAIN)
 
 
 def put_part(key: ObjectKey, upload: str, number: int, body: bytes) -> str:
-    """Store a part of a multipart upload; its ETag."""
+    """Store a part of a multipart upload; returns its ETag."""
     return _store(key).put_part(key, upload, number, body)
 
 
 def abort(key: ObjectKey, upload: str) -> None:
-    """Give a multipart upload up; one that is over already is no error."""
+    """Abort a multipart upload; a finished one is no error."""
     _store(key).abort(key, upload)
 
 
 def complete(key: ObjectKey, upload: str, parts: Parts) -> None:
     """Finish a multipart upload. Raises BadInput where the store refuses its id, parts or ETags.
 
-    Completing again what is complete already is not an error: the first answer may have been lost.
+    Idempotent: the first response may have been lost.
     """
     _store(key).complete(key, upload, parts)
 
 
 def size(key: ObjectKey, *, bucket: Place = None) -> int | None:
-    """The size of an object in bytes; None where there is none."""
+    """The size of an object in bytes; None where it does not exist."""
     found = head(key, bucket=bucket)
     return found[0] if found else None
 
 
 def head(key: ObjectKey, *, bucket: Place = None) -> tuple[int, str] | None:
-    """The size in bytes and the ETag of an object; None where there is none."""
+    """The size in bytes and the ETag of an object; None where it does not exist."""
     return _store(key, bucket).head(key)
 
 
 def read(key: ObjectKey, *, bucket: Place = None) -> bytes:
-    """A whole object. Raises NotFound where there is none."""
+    """A whole object. Raises NotFound where it does not exist."""
     return _store(key, bucket).read(key)
 
 
 def download(key: ObjectKey, path: Path, *, bucket: Place = None) -> None:
-    """A whole object into a file, in parallel parts where it is large. Raises NotFound where there is none."""
+    """Download a whole object into a file, large ones in parallel parts. Raises NotFound where it does not exist."""
     _store(key, bucket).download(key, path)
 
 
@@ -110,14 +110,14 @@ def read_range(key: ObjectKey, offset: int, length: int, *, bucket: Place = None
     """`length` bytes from `offset`, fewer at the end of the object.
 
     Raises:
-        NotFound: there is none.
-        Conflict: an ETag is given and the object has another by now.
+        NotFound: there is no such object.
+        Conflict: an ETag is given and the object has another one.
     """
     return _store(key, bucket).read_range(key, offset, length, etag)
 
 
 def copy(source: ObjectKey, key: ObjectKey, content_type: str) -> None:
-    """Copy an object, inside the store where both lie in one. Raises NotFound where there is none."""
+    """Copy an object, inside the store where both buckets are in one. Raises NotFound where it does not exist."""
     home, target = _store(source), _store(key)
     if not target.copy(home, source, key, content_type):
         target.upload(key, cast("BinaryIO", _Reader(home, source)), content_type)
@@ -133,9 +133,9 @@ def write(key: ObjectKey, body: bytes | BinaryIO, content_type: str = _PLAIN, bu
 
 
 def join(key: ObjectKey, pieces: list[ObjectKey], content_type: str) -> None:
-    """Make one object of several, in order, by copies inside the store where both it and the sizes allow.
+    """Concatenate several objects into one, by copies inside the store where the stores and the sizes allow it.
 
-    Parts must have `SMALLEST_PART` bytes except the last: smaller pieces are read and sent together.
+    Parts have at least `SMALLEST_PART` bytes except the last: smaller ones are read and sent together.
     """
     sizes = {piece: size(piece) or 0 for piece in pieces}
     if sum(sizes.values()) <= SMALLEST_PART:
@@ -167,7 +167,7 @@ def join(key: ObjectKey, pieces: list[ObjectKey], content_type: str) -> None:
 
 
 def remove(keys: Iterable[ObjectKey], *, bucket: Place = None) -> None:
-    """Remove objects; those that are not there are no error. One store that is away keeps no other from it."""
+    """Delete objects; missing ones are no error. A store that is unavailable does not stop the others."""
     stores: dict[int, ObjectStore] = {}
     wanted: defaultdict[int, list[ObjectKey]] = defaultdict(list)
     for key in keys:
@@ -190,14 +190,14 @@ def under(prefix: ObjectPrefix, *, bucket: Place = None) -> Iterator[ObjectKey]:
 
 
 def put_view_object(project: int, folder: str, body: bytes) -> str:
-    """Store something of a project that can be made again; its key as text, for `get_view_object`."""
+    """Store derived data of a project; returns its key for `get_view_object`, as text."""
     key = naming.view_prefix(project) + f"{folder}/{uuid.uuid4().hex}"
     write(key, body, bucket=settings().views_bucket)
     return key.path
 
 
 def try_view_object(project: int, folder: str, body: bytes) -> str | None:
-    """The same for callers that can do without: None where the store does not answer soon."""
+    """The same for optional writes: None where the store does not respond soon."""
     key = naming.view_prefix(project) + f"{folder}/{uuid.uuid4().hex}"
     try:
         s3.own_in_a_hurry(settings().views_bucket).write(key, body, _PLAIN)
@@ -207,12 +207,12 @@ def try_view_object(project: int, folder: str, body: bytes) -> str | None:
 
 
 def get_view_object(project: int, path: str) -> bytes:
-    """What `put_view_object` stored for a project. Raises NotFound where there is none."""
+    """Read data that `put_view_object` stored for a project. Raises NotFound where it does not exist."""
     return read(naming.authorize_view_key(path, project), bucket=settings().views_bucket)
 
 
 def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:
-    """Store an answer too large for the API; a URL to it that lives for ten minutes."""
+    """Store a response too large for the API; returns a URL of it that is valid for ten minutes."""
     key = naming.answer_key(int(time.time()) + _ANSWER_SECONDS)
     store = s3.own(settings().views_bucket)
     store.write(key, body, content_type, encoding or "")
@@ -231,7 +231,7 @@ def _store(key: ObjectKey | ObjectPrefix, bucket: Place = None) -> ObjectStore:
 
 
 class _Reader:
-    """An object as a file that is read from its beginning to its end, of one version."""
+    """An object as a file that is read from beginning to end, of one version."""
 
     def __init__(self, home: ObjectStore, key: ObjectKey) -> None:
         found = home.head(key)

@@ -1,13 +1,13 @@
-"""Which objects a media may name, and what must be known to remove objects that several media share.
+"""Which objects a media may name, and the notes needed to delete objects that several media share.
 
-    clones#<project>, <media>|<clone>    the files of that clone may lie in the folder of that media; `doc` is when it
-                                         was written, which is before the clone is
-    released#<project>, <uuid>           keys that something may have ceased to name; `doc` lists them
-    released#<project>, <time>|<uuid>    keys that something names soon or, if it dies, never: looked at from then on
+    clones#<project>, <media>|<clone>    the files of that clone may be stored in the folder of that media; `doc` is
+                                         the time of the note, which precedes the clone
+    released#<project>, <uuid>           keys that may no longer be named; `doc` lists them
+    released#<project>, <time>|<uuid>    keys that will be named soon, or never after a crash: checked from then on
 
-Whether an object is still needed is read from the documents of those who may name it. A document may hold any text as
-a key, for older releases stored what callers sent: `authorize` gives the keys among the texts that a media may name,
-which are those in its own folder and those in the folders of media that it is noted to be a clone of.
+Whether an object is still needed follows from the documents that may name it. A document may hold any text as
+a key, since older releases stored unchecked values: `authorize` gives the keys among the texts that a media may name,
+which are those in its own folder and those in the folders of media that a note says it is a clone of.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _READ_AT_ONCE = 100
 _KNOWN_PROJECTS = 4096
 _encode = msgspec.json.encode
 _organizations: dict[int, int] = {}
-"""The organization of each project seen by this process: it never changes, and ids are not given twice."""
+"""The organization of each project seen by this process: it never changes, and ids are never reused."""
 
 
 class Named(NamedTuple):
-    """A text that the document of a media gives as a key."""
+    """A key in the document of a media, not authorized yet."""
 
     project: int
     media: int
@@ -46,7 +46,7 @@ class Named(NamedTuple):
 
 
 def organization_of(project: int) -> int | None:
-    """The organization of a project; None where the project is gone."""
+    """The organization of a project; None where the project does not exist."""
     if project not in _organizations:
         found = records.maybe(PROJECT, project)
         if found is None:
@@ -58,13 +58,13 @@ def organization_of(project: int) -> int | None:
 
 
 def authorize(media: Media, paths: Iterable[str]) -> dict[str, ObjectKey]:
-    """The keys among the texts of a media's document that it may name, by their text."""
+    """The keys that a media may name among the texts of its document, by text."""
     found = authorize_many(Named(media.project, media.id, path) for path in paths)
     return {named.path: key for named, key in found.items()}
 
 
 def authorize_many(named: Iterable[Named]) -> dict[Named, ObjectKey]:
-    """The same for several media; the notes of clones are read together."""
+    """The same for several media; the notes of clones are read in one call."""
     found: dict[Named, ObjectKey] = {}
     foreign: dict[tuple[str, str], list[Named]] = {}
     for each in dict.fromkeys(named):
@@ -83,7 +83,7 @@ def authorize_many(named: Iterable[Named]) -> dict[Named, ObjectKey]:
         for note in RecordRow.batch_get(rows[start : start + _READ_AT_ONCE], consistent_read=True):
             for each in foreign[note.pk, note.sk]:
                 project, _, media = object_keys.owner_of(each.path) or (0, "", 0)
-                # the project of the original may be purged, and its objects still be needed by its clones
+                # the project of the original may be purged while its clones need its objects
                 home = organization_of(project) or object_keys.home_of(each.path)
                 if key := _media_key(each.path, project, media, home):
                     found[each] = key
@@ -91,7 +91,7 @@ def authorize_many(named: Iterable[Named]) -> dict[Named, ObjectKey]:
 
 
 def authorize_file(file: File) -> ObjectKey | None:
-    """The key of a File's object; None where it has none, or its document names a key that is not its own."""
+    """The key of a File's object; None where it has none, or where the key is outside the File's folder."""
     organization = organization_of(file.project)
     if not file.path or organization is None:
         return None
@@ -111,7 +111,7 @@ def _media_key(path: str, project: int, media: int, organization: int | None) ->
 
 
 def _released_key(project: int, path: str) -> ObjectKey | None:
-    """A key of a note: of a media, of a File, or of what a launch of the project keeps."""
+    """A key in a note: of a media, of a File, or of an input of a job of the project."""
     organization = organization_of(project)
     if organization is not None and path.startswith(f"{organization}/{project}/jobs/"):
         return object_keys.listed(object_keys.project_prefix(organization, project), path)
@@ -126,37 +126,37 @@ def _released_key(project: int, path: str) -> ObjectKey | None:
 
 
 def share(pairs: Iterable[tuple[int, int, int]]) -> None:
-    """Note clones before they are made: (project, media whose folder it is, clone)."""
+    """Note clones before they are created: (project, media that owns the folder, clone)."""
     with RecordRow.batch_write() as rows:
         for project, media, clone in dict.fromkeys(pairs):
             rows.save(RecordRow(f"clones#{project}", f"{padded(media)}|{padded(clone)}", doc=_encode(now())))
 
 
 def clones(project: int, media: int) -> dict[int, Timestamp]:
-    """The clones whose files may lie in the folder of a media, and when they were noted."""
+    """The clones whose files may be in the folder of a media, and the times of their notes."""
     found = RecordRow.query(f"clones#{project}", RecordRow.sk.startswith(f"{padded(media)}|"), consistent_read=True)
     return {int(row.sk.partition("|")[2]): msgspec.json.decode(row.doc) for row in found}
 
 
 def has_clones(project: int) -> bool:
-    """Whether files of a project may be those of any clone."""
+    """Whether a project may store files of clones."""
     return any(True for _ in RecordRow.query(f"clones#{project}", consistent_read=True, limit=1))
 
 
 def unshare(project: int, media: int, clone: int) -> None:
-    """Forget a clone."""
+    """Delete the note of a clone."""
     RecordRow(f"clones#{project}", f"{padded(media)}|{padded(clone)}").delete()
 
 
 def release(change: Transaction, project: int, keys: Iterable[ObjectKey], *, after: Timestamp | None = None) -> str:
-    """Make the note that keys may be needed no more, or not `after` some time, part of a transaction; its name."""
+    """Add a note to a transaction that keys may be unneeded, now or from `after` on; returns its name."""
     note = f"{after}|{uuid.uuid4()}" if after else str(uuid.uuid4())
     change.put(RecordRow(f"released#{project}", note, doc=_encode(sorted({key.path for key in keys}))))
     return note
 
 
 def released(project: int) -> Iterator[tuple[str, list[ObjectKey]]]:
-    """The notes of a project whose time has come, and the keys they name."""
+    """The due notes of a project, and the keys they name."""
     moment = now()
     for row in RecordRow.query(f"released#{project}", consistent_read=True):
         if "|" in row.sk and row.sk > moment:
@@ -167,7 +167,7 @@ def released(project: int) -> Iterator[tuple[str, list[ObjectKey]]]:
 
 
 def forget(project: int, note: str, change: Transaction | None = None) -> None:
-    """Remove a note, as part of a transaction where one is given."""
+    """Delete a note, in a transaction where one is given."""
     row = RecordRow(f"released#{project}", note)
     if change is None:
         row.delete()
@@ -176,7 +176,7 @@ def forget(project: int, note: str, change: Transaction | None = None) -> None:
 
 
 def kept(kind: Kind, numbers: Iterable[int]) -> dict[int, tuple[Media | File, bool]]:
-    """Entities as their rows stand, by id, and whether they were deleted: also those that no reader sees."""
+    """Stored entities by id, and whether each was deleted; includes those hidden from readers."""
     keys = [f"{kind}#{number}" for number in dict.fromkeys(numbers)]
     found: dict[int, tuple[Media | File, bool]] = {}
     for start in range(0, len(keys), _READ_AT_ONCE):

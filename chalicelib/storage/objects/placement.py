@@ -1,9 +1,9 @@
-"""In which bucket an object lies, and the store behind that bucket (docs/decisions/017).
+"""The bucket of an object, and the store of that bucket (docs/decisions/017).
 
 The key of an object in a bucket that an organization registered ends with the bucket's number (`core/object_keys.py`),
-so the key alone says it, to every container and for good. Everything else lies in the buckets of this deployment.
+so the key alone determines it, in every container and forever. All other objects are in the buckets of this deployment.
 
-    stores#<project>, <bucket>    objects of that project may lie in that bucket; written before the first one
+    stores#<project>, <bucket>    the project may have objects in that bucket; written before the first one
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     from chalicelib.storage.objects.protocol import ObjectStore
 
 PURPOSE = "bucket"
-"""What the configuration of a bucket is sealed for."""
+"""The purpose that the configuration of a bucket is sealed for."""
 SECONDS = 60
-"""For how long a bucket's changed configuration may not be seen by a container that used the one before."""
+"""Seconds for which a container may use the previous configuration of a changed bucket."""
 S3_STORES = ("AWS", "MINIO", "VAST", "S3BASIC", "OCI")
 
 
 def store_of(key: ObjectKey | ObjectPrefix) -> ObjectStore:
-    """The store that the object of a key lies in.
+    """The store of the object of a key.
 
-    A key that ends with the number of a bucket that its organization has not lies nowhere: that is our own bucket.
+    A key that ends with a number that is not a bucket of its organization is in the deployment's own bucket.
     """
     number = object_keys.bucket_of(key.path)
     if number is not None:
@@ -59,12 +59,12 @@ def store(number: int) -> ObjectStore:
 
 
 def own_bucket(key: ObjectKey | ObjectPrefix) -> str:
-    """The bucket of this deployment that a key lies in, if it lies in one of them."""
+    """The deployment's bucket of a key, or None."""
     return settings().upload_bucket if key.path.startswith(f"{object_keys.UPLOADS}/") else settings().media_bucket
 
 
 def key_named(address: Address) -> str | None:
-    """The key of the object in a registered bucket that a URL names; None where it names anything else."""
+    """The key of the object in a registered bucket that a URL names; None for any other URL."""
     number = object_keys.bucket_of(address.path)
     if number is None:
         return None
@@ -77,14 +77,17 @@ def key_named(address: Address) -> str | None:
 
 
 def configuration(bucket: Bucket) -> dict[str, Any]:
-    """The configuration of a bucket, opened: for those who talk to its store, never for an answer."""
+    """The decrypted configuration of a bucket: for requests to its store, never for responses."""
     return msgspec.json.decode(sealing.unseal(bucket.sealed, PURPOSE), type=dict[str, Any])
 
 
 def made(
     name: str, kind: str, config: dict[str, Any], external_host: str | None, archive: str = "STANDARD"
 ) -> ObjectStore:
-    """The store of a bucket so called and configured. Raises BadInput for a kind that cannot hold files here."""
+    """The store of a bucket with this name and configuration.
+
+    Raises BadInput for a kind that cannot hold files here.
+    """
     if kind == "GCP":
         return GcsStore(name, config, external_host, archive)
     if kind in S3_STORES:
@@ -94,7 +97,7 @@ def made(
 
 
 def note(project: int, bucket: int) -> None:
-    """Let it be known, before the first object is there, that a project has objects in a registered bucket."""
+    """Note that a project has objects in a registered bucket, before the first one is stored."""
     RecordRow(f"stores#{project}", padded(bucket)).save()
 
 
@@ -104,7 +107,7 @@ def noted(project: int) -> list[int]:
 
 
 def forget(project: int) -> None:
-    """Forget where the objects of a project that is purged lay."""
+    """Delete the notes of a project that is purged."""
     with RecordRow.batch_write() as batch:
         for row in list(RecordRow.query(f"stores#{project}", consistent_read=True)):
             batch.delete(row)

@@ -1,9 +1,9 @@
-"""Presigned URLs that were handed out lately: asked again, the same caller gets the same URL (`spec/4` §§2.5, 3.3).
+"""Cache of presigned URLs: a caller that asks again soon gets the same URL, so that browsers can cache the object.
 
-Kept with the records so that every container answers alike: one row per user and folder of keys, all of a media's
-files together, so that a list of 100 media costs one read. What is lost here is only signed again.
+Stored with the records, so that all containers return the same URL: one row per user and folder of keys, all of a
+media's files together, so that a list of 100 media costs one read. A lost row only means that URLs are signed again.
 
-    presigned#{user}, {folder}    the URLs by key, compressed: they differ little; `expires` is the last one's end
+    presigned#{user}, {folder}    the URLs by key, compressed; `expires` is the end of the last one
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.objects import objects
 
 SLACK = 3600
-"""Seconds before its end that a URL is no longer handed out again."""
+"""A URL is no longer returned in this many seconds before its end."""
 _BATCH = 100
 _Urls = dict[str, tuple[str, float]]
 
 
 def urls(user: int, keys: Iterable[ObjectKey], seconds: int, *, fresh: bool = False) -> dict[ObjectKey, str]:
-    """A URL for each key, good for `seconds` from now, or the one the user got before while that is good enough.
+    """A URL for each key, valid for `seconds` from now, or the cached one while that is valid long enough.
 
     Args:
-        user: who asks.
+        user: id of the caller.
         keys: the objects; they need not exist.
-        seconds: how long a new URL is good for; only one of more than an hour is handed out again.
-        fresh: sign anew, and leave what is remembered as it is.
+        seconds: how long a new URL is valid; only URLs valid for more than an hour are cached.
+        fresh: sign anew, and leave the cache unchanged.
     """
     wanted = list(dict.fromkeys(keys))
     if fresh:
@@ -59,7 +59,7 @@ def urls(user: int, keys: Iterable[ObjectKey], seconds: int, *, fresh: bool = Fa
 
 
 def forget(user: int) -> None:
-    """Remove the URLs that are remembered for a user. Those that the user has stay valid until they expire."""
+    """Delete the cached URLs of a user. Those that the user has stay valid until they expire."""
     with RecordRow.batch_write() as batch:
         for row in RecordRow.query(f"presigned#{user}", consistent_read=True, attributes_to_get=["pk", "sk"]):
             batch.delete(row)

@@ -1,7 +1,8 @@
-"""What every object store can do, whoever runs it: the one interface of `objects` to S3 and Google Cloud Storage.
+"""The interface of object stores: S3 and Google Cloud Storage implement it.
 
-Keys are authorized ones (`core/object_keys.py`). Errors are ours already: NotFound where there is no object, Conflict
-where it was replaced, BadInput where the store refuses to complete an upload, Unavailable for everything else.
+Keys are authorized ones (`core/object_keys.py`). Errors are LimnErrors: NotFound where the object does not exist,
+Conflict where it was replaced, BadInput where the store refuses to complete an upload, Unavailable for all other
+failures.
 """
 
 from __future__ import annotations
@@ -13,48 +14,48 @@ from typing import Any, BinaryIO, Protocol
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
 
 PART = 16 * 1024 * 1024
-"""Bytes of a part where we cut uploads and downloads ourselves."""
+"""Bytes of a part where the service itself splits uploads and downloads."""
 Parts = list[dict[str, Any]]
-"""Of a multipart upload: `{"ETag": …, "PartNumber": …}`, in order."""
+"""Parts of a multipart upload: `{"ETag": …, "PartNumber": …}`, in order."""
 
 
 class ObjectStore(Protocol):
     """One bucket."""
 
     def presign_get(self, key: ObjectKey, seconds: int, headers: dict[str, str]) -> str:
-        """A URL to read an object by; `headers` are those of the answer, named as S3's parameters are."""
+        """The presigned URL that reads an object; `headers` are those of the response, named as S3's parameters are."""
         ...
 
     def presign_put(self, key: ObjectKey, seconds: int) -> str:
-        """A URL to write an object to."""
+        """The presigned URL that writes an object."""
         ...
 
     def presign_part(self, key: ObjectKey, upload: str, number: int, seconds: int) -> str:
-        """A URL to write a part of a multipart upload to."""
+        """The presigned URL that writes a part of a multipart upload."""
         ...
 
     def begin(self, key: ObjectKey, content_type: str) -> str:
-        """Begin a multipart upload; its id."""
+        """Begin a multipart upload; returns its id."""
         ...
 
     def put_part(self, key: ObjectKey, upload: str, number: int, body: bytes) -> str:
-        """Store a part; its ETag."""
+        """Store a part; returns its ETag."""
         ...
 
     def copy_part(self, key: ObjectKey, upload: str, number: int, home: ObjectStore, source: ObjectKey) -> str | None:
-        """Make a whole object, of 5 MB at least, a part inside the store; its ETag, None where the store cannot."""
+        """Copy a whole object, of at least 5 MB, into a part inside the store; its ETag, None where unsupported."""
         ...
 
     def complete(self, key: ObjectKey, upload: str, parts: Parts) -> None:
-        """Make one object of the parts. To complete again what is complete is no error."""
+        """Make one object of the parts. Idempotent."""
         ...
 
     def abort(self, key: ObjectKey, upload: str) -> None:
-        """Give a multipart upload up; one that is over already is no error."""
+        """Abort a multipart upload; a finished one is no error."""
         ...
 
     def head(self, key: ObjectKey) -> tuple[int, str] | None:
-        """The size in bytes and the ETag of an object; None where there is none."""
+        """The size in bytes and the ETag of an object; None where it does not exist."""
         ...
 
     def read(self, key: ObjectKey) -> bytes:
@@ -66,7 +67,7 @@ class ObjectStore(Protocol):
         ...
 
     def download(self, key: ObjectKey, path: Path) -> None:
-        """A whole object into a file."""
+        """Download a whole object into a file."""
         ...
 
     def write(self, key: ObjectKey, body: bytes, content_type: str, encoding: str = "") -> None:
@@ -78,19 +79,19 @@ class ObjectStore(Protocol):
         ...
 
     def copy(self, home: ObjectStore, source: ObjectKey, key: ObjectKey, content_type: str) -> bool:
-        """Copy an object from `home` inside the store; False where it has to pass through us."""
+        """Copy an object from `home` inside the store; False where the service has to copy the bytes itself."""
         ...
 
     def remove(self, keys: Iterable[ObjectKey]) -> None:
-        """Remove objects; those that are not there are no error."""
+        """Delete objects; missing ones are no error."""
         ...
 
     def freeze(self, key: ObjectKey) -> None:
-        """Have an object archived, as its bucket says how. One that is not there is no error."""
+        """Archive an object, as its bucket is configured. A missing one is no error."""
         ...
 
     def thaw(self, key: ObjectKey) -> bool:
-        """Have an object brought back from the archive; whether it can be read. Ask again until it can."""
+        """Restore an object from the archive; returns whether it can be read. Call again until it can."""
         ...
 
     def under(self, prefix: ObjectPrefix) -> Iterator[ObjectKey]:
@@ -98,5 +99,5 @@ class ObjectStore(Protocol):
         ...
 
     def key_of(self, url: str) -> str | None:
-        """The key of the object that a URL names, its query aside; None where it is none of this bucket."""
+        """The key of the object that a URL names, ignoring its query; None where the URL is not of this bucket."""
         ...

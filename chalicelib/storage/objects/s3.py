@@ -1,4 +1,4 @@
-"""A bucket of S3 or of what speaks its protocol: MinIO, VAST, OCI, and others. S3's errors go no further."""
+"""A bucket of S3 or of a compatible store: MinIO, VAST, OCI and others. S3's errors become LimnErrors."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 _MISSING = ("404", "NoSuchKey", "NoSuchBucket", "NotFound")
 _CHANGED = ("412", "PreconditionFailed")
 _RESTORED_DAYS = 7
-"""How long S3 keeps the copy that it brings out of the archive, which is until the object was written anew."""
+"""Days that S3 keeps a restored copy, which is until the object has been rewritten."""
 _COLD = "InvalidObjectState"
 _AMAZON = ".amazonaws.com"
 
 
 @lru_cache(maxsize=1)
 def client() -> S3Client:
-    """The client our own reads and writes go through."""
+    """The client for the service's own reads and writes."""
     return boto3.client("s3", endpoint_url=settings().aws_endpoint or None, config=_config())
 
 
 @lru_cache(maxsize=1)
 def _impatient() -> S3Client:
-    """A client for writes that have another way to go: it tries twice, for three seconds."""
+    """A client for optional writes: it tries twice, for three seconds."""
     config = _config().merge(Config(connect_timeout=1, read_timeout=3, retries={"max_attempts": 2, "mode": "standard"}))
     return boto3.client("s3", endpoint_url=settings().aws_endpoint or None, config=config)
 
@@ -60,15 +60,15 @@ def own(bucket: str) -> S3Store:
 
 
 def own_in_a_hurry(bucket: str) -> S3Store:
-    """The same for callers that rather do without it than wait."""
+    """The same with the client for optional writes."""
     return S3Store(bucket, _impatient, _presigner)
 
 
 def registered(bucket: str, config: dict[str, str], external_host: str | None, archive: str = "STANDARD") -> S3Store:
     """A bucket that an organization registered, by the S3 part of its configuration.
 
-    `external_host` is where clients reach it, where that is another than the endpoint's host. Requests go only where
-    the endpoint's addresses are public, or its origin is one of `store_origins`.
+    `external_host` is the host at which clients reach it, if not the endpoint's host. Requests are sent only if the
+    endpoint's addresses are public, or its origin is one of `store_origins`.
     """
     endpoint = config["endpoint_url"]
     parts = urlsplit(endpoint)
@@ -89,7 +89,7 @@ def registered(bucket: str, config: dict[str, str], external_host: str | None, a
 
 
 class S3Store:
-    """One bucket; clients are made when they are first needed."""
+    """One bucket; its clients are created on first use."""
 
     def __init__(
         self, bucket: str, caller: Callable[[], S3Client], presigner: Callable[[], S3Client], archive: str = "STANDARD"
@@ -100,32 +100,32 @@ class S3Store:
         self._presigner = presigner
 
     def presign_get(self, key: ObjectKey, seconds: int, headers: dict[str, str]) -> str:
-        """A URL to read an object by."""
+        """The presigned URL that reads an object."""
         given = {**self.place(key), **headers}
         return self._presigner().generate_presigned_url("get_object", Params=given, ExpiresIn=seconds)
 
     def presign_put(self, key: ObjectKey, seconds: int) -> str:
-        """A URL to write an object to."""
+        """The presigned URL that writes an object."""
         return self._presigner().generate_presigned_url("put_object", Params=self.place(key), ExpiresIn=seconds)
 
     def presign_part(self, key: ObjectKey, upload: str, number: int, seconds: int) -> str:
-        """A URL to write a part to."""
+        """The presigned URL that writes a part."""
         given = {**self.place(key), "UploadId": upload, "PartNumber": number}
         return self._presigner().generate_presigned_url("upload_part", Params=given, ExpiresIn=seconds)
 
     def begin(self, key: ObjectKey, content_type: str) -> str:
-        """Begin a multipart upload; its id."""
+        """Begin a multipart upload; returns its id."""
         with _translated(key):
             return self.client().create_multipart_upload(**self.place(key), ContentType=content_type)["UploadId"]
 
     def put_part(self, key: ObjectKey, upload: str, number: int, body: bytes) -> str:
-        """Store a part; its ETag."""
+        """Store a part; returns its ETag."""
         with _translated(key):
             place = self.place(key)
             return self.client().upload_part(**place, UploadId=upload, PartNumber=number, Body=body)["ETag"]
 
     def copy_part(self, key: ObjectKey, upload: str, number: int, home: ObjectStore, source: ObjectKey) -> str | None:
-        """Make an object of a bucket that is reached as this one is a part; its ETag."""
+        """Copy an object of a bucket with the same client into a part; returns its ETag."""
         if not isinstance(home, S3Store) or home.client() is not self.client():
             return None
         given = {"UploadId": upload, "PartNumber": number, "CopySource": home.place(source)}
@@ -146,7 +146,7 @@ class S3Store:
             raise Unavailable("The object store does not answer.", str(failure)) from failure
 
     def abort(self, key: ObjectKey, upload: str) -> None:
-        """Give a multipart upload up."""
+        """Abort a multipart upload."""
         try:
             with _translated(key):
                 self.client().abort_multipart_upload(**self.place(key), UploadId=upload)
@@ -155,7 +155,7 @@ class S3Store:
                 raise
 
     def head(self, key: ObjectKey) -> tuple[int, str] | None:
-        """The size in bytes and the ETag of an object; None where there is none."""
+        """The size in bytes and the ETag of an object; None where it does not exist."""
         try:
             with _translated(key):
                 found = self.client().head_object(**self.place(key))
@@ -176,7 +176,7 @@ class S3Store:
             return self.client().get_object(**self.place(key), Range=span, **given)["Body"].read()
 
     def download(self, key: ObjectKey, path: Path) -> None:
-        """A whole object into a file, in parallel parts where it is large."""
+        """Download a whole object into a file, large ones in parallel parts."""
         with _translated(key):
             self.client().download_file(self.bucket, key.path, str(path))
 
@@ -192,7 +192,7 @@ class S3Store:
             self.client().upload_fileobj(body, self.bucket, key.path, ExtraArgs={"ContentType": content_type})
 
     def copy(self, home: ObjectStore, source: ObjectKey, key: ObjectKey, content_type: str) -> bool:
-        """Copy an object of a bucket that is reached as this one is, in parts where it is large."""
+        """Copy an object of a bucket with the same client, large ones in parts."""
         if not isinstance(home, S3Store) or home.client() is not self.client():
             return False
         more = {"ContentType": content_type, "MetadataDirective": "REPLACE"}
@@ -201,7 +201,7 @@ class S3Store:
         return True
 
     def remove(self, keys: Iterable[ObjectKey]) -> None:
-        """Remove objects, a thousand at a time."""
+        """Delete objects, a thousand per request."""
         wanted = list(keys)
         for start in range(0, len(wanted), 1000):
             part = wanted[start : start + 1000]
@@ -210,12 +210,12 @@ class S3Store:
                 self.client().delete_objects(Bucket=self.bucket, Delete=doomed)
 
     def freeze(self, key: ObjectKey) -> None:
-        """Write an object anew in the archive's class, where the bucket has another than the ordinary one."""
+        """Rewrite an object in the archive's storage class, where the bucket has one."""
         if self.archive != "STANDARD":
             self._in_class(key, self.archive)
 
     def thaw(self, key: ObjectKey) -> bool:
-        """Bring an object out of the archive, which takes S3 up to two days, and write it in the ordinary class."""
+        """Restore an object from the archive, which takes S3 up to two days, and rewrite it in the standard class."""
         try:
             with _translated(key):
                 found: Any = self.client().head_object(**self.place(key))
@@ -269,7 +269,7 @@ def _config(**more: Any) -> Config:
         connect_timeout=2,
         read_timeout=30,
         retries={"max_attempts": 5, "mode": "standard"},
-        # checksums of whole bodies cost ten times the upload; S3 checks MD5 of parts anyhow
+        # checksums of whole bodies cost ten times the upload; S3 checks the MD5 of parts anyway
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         max_pool_connections=32,
@@ -278,9 +278,9 @@ def _config(**more: Any) -> Config:
 
 
 def _judged(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
-    """Send a request of botocore's to an address that was judged, in the place of its own transport."""
+    """Send a request of botocore's to a checked address, in place of its own transport."""
     address = origins.take_apart(request.url)
-    # there is no waiting for `Expect` here: the body goes at once
+    # `Expect` is not awaited here: the body is sent at once
     given = {name: _plain(value) for name, value in request.headers.items() if name.lower() != "expect"}
     try:
         answer = outbound.send(
@@ -297,13 +297,13 @@ def _plain(value: Any) -> str:
 
 
 class _translated:  # noqa: N801 reads as a word in `with`
-    """S3's errors as ours."""
+    """Raise S3's errors as LimnErrors."""
 
     def __init__(self, key: ObjectKey | ObjectPrefix) -> None:
         self.key = key.path
 
     def __enter__(self) -> None:
-        """Nothing to prepare."""
+        """Do nothing: there is nothing to prepare."""
 
     def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
         if isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _MISSING:

@@ -1,8 +1,8 @@
-"""Objects on their way to the archive and back.
+"""Moves of objects to the archive and back.
 
-An object with the archive's tag is moved to the archival storage class by the bucket's own lifecycle rule
-(`infra/stateful.yaml`), within a day or two. Back, S3 first brings out a copy, which takes up to two days, and the
-object is then written anew in the ordinary class. Registered buckets have no rules of ours: their stores do it.
+The bucket's lifecycle rule (`infra/stateful.yaml`) moves an object with the archive's tag to the archival storage class
+within a day or two. To restore it, S3 first makes a temporary copy, which takes up to two days, and the object is then
+rewritten in the standard class. Registered buckets have no lifecycle rule of ours: their stores move objects directly.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ TAG = {"Key": "limn", "Value": "archived"}
 _COLD = ("GLACIER", "DEEP_ARCHIVE")
 _MISSING = ("NoSuchKey", "404", "NotFound")
 _DAYS = 7
-"""How long S3 keeps the copy that it brings out, which is until the object was written anew."""
+"""Days that S3 keeps a restored copy, which is until the object has been rewritten."""
 
 
 def freeze(key: ObjectKey) -> None:
-    """Have an object moved to the archive. One that is not there is no error."""
+    """Archive an object. A missing one is no error."""
     if object_keys.bucket_of(key.path) is not None:
         placement.store_of(key).freeze(key)
         return
@@ -32,7 +32,7 @@ def freeze(key: ObjectKey) -> None:
 
 
 def thaw(key: ObjectKey) -> bool:
-    """Have an object brought back; whether it can be read. Ask again until it can. One that is not there counts so."""
+    """Restore an object; returns whether it can be read. Call again until it can. A missing one counts as readable."""
     if object_keys.bucket_of(key.path) is not None:
         return placement.store_of(key).thaw(key)
     found = _ask("head_object", key)
@@ -58,7 +58,7 @@ def thaw(key: ObjectKey) -> bool:
 
 
 def _ask(method: str, key: ObjectKey, **more: Any) -> Any:
-    """The store's answer about an object; None where there is none, or where what is asked is under way already."""
+    """The store's response about an object; None where it does not exist, or where the request is in progress."""
     try:
         return getattr(objects.client(), method)(Bucket=objects.bucket_of(key), Key=key.path, **more)
     except ClientError as failure:

@@ -1,8 +1,8 @@
-"""The rows of resumable uploads. What arrived lies in the object store; these say what of it counts.
+"""The rows of resumable uploads. The bytes are in the object store; the rows say which of them count.
 
 tus#{id}, @                the upload; `n` is its optimistic lock
 tus#{id}, part|{number}    a part of its multipart upload that counts, with its ETag
-tus-ends, {time}|{id}      when to look whether it is over
+tus-ends, {time}|{id}      when to check whether it has ended
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 KEPT = 21 * 86400
-"""Seconds after its last change that an upload is forgotten, at the latest and whatever the sweep did."""
+"""TTL of an upload's rows: seconds after its last change, whatever the sweep did."""
 _ENDS = "tus-ends"
 _decoder = msgspec.json.Decoder(Upload)
 _encode = msgspec.json.encode
 
 
 def create(upload: Upload) -> Upload:
-    """Note a new upload, and when it ends."""
+    """Store a new upload and the time of its end."""
     change = Transaction()
     change.put(_row(upload, 1), RecordRow.pk.does_not_exist())
     change.put(_end(upload))
@@ -36,7 +36,7 @@ def create(upload: Upload) -> Upload:
 
 
 def get(number: str) -> Upload:
-    """One by its id. Raises NotFound."""
+    """An upload by its id. Raises NotFound."""
     try:
         row = RecordRow.get(f"tus#{number}", "@", consistent_read=True)
     except RecordRow.DoesNotExist:
@@ -45,10 +45,10 @@ def get(number: str) -> Upload:
 
 
 def save(upload: Upload, part: tuple[int, str] | None = None) -> Upload:
-    """Write an upload as it is now, and a part of it (number, ETag) that from now on counts.
+    """Write an upload, and a part of it (number, ETag) that counts from now on.
 
     Raises:
-        Conflict: somebody else was faster.
+        Conflict: another writer was faster.
     """
     change = Transaction()
     busy = Conflict("Another request is writing to this upload; ask for its offset.")
@@ -62,13 +62,13 @@ def save(upload: Upload, part: tuple[int, str] | None = None) -> Upload:
 
 
 def parts(upload: Upload) -> list[dict[str, Any]]:
-    """The parts that count, in order, as S3 wants them named."""
+    """The parts that count, in order, named as S3 expects."""
     found = RecordRow.query(f"tus#{upload.id}", RecordRow.sk.startswith("part|"), consistent_read=True)
     return [{"ETag": msgspec.json.decode(row.doc), "PartNumber": int(row.sk.partition("|")[2])} for row in found]
 
 
 def forget_parts(upload: Upload) -> None:
-    """Remove the rows of its parts."""
+    """Delete the rows of its parts."""
     found = list(RecordRow.query(f"tus#{upload.id}", RecordRow.sk.startswith("part|"), consistent_read=True))
     with RecordRow.batch_write() as batch:
         for row in found:
@@ -76,14 +76,14 @@ def forget_parts(upload: Upload) -> None:
 
 
 def ending(moment: Timestamp) -> Iterator[tuple[Timestamp, str]]:
-    """When and which uploads are to be looked at by an instant, earliest first."""
+    """The uploads to check by an instant, and when, earliest first."""
     for row in RecordRow.query(_ENDS, RecordRow.sk < moment, consistent_read=True):
         end, _, number = row.sk.partition("|")
         yield end, number
 
 
 def looked_at(end: Timestamp, number: str, again: Upload | None = None) -> None:
-    """Forget that an upload is to be looked at, or have it looked at again when it ends."""
+    """Delete the check of an upload, or delay it to the upload's end."""
     change = Transaction()
     if again is not None:
         change.put(_end(again))
