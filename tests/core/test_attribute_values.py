@@ -215,7 +215,7 @@ class TestFilling:
             attribute("float_array", "none", default=[]),
             attribute("string", "absent"),
         ]
-        assert fill(definitions, {"given": "0", "unknown": 5}, NOW) == {
+        assert fill(definitions, {"given": "0"}, NOW) == {
             "given": 0,
             "now": "2026-01-02T03:04:05.678+00:00",
             "zero": 0,
@@ -234,12 +234,19 @@ class TestFilling:
         fill(definitions, {}, NOW)["A b"].append(2.0)
         assert fill(definitions, {}, NOW) == {"A b": [1.0]}
 
-    def test_media_carry_their_section_without_a_definition(self):
-        given_ = {"tator_user_sections": "abc", "other": 1}
-        assert fill([], given_, NOW, always_allowed=USER_SECTIONS) == {"tator_user_sections": "abc"}
-        assert fill([], given_, NOW) == {}
-        with pytest.raises(BadInput, match="tator_user_sections"):
-            fill([], {"tator_user_sections": None}, NOW, always_allowed=USER_SECTIONS)
+    @pytest.mark.parametrize("name", ["unknown", *sorted(USER_SECTIONS)])
+    def test_names_without_a_definition_are_refused(self, name):
+        with pytest.raises(BadInput, match=f"Invalid attribute '{name}'"):
+            fill([], {name: "abc"}, NOW)
+
+    def test_a_misspelt_name_is_refused_with_the_nearest_attribute_or_member(self):
+        with pytest.raises(BadInput, match="Did you mean 'depth'"):
+            fill([attribute("int", "depth")], {"dpeth": 1}, NOW)
+        with pytest.raises(BadInput, match="Did you mean 'frame'"):
+            fill([], {"frmae": 1}, NOW, members=("frame",))
+
+    def test_names_of_the_service_itself_are_dropped(self):
+        assert fill([], {"_tator_jobs": 1}, NOW) == {}
 
 
 class TestMerging:
