@@ -1,1 +1,1 @@
-"""Who calls, at which level, and which rows a caller may see."""
+"""Access control: the caller, their levels, and the rows that they may see."""

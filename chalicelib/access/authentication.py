@@ -22,14 +22,14 @@ _LONGEST_TOKEN = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Caller:
-    """The user behind a request; id 0 is an anonymous caller."""
+    """The user of a request; id 0 is an anonymous caller."""
 
     id: int
     username: str = ""
     is_staff: bool = False
     token_hash: str = ""
     network_address: str = ""
-    """Of the client, as API Gateway sees it; empty where it is not known."""
+    """The client's network address, as API Gateway sees it; empty where it is unknown."""
 
     @property
     def signed_in(self) -> bool:
@@ -43,12 +43,12 @@ class Caller:
 
 
 def hash_of(token: str) -> str:
-    """What a token is stored and looked up by: it is random enough to need no salt."""
+    """The hash that a token is stored and looked up by: a token is random enough to need no salt."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def authenticate(authorization: str | None, network_address: str = "") -> Caller:
-    """The caller that an Authorization header names; an anonymous one where there is none.
+    """The caller of an Authorization header; an anonymous one without the header.
 
     Raises:
         Unauthenticated: the header is malformed, or its token is not, or no longer, valid.
@@ -80,7 +80,7 @@ def membership(caller_id: int, project: int) -> Membership | None:
 
 
 def project_level(caller: Caller, project: int) -> Level:
-    """How far a caller may go in a project."""
+    """The caller's level in a project."""
     if settings().fine_grained_permissions:
         return level_of(grants.in_project(caller.id, project).whole)
     found = membership(caller.id, project)
@@ -88,7 +88,7 @@ def project_level(caller: Caller, project: int) -> Level:
 
 
 def projects_of(caller: Caller) -> dict[int, Level]:
-    """The projects that a caller may see, and how far they may go there."""
+    """The projects that a caller may see, with the caller's level in each."""
     found = {item.project: LEVEL_OF[item.permission] for item in records.linked(MEMBERSHIP, "user", caller.id)}
     if settings().fine_grained_permissions:
         numbers = found.keys() | grants.reached(caller.id, "project")
@@ -97,7 +97,7 @@ def projects_of(caller: Caller) -> dict[int, Level]:
 
 
 def organizations_of(caller: Caller) -> dict[int, Level]:
-    """The organizations that a caller belongs to or may see, and how far they may go there."""
+    """The organizations that a caller belongs to or may see, with the caller's level in each."""
     found: dict[int, Level] = {}
     for item in records.linked(AFFILIATION, "user", caller.id):
         found.setdefault(item.organization, LEVEL_OF[item.permission])
@@ -108,7 +108,7 @@ def organizations_of(caller: Caller) -> dict[int, Level]:
 
 
 def organization_level(caller: Caller, organization: int) -> Level:
-    """How far a caller may go in an organization; with several affiliations the first counts."""
+    """The caller's level in an organization; with several affiliations the first counts."""
     if not caller.signed_in:
         return Level.NONE
     if settings().fine_grained_permissions:
@@ -118,7 +118,7 @@ def organization_level(caller: Caller, organization: int) -> Level:
 
 
 def anonymous() -> Caller | None:
-    """The user whose permissions everyone has on permalinks; None where the deployment has no such user."""
+    """The user whose permissions everybody has on permalinks; None where the deployment has no such user."""
     user = records.claimed(USER, "username", ANONYMOUS)
     return Caller(id=user.id, username=user.username) if user else None
 

@@ -1,4 +1,4 @@
-"""`effective_permission`: the caller's mask on each record and entity that an answer shows.
+"""`effective_permission`: the caller's mask on each record and entity of a response.
 
 It stays 0 where permissions are not fine-grained.
 """
@@ -23,7 +23,7 @@ from chalicelib.core.resource import Resource
 
 MEMBER = "effective_permission"
 AT_ONCE = 100
-"""Documents whose media are looked up together."""
+"""The number of documents whose media are looked up at once."""
 _RECORDS: tuple[RecordKind[Any], ...] = (
     PROJECT, ORGANIZATION, SECTION, VERSION, ALGORITHM, APPLET, BUCKET, JOB_CLUSTER, HOSTED_TEMPLATE,
     *TYPE_RECORD.values(),
@@ -38,7 +38,7 @@ WORD_OF: dict[type, str] = {
 
 
 class _Placed(msgspec.Struct):
-    """The members of a document that decide its mask."""
+    """The members of a document that determine its mask."""
 
     id: int
     primary_section: int | None = None
@@ -50,7 +50,7 @@ _placed = msgspec.json.Decoder(_Placed).decode
 
 
 def add_masks(scope: Scope, answer: Any) -> Any:
-    """An answer with `effective_permission` set: a record or entity, a list of such, or a message with an object."""
+    """A response with `effective_permission` set: a record or entity, a list of them, or a message with an object."""
     if not scope.is_restricted:
         return answer
     if isinstance(answer, list):

@@ -1,4 +1,4 @@
-"""What row protections, memberships and affiliations give a caller, where fine-grained permissions are on."""
+"""The masks that row protections, memberships and affiliations give a caller, with fine-grained permissions."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def in_project(user: int, project: int) -> Grants:
 
 
 def in_organization(user: int, organization: int) -> Grants:
-    """A user's masks in an organization; with several affiliations the first counts (`spec/3` §3.2)."""
+    """A user's masks in an organization; with several affiliations the first counts."""
     first = _affiliation(user, organization) if user else None
     return _added_up(user, organization_scope(organization), "target_organization", organization, first or "No Access")
 
 
 def reached(user: int, target: str) -> set[int]:
-    """The projects or organizations (by the member that names them) on which something was given to a user."""
+    """The projects or organizations (by the member that names them) in which a user has a row protection."""
     rows = [row for subject in _subjects(user) for row in records.linked(ROW_PROTECTION, "allowed", subject)]
     return {row.target[1] for row in rows if row.target[0] == target}
 
@@ -53,7 +53,7 @@ def _added_up(user: int, scope: str, whole: str, number: int, level: str) -> Gra
 
 
 def _applying(user: int, subjects: Iterable[Subject]) -> set[Subject]:
-    """Those of the subjects that a user is, or belongs to."""
+    """The subjects that are the user, or that the user belongs to."""
     return {(name, number) for name, number in subjects if _is_of(user, name, number)}
 
 

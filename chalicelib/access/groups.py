@@ -1,4 +1,4 @@
-"""Groups of users within an organization (`spec/3` §3.4)."""
+"""Groups of users within an organization."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Id, Name, Resource
 
 Members = Annotated[list[Id], Meta(max_length=500)]
-"""Users who come or go at once: each is looked up."""
+"""Most users that one request adds or removes: each is looked up."""
 
 
 class GroupSpec(Resource, kw_only=True):
-    """What creates a group."""
+    """The body that creates a group."""
 
     name: Name
     initial_members: Members | None = None
 
 
 class GroupUpdateSpec(Resource, kw_only=True):
-    """What a PATCH of a group may carry; adding a member twice adds it once."""
+    """The body of a PATCH of a group; adding a member twice adds it once."""
 
     name: Name | None = None
     add_members: Members | None = None

@@ -1,13 +1,13 @@
-"""Fine-grained permissions: masks of bits, and what a caller's add up to on each thing (`spec/3` §15).
+"""Fine-grained permissions: bit masks, and the sum of a caller's masks on each record or entity.
 
-A mask has eight bits for the thing it is given on, and eight more for each level of what lies in it:
+A mask has eight bits for the record that it is given on, and eight more for each level of its content:
 
-    project → section, version, algorithm, file → media → annotations → what lies in those
+    project → section, version, algorithm, file → media → annotations → their content
     organization → group, bucket, job cluster, hosted template
 
-Whatever holds a thing passes its mask down, eight bits shorter for each level; all that reaches the thing is added up.
-A membership or affiliation is such a mask on the project or organization too. Nothing ever takes a bit away: who is to
-see a part of a project only gets a mask on the project that ends after the first eight bits, and more on that part.
+A container passes its mask down, shifted right by eight bits for each level; the masks that reach a record or entity
+are combined by OR. A membership or affiliation is such a mask on the project or organization too. No mask takes a bit
+away: to show a user only a part of a project, give a mask of eight bits on the project, and more on that part.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ BITS_OF: dict[Level, int] = {
     Level.EXECUTE: EXIST | READ | CREATE | MODIFY | DELETE | UPLOAD | EXECUTE,
     Level.FULL: FULL,
 }
-"""The bits that a level stands for, on the thing itself."""
+"""The bits of a level, for the record itself."""
 DEPTH_OF: dict[str, int] = {
     **dict.fromkeys(("section", "version", "algorithm", "file", "leaf"), 1),
     "media": 2,
     **dict.fromkeys(("localization", "state"), 3),
     **dict.fromkeys(("target_group", "bucket", "job_cluster", "hosted_template"), 1),
 }
-"""How deep a thing lies in its project or organization; what is not named here is one with it."""
+"""The depth of a kind in its project or organization; kinds not listed have depth 1."""
 
 
 def mask_of(level: Level) -> int:
-    """What a level on a project or an organization is as a mask: the same for all that lies in it."""
+    """The mask of a level on a project or an organization: the same bits for all of its content."""
     return sum(BITS_OF[level] << WIDTH * depth for depth in range(DEPTHS))
 
 
 def level_of(mask: int) -> Level:
-    """The highest level all of whose bits a mask has for the thing itself."""
+    """The highest level all of whose bits a mask has for the record itself."""
     return max(level for level, bits in BITS_OF.items() if mask & bits == bits)
 
 
 def below(mask: int, levels: int = 1) -> int:
-    """What is left of a mask for what lies so many levels deeper."""
+    """The part of a mask that applies a number of levels deeper."""
     return mask >> WIDTH * levels
 
 
@@ -64,7 +64,7 @@ class Grants:
 
     Attributes:
         whole: the mask on the project or organization itself.
-        parts: on things in it: member of a row protection → id → mask.
+        parts: the masks on its content: member of a row protection → id → mask.
     """
 
     whole: int = 0
@@ -72,17 +72,17 @@ class Grants:
 
     @property
     def anywhere(self) -> int:
-        """The first eight bits of a mask that no mask on the whole or on anything in it goes beyond."""
+        """An upper bound: the bits that some mask on the whole or on its content gives."""
         masks = [self.whole, *(mask for masks in self.parts.values() for mask in masks.values())]
         return reduce(or_, (below(mask, depth) & FULL for mask in masks for depth in range(DEPTHS)), 0)
 
     def given(self, name: str, numbers: Iterable[int]) -> int:
-        """What was given on any of the things themselves."""
+        """The sum of the masks given directly on any of these ids."""
         masks = self.parts.get(name)
         return reduce(or_, (masks.get(number, 0) for number in numbers), 0) if masks else 0
 
     def on(self, name: str, number: int) -> int:
-        """The mask on what lies directly in the project or organization, such as a section or a bucket."""
+        """The mask on direct content of the project or organization, such as a section or a bucket."""
         return below(self.whole, DEPTH_OF.get(name, 0)) | self.given(name, [number])
 
     def on_media(self, number: int, section: int | None) -> int:

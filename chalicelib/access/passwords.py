@@ -1,9 +1,9 @@
-"""Passwords and tokens: argon2id, lock-out, and the same work whether or not a user exists.
+"""Passwords and tokens: argon2id, lockout, and the same work whether or not a user exists.
 
 Three failed passwords lock an account until ten minutes after the last failure. An attempt is counted before its
-password is looked at, so that attempts in parallel cannot outrun the limit, and the count ends with a success. Because
-anyone can lock an account whose name they know, the mail that reports a lock has a token: with it the right password
-counts in spite of the lock (docs/decisions/039).
+password is checked, so that parallel attempts cannot exceed the limit; a success resets the count. Since anyone can
+lock an account whose name they know, the email that reports a lock has a token: with it the right password is accepted
+in spite of the lock (docs/decisions/039).
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 ALLOWED_FAILURES = 3
 LOCK_SECONDS = 600
 REFUSAL_SECONDS = 0.3
-"""How long every refusal takes: several times what hashing, counting and a mail do together."""
+"""Duration of every refusal in seconds: several times what hashing, counting and an email take together."""
 PAUSES = (0.04, 0.08, 0.08)
-"""Seconds to wait where the limit is reached: other sign-ins of the user may be under way, with the right password."""
+"""Seconds to wait where the limit is reached: other sign-ins of the user may be in progress with the right password."""
 TOKENS_A_USER = 20
-"""How many tokens of a user are valid at the same time; the next one ends the oldest."""
+"""The number of tokens of a user that are valid at the same time; a new one revokes the oldest."""
 REFUSED = "Could not authenticate with provided credentials!"
 _SHORTEST = 8
 
 
 def new_mailed_token() -> str:
-    """A random token for a link in a mail: 256 bits, in hex. What is stored of it is `hash_of` it."""
+    """A random token for a link in an email: 256 bits, in hex. It is stored as its `hash_of`."""
     return secrets.token_hex(32)
 
 
@@ -55,7 +55,7 @@ def check_strength(password: str, *about: str) -> None:
 
 
 def hash_password(password: str) -> str:
-    """The argon2id hash of a password, its salt and parameters included."""
+    """The argon2id hash of a password, including its salt and parameters."""
     return str(_hasher().hash(password))
 
 
@@ -66,17 +66,17 @@ def verify(
     *,
     unlock_token: str | None = None,
 ) -> User:
-    """The active user with a name, in any case, and password.
+    """The active user with a name, case-insensitive, and a password.
 
     Args:
         username: the name.
         password: the password.
         on_lock: called with the user whose account this failure locks.
-        unlock_token: of the mail that reported a lock; with it a lock does not count, and three failures end it.
+        unlock_token: the token of the email that reported a lock; it bypasses the lock, and three failures revoke it.
 
     Raises:
-        BadInput: one sentence for an unknown name, a wrong password, a locked and an inactive account, and after the
-            same time: what a failure of an account costs beside is hidden in it.
+        BadInput: the same message, after the same time, for an unknown name, a wrong password, a locked account and an
+            inactive account.
     """
     began = time.monotonic()
     try:
@@ -94,7 +94,7 @@ def create_unlock(user: User) -> str:
 
 
 def unlock(user: int) -> None:
-    """Forget the failed passwords of a user."""
+    """Reset the count of a user's failed passwords."""
     attempts.clear(_lock_key(user))
 
 
@@ -138,7 +138,7 @@ def _count_unlock(way: Unlock) -> int | None:
 def _end_unlock(way: Unlock) -> None:
     try:
         records.remove(UNLOCK, way.id)
-    except NotFound:  # used up by another sign-in at the same time
+    except NotFound:  # used by another sign-in at the same time
         raise BadInput(REFUSED) from None
 
 
@@ -147,12 +147,12 @@ def _lock_key(user: int) -> str:
 
 
 def issue_token(user: User, *, refresh: bool) -> str:
-    """A new token of a user; with `refresh` all earlier ones end with it.
+    """Create a token of a user; `refresh` revokes all earlier ones.
 
     Only hashes are stored, so an earlier token cannot be shown again: every call makes a new one.
 
     Raises:
-        BadInput: the account was ended meanwhile.
+        BadInput: the account was deactivated meanwhile.
     """
     token = secrets.token_hex(20)
     stored = StoredToken(
@@ -174,7 +174,7 @@ def issue_token(user: User, *, refresh: bool) -> str:
 
 
 def revoke(change: Transaction, hashes: Iterable[str]) -> None:
-    """Make the end of tokens part of a transaction."""
+    """Add the revocation of tokens to a transaction."""
     for gone in hashes:
         change.delete(RecordRow(f"{TOKEN.name}#{gone}", records.ALONE))
 

@@ -1,7 +1,7 @@
-"""How often a caller may do what costs others something: send mail, register, try tokens.
+"""Rate limits on requests that send email, register accounts or try tokens.
 
-Each limit counts by caller (the user, or the network address of an anonymous one) and, where a mail is sent, by its
-address too. It counts before anything is looked up, so that an answer of 429 does not tell whether an account exists.
+Each limit counts by caller (the user, or the network address of an anonymous one) and, where an email is sent, by its
+recipient too. It counts before any lookup, so that a 429 does not reveal whether an account exists.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from chalicelib.storage.dynamodb import attempts
 
 HOUR = 3600
 _NETWORK_BITS = 64
-"""Of an IPv6 address: one household has all addresses of such a network."""
+"""Prefix length for IPv6 addresses: one household has all addresses of such a network."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """How many an hour, of one caller and for one address. 0: not counted."""
+    """Uses per hour, by one caller and for one address. 0: no limit."""
 
     name: str
     by_caller: int = 0
@@ -35,9 +35,9 @@ LOCK_MAIL = Limit("lock mail", by_address=3)
 PROJECT_MAIL = Limit("project mail", by_caller=200, by_address=60)
 NOTIFICATION = Limit("notification", by_caller=60)
 LOOKUP = Limit("lookup", by_caller=600)
-"""Of anonymous callers who ask whether a user exists."""
+"""Lookups of users by anonymous callers."""
 TOKEN_TRIAL = Limit("token trial", by_caller=60)
-"""Of mailed tokens that turned out to be wrong."""
+"""Wrong tokens from emails."""
 
 
 def check(limit: Limit, caller: Caller | None = None, address: str = "") -> None:
@@ -45,11 +45,11 @@ def check(limit: Limit, caller: Caller | None = None, address: str = "") -> None
 
     Args:
         limit: the limit.
-        caller: who does it.
-        address: whom a mail goes to.
+        caller: the caller.
+        address: the recipient of an email.
 
     Raises:
-        TooMany: the caller or the address has had as many as an hour allows; `retry_after` says when it is over.
+        TooMany: the caller or the address has reached the limit of an hour; `retry_after` is the time until it ends.
     """
     if limit.by_caller and caller is not None:
         _count(limit, f"by {name_of(caller)}", limit.by_caller)
@@ -58,12 +58,12 @@ def check(limit: Limit, caller: Caller | None = None, address: str = "") -> None
 
 
 def give_back(limit: Limit, caller: Caller) -> None:
-    """Take the count of a caller's use back: it is not one that the limit is about."""
+    """Undo the count of a caller's use: the limit does not apply to it."""
     attempts.give_back(_key(limit, f"by {name_of(caller)}"))
 
 
 def name_of(caller: Caller) -> str:
-    """Under what a caller is counted."""
+    """The key that a caller is counted by."""
     if caller.signed_in:
         return f"user {caller.id}"
     try:

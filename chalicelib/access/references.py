@@ -1,11 +1,11 @@
-"""What a body names: entities and records by their ids, each of which the caller must be able to see.
+"""References: the ids of entities and records in a body, each of which the caller must be able to see.
 
 Structs declare such members (`Resource.names`), and the dispatcher checks them before the handler runs, so no handler
-can forget to. An id that the caller may not see is refused in the same words as one that does not exist, or left out
-where unknown ids are left out (`Resource.drops_unknown`). Where permissions are not fine-grained, a member of the
+can forget to. An id that the caller may not see is refused with the same message as one that does not exist, or left
+out where unknown ids are left out (`Resource.drops_unknown`). Where permissions are not fine-grained, a member of the
 project sees all of it, and handlers check that the ids exist.
 
-Filters are not names: `view_queries` narrows what they find, and what they read on the way.
+Filters are not references: `view_queries` restricts what they find and read.
 """
 
 from __future__ import annotations
@@ -30,32 +30,33 @@ from chalicelib.query.tree import Query, Test
 from chalicelib.storage.dynamodb import entities, records
 
 RECORDS: dict[str, RecordKind[Any]] = {kind.name: kind for kind in (SECTION, VERSION)}
-"""Kinds that a body may name, beside those of entities."""
+"""Kinds that a body may refer to, beside those of entities."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Name:
-    """One member of a body that names entities or records."""
+    """One member of a body that refers to entities or records."""
 
     place: str
-    """Where it stands, as errors name it: `[2].media_ids`."""
+    """Its path, as in errors: `[2].media_ids`."""
     kind: str
     holder: Resource
     member: str
 
     @property
     def ids(self) -> list[int]:
-        """The ids it names; numbers below 1 stand for none."""
+        """The ids in it; numbers below 1 mean none."""
         value = getattr(self.holder, self.member)
         numbers = value if isinstance(value, list) else [value]
         return [int(number) for number in numbers if isinstance(number, int | float) and number >= 1]
 
 
 def check(scope: Scope, project: int, *parts: Any) -> None:
-    """Check all that the decoded parts of a request name: its query parameters, its body.
+    """Check all references in the decoded parts of a request: its query parameters, its body.
 
     Raises:
-        BadInput: a member names what does not exist in the project, or what the caller may not see.
+        BadInput: a member refers to an entity or record that does not exist in the project, or that the caller may not
+            see.
     """
     if not scope.is_restricted:
         return
@@ -76,7 +77,7 @@ def check(scope: Scope, project: int, *parts: Any) -> None:
 
 
 def visible(scope: Scope, project: int, kind: str, numbers: Collection[int]) -> set[int]:
-    """Those of the ids that exist in a project and on which the caller has the needed level."""
+    """The ids that exist in a project and on which the caller has the needed level."""
     if kind in RECORDS:
         found = [record for number in numbers if (record := _record(RECORDS[kind], number, project))]
         return {record.id for record in scope.only(kind, found)}
@@ -93,7 +94,7 @@ def _record(kind: RecordKind[Any], number: int, project: int) -> Any:
 
 
 def _names(value: Any, place: str) -> Iterator[Name]:
-    """All names in a body: of a Struct, of those in it, of each in a list."""
+    """All references in a body: in a Struct, in nested Structs, in each item of a list."""
     if isinstance(value, list):
         for index, each in enumerate(value):
             if isinstance(each, Resource):

@@ -1,4 +1,4 @@
-"""Row protections: what a user, a group or an organization may do with one thing and what lies in it (`spec/3` §15)."""
+"""Row protections: the permission of a user, a group or an organization on one record or entity and its content."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from chalicelib.core.resource import Id, Resource, Timestamp
 Mask = Annotated[int, Meta(ge=0, le=2**62)]
 
 IN_PROJECT = ("project", "media", "localization", "state", "file", "section", "algorithm", "version")
-"""Members that name a protected thing of a project, itself included."""
+"""Members that name a protected record or entity of a project, or the project."""
 IN_ORGANIZATION = ("target_organization", "target_group", "job_cluster", "bucket", "hosted_template")
-"""Members that name a protected thing of an organization."""
+"""Members that name a protected record of an organization, or the organization."""
 TARGETS = (*IN_PROJECT, *IN_ORGANIZATION)
 SUBJECTS = ("user", "organization", "group")
-"""Members that name who is allowed."""
+"""Members that name the subject."""
 
 
 class RowProtectionUpdateSpec(Resource, kw_only=True):
-    """What a PATCH of a row protection may carry."""
+    """The body of a PATCH of a row protection."""
 
     permission: Mask | None = None
 
 
 class RowProtectionQuery(Resource, kw_only=True):
-    """By what row protections are narrowed: all that is given must fit."""
+    """Filters of row protections: all that are given must match."""
 
     project: Id | None = None
     media: Id | None = None
@@ -48,13 +48,13 @@ class RowProtectionQuery(Resource, kw_only=True):
 
 
 class RowProtectionSpec(RowProtectionQuery, kw_only=True):
-    """What creates a row protection: one protected thing, one subject, and what it may do."""
+    """The body that creates a row protection: one protected record or entity, one subject, and the permission."""
 
     permission: Mask
 
 
 class RowProtection(Resource, kw_only=True):
-    """What a subject may do with a thing: eight bits for itself, and eight more for each level of what lies in it."""
+    """A subject's permission on a record or entity: eight bits for itself, eight more for each level of its content."""
 
     hidden: ClassVar = frozenset({"scope"})
 
@@ -79,36 +79,36 @@ class RowProtection(Resource, kw_only=True):
     created_datetime: Timestamp
     created_by: int
     scope: str
-    """`project|12` or `organization|3`: where the protected thing belongs."""
+    """The scope of the protected record: `project|12` or `organization|3`."""
 
     @property
     def target(self) -> tuple[str, int]:
-        """The member that names the protected thing, and its id."""
+        """The member that names the protected record or entity, and its id."""
         return next((name, number) for name in TARGETS if (number := getattr(self, name)) is not None)
 
     @property
     def subject(self) -> tuple[str, int]:
-        """The member that names who is allowed, and the id."""
+        """The member that names the subject, and its id."""
         return next((name, number) for name in SUBJECTS if (number := getattr(self, name)) is not None)
 
     @property
     def allowed(self) -> str:
-        """Under what the row is found by who is allowed."""
+        """The key of the row in its subject's list."""
         return subject_key(*self.subject)
 
 
 def subject_key(name: str, number: int) -> str:
-    """Under what the rows of a subject are found."""
+    """The key of a subject's list."""
     return f"{name}|{number}"
 
 
 def project_scope(number: int) -> str:
-    """The scope of what belongs to a project."""
+    """The scope of a project."""
     return f"project|{number}"
 
 
 def organization_scope(number: int) -> str:
-    """The scope of what belongs to an organization."""
+    """The scope of an organization."""
     return f"organization|{number}"
 
 

@@ -1,15 +1,16 @@
-"""What the caller of a request may reach: the levels they have, and the terms that narrow their queries.
+"""The scope of a request: the caller's levels, and the terms that restrict the caller's queries.
 
     scope = Scope.of(caller, needed)       the dispatcher makes it; handlers get it as `call.scope`
     scope.project_level(…)                 addresses, for the one entity or record addressed
     scope.within_project(…)                addresses of operations that check each entity by itself
     view_queries.ids(view, query, scope)   queries; the scope is a required argument of each
     scope.only(what, records)              lists of records, which no view answers
-    scope.check(kind, rows)                rows to be written, as they become
+    scope.check(kind, rows)                rows to be written, in their new state
     UNRESTRICTED                           the service's own work
 
-Where fine-grained permissions are off, the levels are the membership's or affiliation's and nothing is narrowed. All
-are made of the same masks, so a list holds what a single read answers, and a bulk change reaches what a single one may.
+Where fine-grained permissions are off, the levels are the membership's or affiliation's and queries are not restricted.
+All use the same masks, so lists and single reads return the same entities, and bulk and single changes reach the same
+entities.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ from chalicelib.storage.dynamodb import entities
 
 T = TypeVar("T")
 Source = tuple[Callable[[tuple[int, ...]], Tree], Mapping[int, int]]
-"""From ids of holders to a term true of what they hold, and the bits that each holder passes down by id."""
+"""From ids of containers to a term that is true of their content, and the bits that each container passes down."""
 _MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtemplate": "hosted_template"}
 """Name of a record kind → the member that names it in a row protection, where that differs."""
 
 
 OF_MEDIA = frozenset({"job", "run", "temporary_file"})
-"""Kinds of records that are made of media, their `sources`: transcodes, jobs, clips and copies of files."""
+"""Kinds of records made from media, their `sources`: transcodes, jobs, clips and copies of files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class Scope:
 
     Attributes:
         caller: the user.
-        needed: the level that the operation needs on whatever it works on.
+        needed: the level that the operation needs on its entities and records.
         is_restricted: whether permissions are fine-grained, so that levels differ within a project.
     """
 
@@ -83,7 +84,7 @@ class Scope:
     # --- levels ----------------------------------------------------------------------------------------------------
 
     def project_level(self, project: int, what: str, find: Callable[[], Any]) -> Level:
-        """The caller's level on a part of a project; NONE for all of it where they may not see the project.
+        """The caller's level on a part of a project; NONE everywhere where the caller may not see the project.
 
         Args:
             project: its id.
@@ -116,7 +117,7 @@ class Scope:
         return own if own is Level.NONE else max(own, min(level_of(known.anywhere), self.needed))
 
     def within_organization(self, organization: int) -> Level:
-        """The same of an organization, parts of which a caller may see without seeing it."""
+        """The same for an organization; a caller may see parts of an organization without seeing the organization."""
         if not self.is_restricted:
             return authentication.organization_level(self.caller, organization)
         known = self.in_organization(organization)
@@ -135,15 +136,15 @@ class Scope:
         return _on_organization(self.in_organization(part.organization), what, part)
 
     def only(self, what: str, found: Iterable[T]) -> list[T]:
-        """Those of some records or entities of one kind on which the caller has the needed level."""
+        """The records or entities among some of one kind on which the caller has the needed level."""
         if not self.is_restricted or self.needed is Level.NONE:
             return list(found)
         return [each for each in found if level_of(self.mask(what, each)) >= self.needed]
 
     def check(self, kind: Kind, rows: Sequence[Any]) -> None:
-        """Refuse to write rows of one project on which, as they become, the caller would not have the needed level.
+        """Refuse to write rows of one project on whose new state the caller does not have the needed level.
 
-        So nothing is made in, or moved to, a section, version or media that is closed to the caller.
+        So no entity is created in, or moved to, a section, version or media that is closed to the caller.
 
         Raises:
             Forbidden: the caller's level on one of them would be too low.
@@ -156,12 +157,12 @@ class Scope:
             raise Forbidden(message)
 
     def check_project(self, project: int) -> None:
-        """Refuse what needs the level of this request on the project itself. Raises Forbidden."""
+        """Refuse work that needs the level of this request on the project itself. Raises Forbidden."""
         if self.is_restricted and level_of(self.in_project(project).whole) < self.needed:
             raise Forbidden
 
     def terms(self, project: int) -> Mapping[Kind, Tree]:
-        """By kind, the term that is true of what the caller has the needed level on; kinds not named are open."""
+        """By kind, the term that is true of rows on which the caller has the needed level; other kinds are open."""
         if not self.is_restricted or self.needed is Level.NONE:
             return {}
         known, bits = self.in_project(project), BITS_OF[self.needed]
@@ -174,7 +175,7 @@ class Scope:
 
 
 UNRESTRICTED = Scope(Caller.anonymous(), Level.NONE, is_restricted=False)
-"""The scope of the service's own work, which reaches everything."""
+"""The scope of the service's own work, without restrictions."""
 
 
 def mask_on(known: Grants, what: str, part: Any) -> int:
@@ -204,9 +205,9 @@ def masks_on(known: Grants, what: str, parts: Sequence[Any]) -> list[int]:
 
 
 def _media_masks(known: Grants, rows: Sequence[Any]) -> list[int]:
-    """The masks on records that are made of media: what the caller has on every one of these.
+    """The masks on records made from media: the bits that the caller has on all of these.
 
-    A media that is gone counts as one in no folder, on which nothing was given.
+    A deleted media counts as one without a folder or a row protection.
     """
     numbers = {number for row in rows for number in row.sources}
     folders = _folders(known, numbers)
@@ -227,7 +228,7 @@ def _folders(known: Grants, media: Iterable[int]) -> dict[int, int]:
 
 
 def _having(bits: int, sources: list[Source]) -> Tree:
-    """True of what gets all the bits from the sources, each bit from any of them."""
+    """A term for rows that get all the bits from the sources, each bit from any of them."""
     terms = []
     for place in range(bits.bit_length()):
         bit = bits & (1 << place)

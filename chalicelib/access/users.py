@@ -21,9 +21,9 @@ def with_address(email: str) -> list[User]:
 
 
 def holders(email: str) -> list[User]:
-    """The users whose address it is: of all that have it, those of the best standing.
+    """The owners of an address: of the users with it, those whose claim to it is the strongest.
 
-    An account that merely declares an address does not stand beside one that confirmed it, or that staff made.
+    An account that confirmed the address, or that staff created, precedes one that only declares it.
     """
     found = with_address(email)
     best = max((_STANDINGS.index(user.email_standing) for user in found), default=0)
@@ -31,7 +31,7 @@ def holders(email: str) -> list[User]:
 
 
 def by_id(numbers: Iterable[int]) -> dict[int, User]:
-    """Those of the users that exist, by id."""
+    """The users that exist, by id."""
     found = {}
     for number in dict.fromkeys(numbers):
         try:

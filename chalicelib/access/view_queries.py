@@ -1,10 +1,10 @@
-"""Queries of a project's view: brought up to date, checked against its definitions, narrowed to a scope, run.
+"""Queries of a project's view: brought up to date, checked against its definitions, restricted to a scope, run.
 
-    view = view_queries.current(project)                                       all that was committed before now
+    view = view_queries.current(project)                                       includes every commit before now
     view_queries.ids(view, filters.parse(kind, parameters, body), call.scope)
     view_queries.ids(view, Query(kind=kind), UNRESTRICTED)                     the service's own work
 
-The scope is required: what a query may find is decided where it is written, and cannot be forgotten.
+The scope is a required argument, so that it cannot be forgotten.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "
 
 
 def all_rows(kind: Kind, *where: Tree) -> Query:
-    """A query for every row that fits: earlier marks and tombstones too."""
+    """A query for all matching rows, including earlier marks and tombstones."""
     return Query(kind=kind, where=both(*where), merge=False, show_deleted=True, show_all_marks=True)
 
 
@@ -49,9 +49,9 @@ def count(view: View, query: Query, scope: Scope) -> int:
 
 
 def documents(view: View, query: Query, scope: Scope, fields: str | None = None) -> Iterable[bytes]:
-    """The JSON documents of the matches within a scope, in order; with only some members where `fields` names them.
+    """The JSON documents of the matches within a scope, in order; only the members in `fields`, if given.
 
-    Each shows the caller's `effective_permission` on it.
+    Each has the caller's `effective_permission`.
     """
     found: Iterable[bytes] = view.documents(_checked(view, query, scope))
     found = effective_permission.documents(scope, view.project, query.kind, found)
@@ -76,7 +76,7 @@ def check_reach(project: int, query: Query, scope: Scope) -> None:
 
 
 def _checked(view: View, query: Query, scope: Scope) -> Query:
-    """A query ready for the view, within the budget, narrowed to what the scope allows."""
+    """A checked query within the budget, restricted to the scope."""
     found, reader = scope.terms(view.project), scope.at(Level.VIEW)
     definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions
     checked = check(query, definitions, found, reader.terms(view.project), _users)

@@ -1,9 +1,9 @@
-"""Media on their way to the archive and back (`spec/4` §3.4).
+"""Move media to the archive and back.
 
-A wish to archive waits for a week, in which it may be taken back. Then the media's large files are moved: those that
-every media that names them wants archived, so that clones and their original wait for each other. Thumbnails and
-segment files stay, for a list or a timeline is still shown. A wish to have a media back is fulfilled as soon as all its
-files are there.
+A request to archive takes effect after a week; until then it can be withdrawn. Then the media's large files are moved,
+but only files that every media using them wants archived: clones and their original wait for each other. Thumbnails
+and segment files stay, because lists and timelines still show them. A request to restore completes when all files of
+the media are readable.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.objects import owners, storage_class
 
 PATIENCE = timedelta(days=7)
-"""How long a wish to archive may be taken back."""
+"""How long a request to archive can be withdrawn."""
 _LARGE = ("streaming", "archival", "audio", "image", "attachment")
 
 
 def settle(numbers: Iterable[int]) -> list[int]:
-    """Move media as far as they can be moved now; the ids of those that are still waiting for something."""
+    """Move media as far as is possible now. Returns the ids of media that still wait."""
     waiting = []
     for number, (found, is_deleted) in owners.kept(Kind.MEDIA, numbers).items():
         if isinstance(found, Media) and not is_deleted and not _settled(found):
@@ -43,16 +43,16 @@ def large(media: Media) -> list[ObjectKey]:
 
 
 def _settled(media: Media) -> bool:
-    """Move one as far as it can be; whether there is nothing more to be done for it."""
+    """Move one media as far as is possible. Returns whether it is finished."""
     match media.archive_state:
         case "to_archive":
             if not _is_ripe(media):
-                return True  # asked for again meanwhile, which will be a task of its own
+                return True  # requested again meanwhile, in a task of its own
             return _archive(media)
         case "to_live":
             return _restore(media)
         case "live":
-            # Taken back while it was being moved, by somebody who died.
+            # Withdrawn during a move that crashed.
             return _thaw(media)
         case _:
             return True
@@ -78,7 +78,7 @@ def _restore(media: Media) -> bool:
 
 
 def _thaw(media: Media) -> bool:
-    """Ask for every object of a media; whether all are there."""
+    """Request every object of a media. Returns whether all are readable."""
     found = [storage_class.thaw(key) for key in large(media)]
     return all(found)
 
@@ -96,7 +96,7 @@ def _become(media: Media, before: ArchiveState, state: ArchiveState) -> Media:
 
 
 def _is_needed(key: ObjectKey, media: Media) -> bool:
-    """Whether a media other than one wants an object at hand."""
+    """Whether another media needs an object readable."""
     owner = object_keys.owner_of(key.path)
     if owner is None:
         return False
@@ -110,7 +110,7 @@ def _is_needed(key: ObjectKey, media: Media) -> bool:
 
 
 def _is_ripe(media: Media) -> bool:
-    """Whether a wish to archive was not taken back for long enough."""
+    """Whether a request to archive is old enough and was not withdrawn."""
     if media.archive_state != "to_archive":
         return False
     return (media.archive_status_date or "") <= timestamp(datetime.now(UTC) - PATIENCE)

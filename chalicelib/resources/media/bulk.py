@@ -23,11 +23,11 @@ from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.steps import Step
 
 SIGNED = ("modified_by", "modified_datetime")
-"""Members of `fixed` that alone do not make a change."""
+"""Members of `fixed` that do not count as a change by themselves."""
 
 
 def rewrite_media(change: BulkChange, definitions: Definitions) -> Rewrite:
-    """What an `edit` makes of each media: None where it stays equal."""
+    """Apply an `edit` to each media; None for a media that stays equal."""
     signed = {name: change.fixed[name] for name in SIGNED}
     plain = {name: value for name, value in change.fixed.items() if name not in SIGNED}
 
@@ -57,7 +57,7 @@ class Archive(RewriteRows):
     """Moves media to the next archive state on the way to the state asked for."""
 
     def rewrite(self, row: Any) -> Any:
-        """The media in its next state; None where there is no way there."""
+        """The media in its next state; None if no transition exists."""
         state = next_state(row.archive_state, self.change.wish) if row.project == self.change.project else None
         return None if state is None else msgspec.structs.replace(row, archive_state=state, **self.change.fixed)
 

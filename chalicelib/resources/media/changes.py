@@ -1,4 +1,4 @@
-"""Changing media: one with all that may be said of it, or many by a query (`spec/4` §§3.4, 3.5)."""
+"""Change media: one media with all its members, or many by a query."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _PLAIN = ("name", "num_frames", "fps", "codec", "width", "height", "summary_leve
 
 
 def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> Media:
-    """Change one media, all of it or nothing.
+    """Change one media, atomically.
 
     Raises:
         BadInput: a member breaks a rule.
-        Forbidden: files are not the media's own, or an author was named without full control.
+        Forbidden: files belong to another media, or an author was named without full control.
         NotFound: the media or the author does not exist.
     """
     user = author(writer, body.user_elemental_id)
@@ -85,11 +85,11 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
 
 
 def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, count: int | None) -> int:
-    """Change all media that parameters and body choose, in commits of up to 99; how many were found.
+    """Change all media that match parameters and body, in commits of up to 99. Returns the number of matches.
 
     Raises:
-        BadInput: nothing is to be changed, the matches are of several types or not as many as `count`, or a value
-            breaks a rule; nothing was changed.
+        BadInput: the body changes nothing, the matches have several types, their number differs from `count`, or a
+            value breaks a rule; nothing was changed.
     """
     user = author(writer, body.user_elemental_id)
     wishes = ("attributes", "reset_attributes", "null_attributes", "user_elemental_id", "primary_section")
@@ -125,15 +125,15 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
 
 
 def _looked_through(edited: BulkChange, how: Rewrite, numbers: list[int], scope: Scope) -> list[int]:
-    """Look at all media that are to be changed, a few at a time, before any is.
+    """Check all matching media, a few at a time, before any is changed.
 
-    What the change log is to say is noted, of the first of them that changes.
+    Keeps the entry of the change log from the first media that changes.
 
     Returns:
         the ids of media that some of them show.
 
     Raises:
-        BadInput, Forbidden: one of them cannot be changed so.
+        BadInput, Forbidden: one of them cannot be changed this way.
     """
     members: list[int] = []
     for start in range(0, len(numbers), entities.ROWS_A_READ):
@@ -149,14 +149,14 @@ def _looked_through(edited: BulkChange, how: Rewrite, numbers: list[int], scope:
 
 
 def check_count(numbers: list[int], count: int | None) -> None:
-    """Raise BadInput where there are not as many as the caller says there are."""
+    """Raise BadInput if the number of matches differs from the caller's `count`."""
     if count is not None and len(numbers) != count:
         message = f"count: expected {count} media, {len(numbers)} match; nothing was changed."
         raise BadInput(message)
 
 
 def _files(current: Media, body: MediaUpdate) -> dict[str, Any]:
-    """The files after the change: roles given replace those there were."""
+    """The files after the change: the given roles replace the stored ones."""
     files = current.media_files
     if body.media_files:
         given = {name: value for name, value in msgspec.structs.asdict(body.media_files).items() if value is not None}
@@ -179,7 +179,7 @@ def _check_streaming(files: MediaFiles) -> None:
 
 
 def _marked(current: Media, change: dict[str, Any], user: int) -> Media | None:
-    """The media with its changes and who made them; None where nothing differs."""
+    """The changed media with its modifier; None if nothing differs."""
     after = msgspec.structs.replace(current, **change)
     if not entities.differs(current, after):
         return None
@@ -200,7 +200,7 @@ def _archiving(writer: Writer, numbers: Iterable[int], wish: str) -> BulkChange:
 
 
 def _check_archived(writer: Writer, numbers: list[int]) -> None:
-    """Refuse to archive media with the one that shows them, where the caller may not. Raises Forbidden."""
+    """Raise Forbidden if the caller may not archive a media that shows one of these."""
     if writer.scope.is_restricted:
         writer.scope.check(Kind.MEDIA, [row.entity for row in entities.many(Kind.MEDIA, numbers).values()])
 

@@ -1,6 +1,6 @@
-"""Deleting what lies on media that go: their localizations, and the states of which no media is left (`spec/4` §3.6).
+"""Delete the annotations of deleted media: localizations, and states that have no media left.
 
-Any of it may be done again: what is gone is not found again.
+Every step is idempotent.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from chalicelib.resources.entities.service import has_earlier, letting_go
 from chalicelib.storage.dynamodb import entities, steps
 
 A_ROUND = 10 * steps.LARGEST
-"""Rows that one call deletes, about: it takes a second, and whoever calls looks at the clock."""
+"""Approximate number of rows that one call deletes, in about a second; callers check their deadline between calls."""
 
 
 def on(kind: Kind, media: Sequence[int]) -> Query:
-    """A query for every localization, or state, that lies on one of some media."""
+    """A query for every localization, or state, on some media."""
     operator = Op.IN if kind is Kind.LOCALIZATION else Op.OVERLAPS
     return all_rows(kind, Test("media", operator, tuple(media)))
 
 
 def clear(project: int, user: int, media: Sequence[int]) -> bool:
-    """Delete what lies on media of a project, up to about `A_ROUND` rows of it.
+    """Delete annotations of media of a project, up to about `A_ROUND` rows.
 
     Returns:
-        whether that was all; if not, it is to be called again.
+        whether all were deleted; if not, call it again.
     """
     view = view_queries.current(project)
     localizations = view_queries.ids(view, replace(on(Kind.LOCALIZATION, media), stop=A_ROUND), UNRESTRICTED)
@@ -57,9 +57,9 @@ def with_nothing_else(view: view_queries.View, states: Sequence[int], media: Seq
 
 
 def delete_rows(kind: Kind, project: int, user: int, numbers: Sequence[int]) -> None:
-    """Delete entities of a project, each commit with its entries of the change log; the marks before them count.
+    """Delete entities of a project, each commit with its entries of the change log, including earlier marks.
 
-    Those that are gone are no error.
+    Entities that are deleted already are skipped.
     """
 
     def delete(part: Sequence[int]) -> None:

@@ -1,4 +1,4 @@
-"""Clones of media: records of their own, in the same project or another, over the same objects (`spec/4` §3.8)."""
+"""Clones of media: separate records, in the same or another project, that share objects."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from chalicelib.storage.objects import owners
 
 FIRST = -1
 _SHARED = ("archival", "streaming", "audio", "image", "attachment")
-"""The roles by which clones know each other."""
+"""The roles by which clones are found."""
 _OTHERS = ("multi", "live")
-"""The dtypes of media that have no files of their own."""
+"""The dtypes of media without files of their own."""
 
 
 def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMediaSpec) -> list[int]:
-    """Clone the media that parameters choose; the clones' ids, in the order of the list.
+    """Clone the media that match the parameters. Returns the ids of the clones, in list order.
 
-    Annotations are not cloned. Elemental ids, attributes and files are those of the originals. In another project a
-    clone lies in the folder it is given, or in one of the same tag as the original's, or in none.
+    Annotations are not cloned. Elemental ids, attributes and files are copied. In another project a clone gets the
+    given folder, or the folder with the tag of the original's folder, or no folder.
 
     Raises:
-        NotFound: there is no such project for the caller, or no such type.
-        Forbidden: the caller may not transfer media there.
-        BadInput: they are too many, or the type or the section is not the destination's.
+        NotFound: the caller sees no such project, or the type does not exist.
+        Forbidden: the caller may not transfer media to the project.
+        BadInput: there are too many media, or the type or section does not belong to the destination.
     """
     project = _destination(scope, spec.dest_project)
     definitions = records.definitions(project.id)
@@ -56,7 +56,7 @@ def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMedi
     if not chosen:
         return []
     section = _section(scope, project.id, definitions, spec)
-    # Those who let go of files must know of the clones before the clones know of the files
+    # Object cleanup must know of the clones before the clones name the files
     # (resources/entities/object_cleanup).
     numbers = ids.reserve(Kind.MEDIA, len(chosen))
     _note(chosen, numbers)
@@ -73,7 +73,7 @@ def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMedi
 
 
 def of(scope: Scope, found: Media) -> list[int]:
-    """The ids of all media that share files with one and that the caller may see, those of the originals first.
+    """The ids of all visible media that share files with one media, media of the original's project first.
 
     Raises:
         BadInput: the media shows others, and has no files of its own.
@@ -137,7 +137,7 @@ def _section(scope: Scope, project: int, definitions: Definitions, spec: CloneMe
 
 
 def _note(originals: Iterable[int], numbers: Iterable[int]) -> None:
-    """Let it be known of the folders that the originals' files lie in, their own before all, that clones use them."""
+    """Record, for each folder that holds the originals' files, that clones use it; the originals' own folders first."""
     rows = entities.many(Kind.MEDIA, originals)
     pairs = []
     for original, number in zip(originals, numbers, strict=True):

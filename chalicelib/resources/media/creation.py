@@ -1,6 +1,6 @@
-"""Making media: a record at once; what belongs to it of an image comes later, by a queue function (`spec/4` §3.2).
+"""Create media: the record at once; the files of images follow in a queue function.
 
-All media of one request become visible together or none does: one bad item creates nothing (design §3).
+Media of one request become visible in one commit: one bad item creates nothing.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _transcoding: list[tuple[CheckUploads, StartUpload]] = []
 
 
 def register_transcoding(check: CheckUploads, start: StartUpload) -> None:
-    """Have videos that are created with a URL checked before, and transcoded after they were created."""
+    """Register the function that checks and transcodes videos created with a URL: checked before, transcoded after."""
     _transcoding[:] = [(check, start)]
 
 
 def create_with_files(writer: Writer, project: Project, specs: Sequence[MediaSpec]) -> list[Media]:
-    """Make media with the files at their URLs: images are imported, videos transcoded; raises as `create`.
+    """Create media from the files at their URLs: images are imported, videos transcoded. Raises as `create`.
 
-    Clients send videos of formats that they do not know, such as MXF and 3GP, as they send images.
+    Clients send videos in formats that they do not recognise, such as MXF and 3GP, as images.
     """
     for check, _ in _transcoding:
         check(writer, project, specs)
@@ -70,14 +70,14 @@ def create(
     job: str = "",
     also: Callable[[Transaction, Media], None] | None = None,
 ) -> list[Media]:
-    """Make media, and have the images among them imported.
+    """Create media, and queue the import of images.
 
     Args:
-        writer: who makes them.
-        project: where.
-        specs: what is said of each.
+        writer: the author.
+        project: the project of the media.
+        specs: one spec for each media.
         job: the uid of the job that will make their files.
-        also: adds to the transaction what must be stored with the first of them, or not at all.
+        also: adds items to the transaction of the first commit.
 
     Raises:
         Forbidden: a URL is not from an allowed origin, or an author was named without full control.
@@ -106,8 +106,8 @@ def create(
             also(change, created[0])
         return []
 
-    # The message goes first: a media whose request died here would stay without its picture for ever. The queue
-    # function waits for one that is not there yet.
+    # Send the message before the commit: after a crash in the opposite order the media would never get its
+    # picture. The queue function waits for a media that does not exist yet.
     send_many(
         settings().transcode_queue_url,
         [
@@ -157,7 +157,7 @@ def _media(
     if not is_image:
         files = _with_thumbnails(writer.scope, project, number, spec)
     elif spec.url and spec.reference_only:
-        # Its size is found by the import; the path is right from the beginning.
+        # The import finds the size; the path is final from the start.
         resolution = [max(spec.height or 1, 1), max(spec.width or 1, 1)]
         files = MediaFiles(image=[ImageDefinition(path=spec.url, resolution=resolution)])
     return Media(
@@ -195,7 +195,7 @@ def _section(writer: Writer, definitions: Definitions, spec: MediaSpec, folders:
 
 
 def _with_thumbnails(scope: Scope, project: Project, number: int, spec: MediaSpec) -> MediaFiles | None:
-    """The files of a new video: the thumbnails that were named by URL."""
+    """The files of a new video: thumbnails given by URL."""
     if spec.thumbnail_url is None and spec.thumbnail_gif_url is None:
         return None
     still, moving = (
@@ -206,7 +206,7 @@ def _with_thumbnails(scope: Scope, project: Project, number: int, spec: MediaSpe
 
 
 def stored_picture(project: Project, number: int, url: str, scope: Scope) -> ImageDefinition:
-    """A picture fetched by URL, checked and stored as a file of a media. Raises BadInput where it is none."""
+    """A picture fetched by URL, checked and stored as a file of a media. Raises BadInput if it is not a picture."""
     from PIL import Image  # noqa: PLC0415 kept off the API's cold start
 
     data = fetching.fetch(url, project.id, LARGEST_THUMBNAIL, scope)

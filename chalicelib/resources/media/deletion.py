@@ -1,6 +1,7 @@
-"""Deleting media, with the localizations on them and the states of which no media is left (`spec/4` §3.6).
+"""Delete media, their localizations, and states that have no media left.
 
-What lies on a media goes before it, and what came onto it meanwhile after it (`resources/media/clearing.py`).
+Annotations are deleted before their media; annotations made during the deletion are deleted after it
+(`resources/media/clearing.py`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from chalicelib.resources.media.clearing import on
 
 
 def delete(writer: Writer, numbers: Sequence[int]) -> int:
-    """Delete media of a project and what lies on them; how many. Their objects are kept until a purge."""
+    """Delete media of a project and their annotations. Returns how many. Objects are kept until a purge."""
     if not numbers:
         return 0
     view = view_queries.current(writer.project)
@@ -36,7 +37,7 @@ def delete(writer: Writer, numbers: Sequence[int]) -> int:
 
 
 def delete_many(writer: Writer, parameters: MediaQuery, body: MediaIdQuery | None, count: int | None) -> int:
-    """Delete all media that parameters and body choose; how many were found. Raises BadInput as `check_count`."""
+    """Delete all media that match parameters and body; return the number. Raises BadInput as `check_count`."""
     query = filters.parse(Kind.MEDIA, parameters, body)
     numbers = view_queries.ids(view_queries.current(writer.project), query, writer.scope)
     check_count(numbers, count)

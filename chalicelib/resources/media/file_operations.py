@@ -1,4 +1,4 @@
-"""The records of a media's files: videos, images, audio and attachments, by role and index (`spec/4` §4)."""
+"""The records of a media's files: videos, images, audio and attachments, by role and index."""
 
 from __future__ import annotations
 
@@ -56,28 +56,28 @@ class AuxiliaryRoleQuery(Resource, kw_only=True):
 
 
 class NewVideoQuery(VideoRoleQuery, kw_only=True):
-    """Where a new video goes."""
+    """The position of a new video."""
 
     index: Place | None = None
     bucket_id: Bucket | None = None
 
 
 class NewImageQuery(ImageRoleQuery, kw_only=True):
-    """Where a new image goes."""
+    """The position of a new image."""
 
     index: Place | None = None
     bucket_id: Bucket | None = None
 
 
 class NewAudioQuery(AudioRoleQuery, kw_only=True):
-    """Where a new audio file goes."""
+    """The position of a new audio file."""
 
     index: Place | None = None
     bucket_id: Bucket | None = None
 
 
 class NewAuxiliaryQuery(AuxiliaryRoleQuery, kw_only=True):
-    """Where a new attachment goes."""
+    """The position of a new attachment."""
 
     index: Place | None = None
     bucket_id: Bucket | None = None
@@ -109,13 +109,13 @@ class OneAuxiliaryQuery(AuxiliaryRoleQuery, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class FileResource:
-    """One kind of file as the interface shows it.
+    """One kind of file in the API.
 
     Attributes:
-        word: as in `/rest/VideoFile/{id}`.
-        noun: as in sentences.
-        struct: the record of one.
-        many, new, one: the query parameters of the list, of a creation, and of one.
+        word: the name in paths, as in `/rest/VideoFile/{id}`.
+        noun: the name in sentences.
+        struct: the record of one file.
+        many, new, one: the query parameters of the list, of a creation, and of one file.
     """
 
     word: str
@@ -130,7 +130,7 @@ class FileResource:
         return media_files.listed(call.target, call.query.role)
 
     def create(self, call: Call[Media, Any, Any]) -> MessageResponse:
-        """One more file of a role."""
+        """Add a file to a role."""
         entry = call.body
         if call.query.bucket_id is not None:
             entry = msgspec.structs.replace(entry, bucket_id=call.query.bucket_id)
@@ -142,12 +142,12 @@ class FileResource:
         return media_files.one(call.target, call.query.role, call.query.index)
 
     def update(self, call: Call[Media, Any, Any]) -> MessageResponse:
-        """Another file in the place of one."""
+        """Replace a file."""
         media_files.replace(Writer.of(call), call.target, call.query.role, call.query.index, call.body)
         return MessageResponse(message=f"Media file of media {call.target.id} updated!")
 
     def delete(self, call: Call[Media, Any, None]) -> MessageResponse:
-        """One file less."""
+        """Remove a file."""
         media_files.remove(Writer.of(call), call.target, call.query.role, call.query.index)
         return MessageResponse(message=f"Media file of media {call.target.id} deleted!")
 

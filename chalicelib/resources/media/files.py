@@ -1,6 +1,6 @@
-"""The records of a media's files, by role and index (`spec/4` §4).
+"""The records of a media's files, by role and index.
 
-Several workers may add files to one media at the same time: each change is made to the media as it then is.
+Several workers may add files to one media at the same time: each change applies to the latest row of the media.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ def listed(media: Media, role: str) -> Entries:
 
 
 def one(media: Media, role: str, index: int) -> Any:
-    """The file at an index of a role. Raises BadInput where there is none."""
+    """The file at an index of a role. Raises BadInput if the index does not exist."""
     entries = listed(media, role)
     _check_index(index, entries, role)
     return entries[index]
 
 
 def add(writer: Writer, media: Media, role: str, entry: Any, index: int | None) -> None:
-    """Append a file to a role, or insert it before the one at an index.
+    """Append a file to a role, or insert it before an index.
 
     Raises:
-        Forbidden: its key is not one of the media's own.
-        BadInput: it breaks a rule, or there is no such index.
+        Forbidden: its key belongs to another media.
+        BadInput: it breaks a rule, or the index does not exist.
     """
     check_file(project_with(writer.project), media.id, role, entry)
 
@@ -52,7 +52,7 @@ def add(writer: Writer, media: Media, role: str, entry: Any, index: int | None) 
 
 
 def replace(writer: Writer, media: Media, role: str, index: int, entry: Any) -> None:
-    """Put another file in the place of one, wholly; objects named no more go, unless a clone names them.
+    """Replace a file as a whole. Objects that are no longer named are deleted, unless a clone names them.
 
     Raises:
         Forbidden, BadInput: as `add`.
@@ -69,7 +69,7 @@ def replace(writer: Writer, media: Media, role: str, index: int, entry: Any) -> 
 
 
 def remove(writer: Writer, media: Media, role: str, index: int) -> None:
-    """Take a file out; those behind it move up. Its object goes, unless a clone names it."""
+    """Remove a file; later files move up. Its object is deleted, unless a clone names it."""
 
     def without(entries: Entries) -> Entries:
         _check_present(media.id, role, entries)

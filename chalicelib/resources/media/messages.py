@@ -6,9 +6,9 @@ from chalicelib.queues.base import Message
 
 
 class ImportImage(Message, frozen=True, kw_only=True, tag="image.import.1"):
-    """Fetch an image by URL and make it the picture of a media. Queue: transcode."""
+    """Fetch an image by URL and store it as the file of a media. Queue: transcode."""
 
     media: int
     url: str
     thumbnail_url: str | None = None
-    """Made from the image where it is not given."""
+    """URL of the thumbnail; without it, the thumbnail is made from the image."""

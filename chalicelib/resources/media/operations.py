@@ -1,4 +1,4 @@
-"""Media: images and videos (`spec/4` §3)."""
+"""Media: images and videos."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Role = Literal["thumbnail", "thumbnail_gif", "streaming", "archival", "audio", "
 
 
 class MediaListQuery(MediaQuery, kw_only=True):
-    """The parameters of media lists, and how their files are shown."""
+    """The parameters of media lists, and of the presentation of files."""
 
     presigned: Presigned = None
     no_cache: NoCache = None
@@ -61,19 +61,19 @@ class MediaBulkQuery(MediaQuery, kw_only=True):
 
 
 class OneMediaQuery(Resource, kw_only=True):
-    """How the files of one media are shown."""
+    """How the files of one media are presented."""
 
     presigned: Presigned = None
     no_cache: NoCache = None
 
 
 def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
-    """All media that match, with presigned URLs where asked for."""
+    """List all media that match, with presigned URLs on request."""
     seconds, fields = call.query.presigned, call.query.fields
     if seconds is None:
         return list_matches(Kind.MEDIA, call)
     is_id_wanted = fields is None or "id" in [name.strip() for name in fields.split(",")]
-    if not is_id_wanted:  # which keys are signed depends on the media
+    if not is_id_wanted:  # the signed keys depend on the media
         call = replace(call, query=msgspec.structs.replace(call.query, fields=f"{fields},id"))
     found = list_matches(Kind.MEDIA, call)
     if isinstance(found, int):

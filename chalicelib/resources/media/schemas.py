@@ -1,4 +1,4 @@
-"""What may be said of media at creation and in changes, and the pure rules of it (`spec/4` §§3, 14)."""
+"""Bodies that create and change media, and the pure rules for them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from chalicelib.core.resource import Flag, Id, Resource, Uuid
 from chalicelib.errors import BadInput
 
 TAG_NAMES = {"svc_user_sections": TAG_ATTRIBUTE}
-"""Its other name, by which it may be given as well."""
+"""An alias that is accepted as well."""
 JOBS_ATTRIBUTE = "_tator_import_workflow"
 """The attribute of a media that names the jobs that made its files."""
 
@@ -32,7 +32,7 @@ Url = Annotated[str, Meta(max_length=2048)]
 GroupId = Annotated[str, Meta(max_length=36)]
 MediaName = Annotated[str, Meta(min_length=1, max_length=256)]
 
-# Types that Python's table of extensions lacks or knows otherwise, as upload tools name them.
+# Types that Python's table of extensions lacks or names differently from upload tools.
 _MIME = {
     ".ts": "video/MP2T",
     ".mts": "video/MP2T",
@@ -47,9 +47,9 @@ _MIME = {
 
 
 class MediaSpec(Dimensions, kw_only=True):
-    """What creates a media.
+    """The body that creates a media.
 
-    `name` and `md5` are required; the origin of the URLs is checked first, so their absence is found by the handler.
+    `name` and `md5` are required, but the handler checks that: the origin of the URLs is checked first.
     """
 
     names: ClassVar = {"section_id": "section"}
@@ -96,7 +96,7 @@ class LiveUpdateDefinition(Resource, kw_only=True):
 
 
 class MediaUpdate(Dimensions, kw_only=True):
-    """What a PATCH of one media may carry."""
+    """The body of a PATCH of one media."""
 
     names: ClassVar = {"primary_section": "section"}
     unused: ClassVar = {
@@ -114,7 +114,7 @@ class MediaUpdate(Dimensions, kw_only=True):
     elemental_id: Uuid | None = None
     user_elemental_id: Uuid | None = None
     primary_section: Annotated[int, Meta(ge=-1)] | None = None
-    """The folder it lies in; −1 for none."""
+    """The id of its folder; −1 for none."""
     multi: MultiDefinition | None = None
     concat: list[ConcatDefinition] | None = None
     live: LiveUpdateDefinition | None = None
@@ -122,10 +122,10 @@ class MediaUpdate(Dimensions, kw_only=True):
 
 
 def guess_type(types: Mapping[int, MediaType], name: str) -> MediaType:
-    """The type that −1 stands for: the first for images or for videos by the name's extension (`spec/4` §3.2).
+    """The type for −1: the first image or video type, by the extension of the name.
 
     Raises:
-        BadInput: the project has no types, or the name does not tell what the file is.
+        BadInput: the project has no types, or the extension is unknown.
     """
     if not types:
         raise BadInput("type: the project has no media types.")
@@ -140,7 +140,7 @@ def guess_type(types: Mapping[int, MediaType], name: str) -> MediaType:
 
 
 def next_state(state: ArchiveState, asked: str) -> ArchiveState | None:
-    """The archive state that a wish leads to; None where it changes nothing (`spec/4` §3.4)."""
+    """The archive state that follows a request; None if it changes nothing."""
     table: dict[tuple[str, str], ArchiveState] = {
         ("live", "to_archive"): "to_archive",
         ("archived", "to_live"): "to_live",
@@ -150,7 +150,7 @@ def next_state(state: ArchiveState, asked: str) -> ArchiveState | None:
 
 
 def with_multi(media: Media, multi: MultiDefinition) -> MediaFiles:
-    """The files of a media that shows several others; what is empty keeps what was. Raises BadInput."""
+    """The files of a media that shows several others; empty members keep the stored values. Raises BadInput."""
     files = media.media_files or MediaFiles()
     _refuse(media, files, "multi", ("streaming", "archival", "image", "live", "concat"))
     given = {name: value for name, value in msgspec.structs.asdict(multi).items() if value}
@@ -158,7 +158,7 @@ def with_multi(media: Media, multi: MultiDefinition) -> MediaFiles:
 
 
 def with_concat(media: Media, concat: list[ConcatDefinition]) -> MediaFiles:
-    """The files of a media that strings others together. Raises BadInput."""
+    """The files of a media that concatenates others. Raises BadInput."""
     files = media.media_files or MediaFiles()
     _refuse(media, files, "concat", ("streaming", "archival", "image", "live", "ids"))
     return msgspec.structs.replace(files, concat=concat)
@@ -172,7 +172,7 @@ def with_live(media: Media, live: LiveUpdateDefinition) -> MediaFiles:
 
 
 def with_job(media: Media, uid: str) -> Media:
-    """The media, its attributes naming one more job; itself where there is none."""
+    """The media with one more job in its attributes; the same media if there is no job."""
     if not uid:
         return media
     jobs = [*media.attributes.get(JOBS_ATTRIBUTE, []), uid]
@@ -187,17 +187,17 @@ def _refuse(media: Media, files: MediaFiles, what: str, others: tuple[str, ...])
 
 
 def tagged(attributes: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Attributes as they were given, the tag by the name it is kept under."""
+    """Attributes as given, with the tag under its stored name."""
     return None if attributes is None else {TAG_NAMES.get(name, name): value for name, value in attributes.items()}
 
 
 def tagged_names(names: Iterable[str] | None) -> list[str] | None:
-    """Names of attributes as they were given, that of the tag as it is kept."""
+    """Names of attributes as given, with the stored name of the tag."""
     return None if names is None else [TAG_NAMES.get(name, name) for name in names]
 
 
 def tag_text(value: object) -> str:
-    """The tag that a caller gives; null is none. Raises BadInput."""
+    """The tag that a caller gives; null means no tag. Raises BadInput."""
     if value is None or isinstance(value, str):
         return value or ""
     raise BadInput(f"attributes: {TAG_ATTRIBUTE} is to be a string.")

@@ -1,7 +1,7 @@
-"""What everything done to media needs: sections in both directions, the keys of roles, presigned answers.
+"""Functions that all operations on media share: sections, keys of roles, presigned documents.
 
-`media_creation` makes media, whose images `images` imports later by a queue function; `media_changes` changes one or
-many; `media_deletion` deletes, with what lies on them (`media_clearing`).
+`creation` creates media, whose images a queue function imports later; `changes` changes one or many; `deletion`
+deletes them with their annotations (`clearing`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def type_of(definitions: Definitions, number: int) -> MediaType:
 
 
 def folder(definitions: Definitions, number: int, name: str) -> Section:
-    """The folder with an id. Raises BadInput, naming the member it was given by, where there is none."""
+    """The folder with an id. Raises BadInput, naming the member that gave the id, if it does not exist."""
     found = definitions.sections.get(number)
     if found is None or found.dtype != "folder":
         message = f"{name}: project {definitions.project} has no folder {number}."
@@ -52,7 +52,7 @@ def folder(definitions: Definitions, number: int, name: str) -> Section:
 
 
 def in_folder(definitions: Definitions, attributes: dict[str, Any], number: int) -> tuple[dict[str, Any], int | None]:
-    """Attributes and primary section of a media that goes to a folder, or to none with −1. Raises BadInput."""
+    """Attributes and primary section of a media moved to a folder; −1 removes it from its folder. Raises BadInput."""
     if number == NO_SECTION:
         return {**attributes, TAG_ATTRIBUTE: ""}, None
     section = folder(definitions, number, "primary_section")
@@ -67,18 +67,18 @@ def values_after(
     nulls: Collection[str] | None,
     section: int | None,
 ) -> dict[str, Any]:
-    """The members of a media that a change of its attributes or its folder touches, each following the other.
+    """The members of a media after a change of attributes or folder; tag and folder follow each other.
 
     Args:
         definitions: of its project.
         current: the media.
         attributes: values by name.
-        reset: names of attributes that go back to their default.
-        nulls: names of attributes that become null.
-        section: the folder it goes to.
+        reset: names of attributes set to their default.
+        nulls: names of attributes set to null.
+        section: the id of the new folder.
 
     Raises:
-        BadInput: an attribute breaks its definition, or there is no such folder.
+        BadInput: an attribute breaks its definition, or the folder does not exist.
     """
     asked = (tagged(attributes), tagged_names(reset), tagged_names(nulls))
     if section is None and all(part is None for part in asked):
@@ -97,7 +97,7 @@ def values_after(
 
 
 def section_of_tag(definitions: Definitions, tag: object) -> int | None:
-    """The id of the section that has a tag; None for an empty one or one nobody has."""
+    """The id of the section with a tag; None for an empty or unused tag."""
     if not tag:
         return None
     found = (section.id for section in definitions.sections.values() if section.tator_user_sections == tag)
@@ -105,7 +105,7 @@ def section_of_tag(definitions: Definitions, tag: object) -> int | None:
 
 
 def project_with(number: int) -> Project:
-    """The project of a media, for its organization."""
+    """The project of a media; its organization is needed."""
     return records.get(PROJECT, number)
 
 
@@ -117,11 +117,11 @@ def check_files(project: Project, media: int, files: MediaFiles) -> None:
 
 
 def check_file(project: Project, media: int, role: str, entry: Any) -> None:
-    """Refuse a file whose key is not the media's own, or that lacks what its role needs.
+    """Refuse a file whose key belongs to another media, or that lacks a member its role requires.
 
     Raises:
-        Forbidden: a key is not one of the media's own.
-        BadInput: a URL may not stand there or is malformed, the bucket is another, or a segment file is missing.
+        Forbidden: a key belongs to another media.
+        BadInput: a URL is not allowed here or malformed, the bucket differs, or a segment file is missing.
     """
     is_video = isinstance(entry, VideoDefinition)
     if object_keys.is_url(entry.path):
@@ -146,7 +146,7 @@ def check_file(project: Project, media: int, role: str, entry: Any) -> None:
 
 
 def one_presigned(user: int, media: Media, seconds: int, *, fresh: bool) -> Media:
-    """A media whose files' paths are URLs."""
+    """A media with presigned URLs as the paths of its files."""
     seen = presigned_documents(user, media.project, [msgspec.to_builtins(media)], seconds, fresh=fresh)
     return msgspec.convert(next(iter(seen)), Media)
 
@@ -160,16 +160,16 @@ def presigned_documents(
     roles: Collection[str] = ROLES,
     fresh: bool = False,
 ) -> list[dict[str, Any]]:
-    """Media whose files' paths, and segment files, are URLs.
+    """Presign the paths of files and segment files of media.
 
-    A path stays as it is where it is a URL already, or a key that the media may not name (`owners.authorize`).
+    A path stays unchanged if it is a URL already, or a key that the media may not name (`owners.authorize`).
 
     Args:
-        user: the caller: the same one gets the same URL while it is good.
+        user: the caller: the same caller gets the same URL while it is valid.
         project: of all the media.
-        documents: media as they are answered, with their ids; they are changed.
-        seconds: how long a new URL is good for.
-        roles: whose entries.
+        documents: media as they are answered, with their ids; changed in place.
+        seconds: lifetime of a new URL.
+        roles: the roles to presign.
         fresh: sign anew.
     """
     seen = list(documents)

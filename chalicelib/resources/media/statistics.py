@@ -1,4 +1,4 @@
-"""Walks over lists of media: what comes next, what came before, what they add up to (`spec/4` §3.7)."""
+"""Walks over lists of media: next, previous and sums."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _decode = msgspec.json.Decoder(_Shape).decode
 
 
 def neighbours(media: Media, parameters: MediaQuery, scope: Scope) -> tuple[int, int]:
-    """The ids of the media before and behind one in the list that parameters describe, −1 where there is none.
+    """The ids of the previous and the next media in the list that parameters describe, −1 if there is none.
 
-    A media that is not in the list has neighbours as well while that is in its usual order, by name and id.
+    In the default order, by name and id, a media outside the list has neighbours as well.
     """
     view = view_queries.current(media.project)
     query = filters.parse(Kind.MEDIA, parameters)
@@ -63,7 +63,7 @@ def neighbours(media: Media, parameters: MediaQuery, scope: Scope) -> tuple[int,
 
 
 def stats(project: int, parameters: MediaQuery, scope: Scope) -> MediaStats:
-    """The sums over the media that parameters choose."""
+    """The sums over the media that match the parameters."""
     query = filters.parse(Kind.MEDIA, parameters)
     documents = view_queries.documents(view_queries.current(project), query, scope)
     return _sums(map(_decode, documents))

@@ -1,4 +1,4 @@
-"""Media beside media: the next and the one before, sums over many, clones (`spec/4` §§3.7, 3.8)."""
+"""Neighbours of a media, sums over media, and clones."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ONE = entity(Kind.MEDIA)
 
 
 def next_media(call: Call[Media, MediaQuery, None]) -> MediaNext:
-    """The media behind one."""
+    """The next media."""
     return MediaNext(next=media_statistics.neighbours(call.target, call.query, call.scope)[1])
 
 
 def previous_media(call: Call[Media, MediaQuery, None]) -> MediaPrev:
-    """The media before one."""
+    """The previous media."""
     return MediaPrev(prev=media_statistics.neighbours(call.target, call.query, call.scope)[0])
 
 

@@ -1,4 +1,4 @@
-"""What is asked and answered of media beside themselves: neighbours, sums, clones (`spec/4` §§3.7, 3.8)."""
+"""Bodies and answers of neighbours, sums and clones."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from msgspec import Meta, Struct
 from chalicelib.core.resource import Id, Resource
 
 MOST_CLONED = 500
-"""Media of one request."""
+"""Maximum number of media in one request."""
 
 
 class MediaNext(Struct, kw_only=True):
-    """The media behind one; −1 where it is the last."""
+    """The next media; −1 for the last."""
 
     next: int
 
 
 class MediaPrev(Struct, kw_only=True):
-    """The media before one; −1 where it is the first."""
+    """The previous media; −1 for the first."""
 
     prev: int
 
@@ -31,24 +31,24 @@ class MediaStats(Struct, kw_only=True):
     duration: float
     """Seconds of video."""
     total_size: int
-    """Bytes of all files, sound apart."""
+    """Bytes of all files except audio."""
     download_size: int
-    """Bytes of one file of each media: the archival one, else a streaming one, else the image."""
+    """Bytes of one file of each media: archival, else streaming, else image."""
 
 
 class CloneMediaSpec(Resource, kw_only=True):
-    """Where clones go."""
+    """The destination of clones."""
 
     dest_project: Id
     dest_type: Annotated[int, Meta(ge=-1)]
-    """A media type of that project; −1 is its first."""
+    """A media type of that project; −1 for its first."""
     dest_section: str | None = None
-    """The name of a folder, made where there is none."""
+    """The name of a folder, created if it does not exist."""
     dest_section_id: Id | None = None
 
 
 class GetClonedMediaResponse(Struct, kw_only=True):
-    """The media that share files with one, itself and the original included."""
+    """The media that share files with one media, including itself and the original."""
 
     message: str
     ids: list[int]

@@ -1,7 +1,7 @@
-"""A media's streaming files: which one serves a request, and its segment file and header, kept in memory.
+"""A media's streaming files: the choice of one for a request, and its segment file and header, cached in memory.
 
-A streaming file may be a URL (`reference_only`), as may its segment file. Both are then read by ranges through the
-guard against inside addresses, from origins that the operator allows. A text that is no URL is read only as a key that
+A streaming file and its segment file may be URLs (`reference_only`). Both are then read by ranges through the guard
+against internal addresses, from origins that the operator allows. Any other text is read only if it is a key that
 the media may name (`owners.authorize`).
 """
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from chalicelib.video.source import Source
 
 LARGEST_SEGMENT_FILE = 32 * 1024 * 1024
-"""Bytes of a segment file that is a URL."""
+"""Maximum size of a segment file at a URL, in bytes."""
 Place = ObjectKey | str
-"""Where a file is read: the key of an object, or a URL."""
+"""Location of a file: the key of an object, or a URL."""
 _READERS = 4
 _AHEAD = 8
-"""Ranges that are read before they are asked for, at most."""
+"""Maximum number of ranges read ahead."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Stream:
 
 
 class RangeSource:
-    """An object read by ranges; its size is not needed, for its segment file says what there is."""
+    """An object read by ranges; its size is not needed, because the segment file lists the ranges."""
 
     def __init__(self, key: ObjectKey, size: int = 0) -> None:
         self._key = key
@@ -69,7 +69,7 @@ class RangeSource:
 
 
 class StreamSource:
-    """A streaming file: its header from memory, and ranges known beforehand read side by side."""
+    """A streaming file: the header from memory, and known ranges read in parallel."""
 
     size = 0
 
@@ -78,7 +78,7 @@ class StreamSource:
         self._header = header
         self._source: Source | None = None
         known = list(ranges)
-        # One range alone is read by the thread that asks for it.
+        # A single range is read by the calling thread.
         self._waiting = deque(known if len(known) > 1 else ())
         self._ahead: dict[tuple[int, int], Future[bytes]] = {}
 
@@ -106,7 +106,7 @@ def open_path(path: Place) -> Source:
 
 
 def locate(project: int, media: int, paths: Iterable[str]) -> dict[str, Place]:
-    """Where to read the files that the document of a media names; those that it may not name are left out."""
+    """The locations of the files that the document of a media names; files that it may not name are left out."""
     named = [owners.Named(project, media, path) for path in paths]
     keys = owners.authorize_many(named)
     places: dict[str, Place] = {each.path: each.path for each in named if object_keys.is_url(each.path)}
@@ -139,7 +139,7 @@ def choose(media: Media, quality: int | None) -> Stream:
 
 
 def frames_of(stream: Stream) -> int:
-    """How many frames a streaming file has, by its segment file."""
+    """The number of frames of a streaming file, from its segment file."""
     return segments(stream.segment_info).frames
 
 
@@ -150,7 +150,7 @@ def _paths(entry: VideoDefinition) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def segments(path: Place) -> SegmentInfo:
-    """A segment file. Its key is that of one content for good: uploads and transcodes give every file a new one."""
+    """A segment file. The content of its key never changes: uploads and transcodes give every file a new key."""
     from chalicelib.video import segments as reading  # noqa: PLC0415
 
     try:
@@ -166,7 +166,7 @@ def _whole(path: Place) -> bytes:
 
 @lru_cache(maxsize=256)
 def _header(path: Place, length: int) -> bytes:
-    """The first boxes of a streaming file, which are a few KB."""
+    """The first boxes of a streaming file, a few KB."""
     return open_path(path).read(0, length)
 
 

@@ -1,4 +1,4 @@
-"""Groups of users within an organization (`spec/3` §3.4)."""
+"""Groups of users in an organization."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chalicelib.storage.dynamodb import ids, records
 
 
 class GroupQuery(Resource, kw_only=True):
-    """By what groups are narrowed: a member."""
+    """The filter of a group list: a member."""
 
     user: Id | None = None
 
@@ -28,7 +28,7 @@ def list_groups(call: Call[Organization, GroupQuery, None]) -> list[Group]:
 
 
 def make_group(call: Call[Organization, GroupQuery, GroupSpec]) -> Group:
-    """Make a group; every member must be a user."""
+    """Create a group; every member must be a user."""
     members = list(dict.fromkeys(call.body.initial_members or []))
     _check_users(members)
     group = Group(id=ids.reserve(GROUP.name)[0], organization=call.organization, name=call.body.name, members=members)
@@ -36,7 +36,7 @@ def make_group(call: Call[Organization, GroupQuery, GroupSpec]) -> Group:
 
 
 def change_group(call: Call[Group, NoQuery, GroupUpdateSpec], change: dict[str, Any]) -> dict[str, Any]:
-    """Rename, add and remove."""
+    """Rename a group, add and remove members."""
     added = change.pop("add_members", [])
     removed = change.pop("remove_members", [])
     _check_users(added)

@@ -1,4 +1,4 @@
-"""Row protections (`spec/3` §15)."""
+"""Row protections."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class DeletedResponse(Resource, kw_only=True):
 
 
 def list_rows(call: Call[None, RowProtectionQuery, None]) -> list[RowProtection]:
-    """The rows that fit, on things the caller decides about."""
+    """List the matching rows on targets for which the caller has the ACL bit."""
     return permissions_service.listed(call.query, call.caller)
 
 
 def create_row(call: Call[None, NoQuery, RowProtectionSpec]) -> CreateResponse:
-    """Allow somebody something."""
+    """Create a row protection."""
     row = permissions_service.create(call.body, call.caller)
     return CreateResponse(message="Row protection created!", id=row.id)
 
 
 def delete_rows(call: Call[None, RowProtectionQuery, None]) -> MessageResponse:
-    """Delete the rows that fit."""
+    """Delete the matching rows."""
     if not given(call.query):
         raise BadInput("Name what the row protections to delete have in common: at least one parameter.")
     rows = permissions_service.listed(call.query, call.caller)
@@ -57,7 +57,7 @@ def get_row(call: Call[RowProtection | None, NoQuery, None]) -> RowProtection:
 
 
 def update_row(call: Call[RowProtection | None, NoQuery, RowProtectionUpdateSpec]) -> MessageResponse:
-    """Allow more, or less."""
+    """Change the permissions of a row protection."""
     row = _own(call)
     if call.body.permission is None:
         raise BadInput("Nothing to change: give permission.")
@@ -66,7 +66,7 @@ def update_row(call: Call[RowProtection | None, NoQuery, RowProtectionUpdateSpec
 
 
 def delete_row(call: Call[RowProtection | None, NoQuery, None]) -> DeletedResponse:
-    """Take a permission back."""
+    """Delete a row protection."""
     row = _own(call)
     _remove(row)
     return DeletedResponse(message=f"Row protection {row.id} deleted successfully!", id=row.id)

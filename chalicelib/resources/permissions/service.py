@@ -1,7 +1,7 @@
-"""Row protections: whose they are, who may see and set them (`spec/3` §15).
+"""Row protections: their targets, and who may see and set them.
 
-Whoever has the ACL bit on a thing decides who else may do what with it; where fine-grained permissions are off, that is
-full control of the project, or an administrator of the organization.
+A caller with the ACL bit on a target sets its row protections. If fine-grained permissions are off, the bit belongs to
+full control of the project, or to administrators of the organization.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from chalicelib.storage.dynamodb import entities, ids, records
 
 
 class Place(NamedTuple):
-    """A protected thing and where it belongs; the thing is None once it is gone."""
+    """A protected target and where it belongs; the target is None once it is deleted."""
 
     name: str
     number: int
@@ -64,12 +64,12 @@ _SUBJECT_RECORD: dict[str, RecordKind[Any]] = {"user": USER, "organization": ORG
 
 
 def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
-    """A new row protection.
+    """Create a row protection.
 
     Raises:
-        BadInput: not exactly one thing and one subject are named.
-        NotFound: one of them does not exist, or the caller may not know of the thing.
-        Forbidden: the caller may not decide about the thing.
+        BadInput: the body does not name exactly one target and one subject.
+        NotFound: one of them does not exist, or the caller may not see the target.
+        Forbidden: the caller lacks the ACL bit on the target.
     """
     members = given(spec)
     name = _only(members, TARGETS, "protected thing")
@@ -89,7 +89,7 @@ def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
 
 
 def listed(query: RowProtectionQuery, caller: Caller) -> list[RowProtection]:
-    """The rows that fit all that is given, on things the caller decides about, by id."""
+    """The rows that match all filters, on targets for which the caller has the ACL bit, by id."""
     wanted = given(query)
     found: dict[int, RowProtection] = {}
     decides: dict[tuple[str, int], bool] = {}
@@ -104,19 +104,19 @@ def listed(query: RowProtectionQuery, caller: Caller) -> list[RowProtection]:
 
 
 def check_acl(caller: Caller, row: RowProtection) -> None:
-    """Raise NotFound where the caller may not know of the protected thing, Forbidden where not decide about it."""
+    """Raise NotFound if the caller may not see the target, Forbidden if the caller lacks its ACL bit."""
     place = _place_of(row)
     if not has_acl(caller, place):
         raise (Forbidden() if _level(caller, place) else NotFound.of("RowProtection", row.id))
 
 
 def has_acl(caller: Caller, place: Place) -> bool:
-    """Whether a caller decides who may do what with a thing."""
+    """Whether a caller has the ACL bit on a target."""
     return bool(_mask(caller, place) & ACL)
 
 
 def find(name: str, number: int) -> Place:
-    """The thing that a member of a row protection names. Raises NotFound."""
+    """The target that a member of a row protection names. Raises NotFound."""
     if name == "project":
         return Place(name, number, project_scope(number), number, authentication.project_of(number))
     if name == "target_organization":
@@ -144,7 +144,7 @@ def _check_acl(caller: Caller, place: Place) -> None:
 
 
 def _place_of(row: RowProtection) -> Place:
-    """Where a row's thing is; one that is gone counts as its project or organization."""
+    """The place of a row's target; a deleted target counts as its project or organization."""
     name, number = row.target
     try:
         return find(name, number)
@@ -170,7 +170,7 @@ def _mask(caller: Caller, place: Place) -> int:
 
 
 def _scopes(wanted: dict[str, int], caller: Caller) -> list[str]:
-    """Where rows can lie that fit: at the thing that is asked for, else wherever the caller decides about anything."""
+    """The partitions with matching rows: of the given target, else all where the caller may have the ACL bit."""
     for name in TARGETS:
         if name in wanted:
             try:
@@ -189,5 +189,5 @@ def _scopes(wanted: dict[str, int], caller: Caller) -> list[str]:
 
 
 def change(row: RowProtection, permission: int) -> RowProtection:
-    """Replace what a row allows."""
+    """Replace the permissions of a row."""
     return records.edit(ROW_PROTECTION, row.id, lambda current: msgspec.structs.replace(current, permission=permission))

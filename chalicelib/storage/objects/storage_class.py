@@ -58,7 +58,7 @@ def thaw(key: ObjectKey) -> bool:
 
 
 def _ask(method: str, key: ObjectKey, **more: Any) -> Any:
-    """The store's answer about an object; None where there is none, or where what is asked is under way already."""
+    """The store's response about an object; None where it does not exist, or where the request is in progress."""
     try:
         return getattr(objects.client(), method)(Bucket=objects.bucket_of(key), Key=key.path, **more)
     except ClientError as failure:

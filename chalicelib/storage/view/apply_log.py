@@ -1,4 +1,4 @@
-"""How a view applies its log: from commits to rows of tables and documents, all of it or nothing."""
+"""Applying a log to a view: from commits to rows of tables and documents, atomically."""
 
 # ruff: noqa: S608 statements are made of our own words and names
 
@@ -25,21 +25,21 @@ from chalicelib.storage.view.store import Store
 _MOST_SINGLE = 2
 """Up to this many rows are written by INSERT … VALUES, which is faster than an appender for so few."""
 _FILLED_AT_ONCE = 20_000
-"""Documents that are read together when a column is filled from them."""
+"""Documents that are read at once when a column is filled from them."""
 _encode = msgspec.json.Encoder().encode
 
 
 class LogApplier:
-    """Applies commits to a store in one transaction, and makes the state that goes with it."""
+    """Applies commits to a store in one transaction, and makes the resulting state."""
 
     def __init__(self, state: State, store: Store) -> None:
         self.before = state
         self.state = state.copy()
         self.changed: dict[Kind, set[int]] = {kind: set() for kind in Kind}
-        """The entities that came, changed or went."""
+        """The entities that were created, changed or removed."""
         self.changes = 0
         self.has_begun = False
-        """Whether there is a transaction to commit."""
+        """Whether there is an open transaction."""
         self._store = store
         self._database = store.writer
         self._waiting: dict[Kind, dict[int, Change]] = {kind: {} for kind in Kind}
@@ -57,17 +57,20 @@ class LogApplier:
                 self._waiting[Kind(change.kind)][change.id] = change
 
     def finish(self) -> None:
-        """Write what waits. The transaction is left to the caller: `commit` while nobody reads, or `abandon`."""
+        """Write the pending changes.
+
+        The caller ends the transaction: `commit` while there are no readers, or `abandon`.
+        """
         self._flush()
 
     def commit(self) -> None:
-        """Let readers see it."""
+        """Commit the transaction."""
         if self.has_begun:
             self._database.execute("COMMIT")
             self.has_begun = False
 
     def abandon(self) -> None:
-        """Undo all of it."""
+        """Roll the transaction back."""
         if self.has_begun:
             self._database.rollback()
 
@@ -153,7 +156,7 @@ class LogApplier:
             self._fit(KIND_OF_TYPE[kind], change.id, definition, seen)  # type: ignore[arg-type]
 
     def _lose(self, kind: DefinitionKind, change: Change) -> None:
-        """Delete everything that goes with a definition; one that comes again was never deleted."""
+        """Delete the entities of a definition; a definition that is created again is no longer deleted."""
         state = self.state
         if not change.is_gone and change.id not in state.lost.definitions.get(kind, ()):
             return
@@ -173,7 +176,7 @@ class LogApplier:
             state.lost.media.update(found[Kind.MEDIA])
 
     def _fit(self, kind: Kind, number: int, definition: AnyType | None, seen: int) -> None:
-        """Make the table fit a type as it now is, of which it knows the first revisions."""
+        """Change the columns of a table to those of the type's current attributes."""
         state = self.state
         if state.layout is self.before.layout:
             state.layout = state.layout.copy()
@@ -207,7 +210,7 @@ class LogApplier:
                 self._database.execute(f"UPDATE {sql.table(kind)} SET {column} = NULL WHERE type = ?", [number])
 
     def _recast(self, kind: Kind, number: int, old: Slot, new: Slot) -> None:
-        """Take a type's numbers into a column of the other dtype, as `revisions.recast` does."""
+        """Convert a numeric column of a type to another dtype, as `revisions.recast` does."""
         value = f"trunc({old.column})" if new.dtype == "int" else old.column
         self._database.execute(
             f"UPDATE {sql.table(kind)} SET {new.column} = TRY_CAST({value} AS {SQL_TYPE[new.dtype]}) WHERE type = ?",
@@ -227,7 +230,7 @@ class LogApplier:
         self._database.execute(f"UPDATE {sql.table(kind)} SET {setting} WHERE type = ?", [*values, number])
 
     def _fill(self, kind: Kind, definition: AnyType, slots: dict[str, Slot]) -> None:
-        """Put the values that entities of a type already have of attributes into their columns."""
+        """Fill columns with the attribute values that entities of a type already have."""
         if not slots:
             return
         rows = self._database.execute(
@@ -270,5 +273,5 @@ def _batches(rows: list[Any], size: int) -> Iterator[list[Any]]:
 
 
 def _kept(slot: Slot, value: Any) -> Any:
-    """What a JSON value of an attribute comes to in its column, None for nothing."""
+    """The column value of an attribute's JSON value, None for null."""
     return packed_array(value) if SQL_TYPE[slot.dtype] == VECTOR else stored(slot.dtype, value)

@@ -1,4 +1,4 @@
-"""The views of a container: brought up to date before every use, the least recently used given up for memory."""
+"""The views of a container: brought up to date before every use, the least recently used evicted to free memory."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ ReadAfter = Callable[[int, int], Iterable[Commit]]
 """From a project and a number to the commits after that number, in order: `log.read_after`."""
 _PAGE = resource.getpagesize()
 COMMITS_AT_ONCE = 256
-"""How many commits are applied in one transaction: bounds what a cold load holds twice."""
+"""The number of commits applied in one transaction: bounds the memory of a cold load."""
 
 
 FOLLOW_SECONDS = 20.0
-"""How long a request follows the log at most: a gateway waits 29 s. What was followed is kept."""
+"""The longest time, in seconds, that a request follows the log: a gateway waits 29 s. Progress is kept."""
 LIFETIME = 12 * 3600.0
-"""Seconds after which a view begins anew from the newest snapshot: objects of older ones stay for a day."""
+"""Seconds after which a view restarts from the newest snapshot: objects of older ones stay for a day."""
 DISK_SHARE = 0.7
-"""Of the disk for views, what may be taken by that which cannot be fetched again."""
+"""The share of the disk for views that data which cannot be fetched again may take."""
 
 
 def resident() -> int:
-    """Bytes of memory that this process takes, as the kernel counts them."""
+    """Resident memory of this process in bytes, as the kernel counts it."""
     with Path("/proc/self/statm").open("rb") as file:
         return int(file.read().split()[1]) * _PAGE
 
 
 class Views:
-    """The views that this container has. All methods may be called from any thread."""
+    """The views of this container. All methods may be called from any thread."""
 
     def __init__(
         self,
@@ -47,13 +47,13 @@ class Views:
         begin: Callable[[int], View] = View,
         measure: Callable[[], int] = resident,
     ) -> None:
-        """Keep no views yet.
+        """Begin without views.
 
         Args:
             read_after: reads a project's log.
-            memory: the bytes that `measure` may come to; those of the settings if not given.
-            begin: makes the view that a project's log is followed from: that of its snapshot, or an empty one.
-            measure: tells what the process takes.
+            memory: the most bytes that `measure` may return; by default the setting's.
+            begin: makes the view from which a project's log is followed: that of its snapshot, or an empty one.
+            measure: returns the memory of the process, in bytes.
         """
         self._read_after = read_after
         self._begin = begin
@@ -64,13 +64,13 @@ class Views:
         self._refreshes: dict[int, Shared] = {}
 
     def current(self, project: int) -> View:
-        """The project's view, with all that was committed before this call."""
+        """The project's view, with every commit made before this call."""
         with self._lock:
             shared = self._refreshes.setdefault(project, Shared())
         shared.run(lambda: self._refresh(project))
         with self._lock:
             view = self._views.get(project)
-        # Given up in between: only where views are many and memory is short.
+        # Evicted meanwhile: only where views are many and memory is short.
         return view if view is not None else self.current(project)
 
     def loaded(self, project: int) -> bool:
@@ -79,7 +79,7 @@ class Views:
             return project in self._views
 
     def drop(self, project: int) -> None:
-        """Give up a view."""
+        """Evict a view."""
         with self._lock:
             self._views.pop(project, None)
 
@@ -91,13 +91,13 @@ class Views:
         try:
             self._follow(view)
         except Gap:
-            # The log no longer reaches back to where this view stands: begin anew.
+            # The log no longer reaches back to this view's commit: restart from the snapshot.
             view = self._keep(self._begin(project))
             self._follow(view)
         self._evict(project)
 
     def _keep(self, view: View) -> View:
-        """Keep a view from before it follows the log: what it has followed when time is over is not lost."""
+        """Keep a view before it follows the log: progress made when the time ends is not lost."""
         with self._lock:
             self._views[view.project] = view
         return view
@@ -115,7 +115,7 @@ class Views:
         view.apply(waiting)
 
     def _evict(self, project: int) -> None:
-        """Give up the least recently used views until the process fits; the newest stays whatever it takes."""
+        """Evict the least recently used views until the process fits; the newest always stays."""
         budget = self._memory if self._memory is not None else settings().view_memory
         with self._lock:
             if project in self._views:
@@ -123,9 +123,10 @@ class Views:
             excess = self._measure() - budget
             gone = 0
             while len(self._views) > 1 and (excess > 0 or engine().is_disk_short(DISK_SHARE)):
-                # Not closed: a reader may hold it. Its memory goes with its last reader.
+                # Not closed: a reader may use it. Its memory is freed with its last reader.
                 _, view = self._views.popitem(last=False)
-                # The allocator gives memory back late: what a view took is taken off the measure, not measured again.
+                # The allocator frees memory late: subtract the view's size from the measure, instead of measuring
+                # again.
                 excess -= view.memory
                 gone += 1
                 del view

@@ -1,7 +1,7 @@
-"""What goes from a view with a definition: everything of a type or of a version, and what lies on media of a type.
+"""Deletion of a definition from a view: all entities of a type or of a version, and annotations on media of a type.
 
-The commit that removes the definition says no more than that. Rows that others were writing meanwhile come in later
-commits; they are known by the definition, and stay out.
+The commit records only the deletion of the definition. Rows written concurrently by others come in later commits; they
+are recognized by their definition and left out.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from chalicelib.query import sql
 
 KIND_OF_TYPE = {definition: kind for kind, definition in TYPE_OF.items()}
 WITH_ROWS = frozenset({*KIND_OF_TYPE, DefinitionKind.VERSION})
-"""Definitions that everything of them goes with."""
+"""Deleted definitions and media."""
 Hides = Callable[[Any], bool]
 
 
 class Lost(msgspec.Struct, kw_only=True):
-    """What later commits do not bring back."""
+    """What later commits cannot create again."""
 
     definitions: dict[DefinitionKind, set[int]] = {}
-    """Types and versions that are gone."""
+    """Types and versions that were deleted."""
     media: set[int] = set()
-    """Media that went with their type."""
+    """Media whose type was deleted."""
 
     def __bool__(self) -> bool:
         return bool(self.definitions or self.media)
 
     def copy(self) -> Lost:
-        """One that may be changed."""
+        """A copy that may be changed."""
         definitions = {kind: set(numbers) for kind, numbers in self.definitions.items()}
         return Lost(definitions=definitions, media=set(self.media))
 
     def note(self, kind: DefinitionKind, number: int, *, gone: bool) -> None:
-        """Take in that a definition is gone, or there."""
+        """Record that a definition was deleted or created."""
         if gone:
             self.definitions.setdefault(kind, set()).add(number)
         else:
             self.definitions.get(kind, set()).discard(number)
 
     def hides(self, kind: Kind, exists: Callable[[int], bool]) -> Hides | None:
-        """What says of a thing of a kind whether readers do not see it; None where they see all of them.
+        """The predicate for hidden entities of a kind; None where all are visible.
 
         Args:
             kind: the kind.
@@ -71,7 +71,7 @@ class Lost(msgspec.Struct, kw_only=True):
 
 
 def going(kind: DefinitionKind, number: int) -> dict[Kind, sql.Statement]:
-    """Questions for the ids of what goes with a definition, before any of it is gone."""
+    """Queries for the ids of a definition's entities, before any of them is deleted."""
     if kind is DefinitionKind.VERSION:
         return {each: _where(each, "version", number) for each in Kind if each.is_annotation}
     own = KIND_OF_TYPE[kind]

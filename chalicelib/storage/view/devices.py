@@ -1,12 +1,12 @@
-"""Files that lie in S3 and are read and changed here: what was read or written is kept on the local disk.
+"""Files stored in S3 that are read and changed locally: what was read or written is kept on the local disk.
 
-    device = Device(cache, extents, size)     a file of `size` bytes whose ranges lie in objects
-    device.read(offset, length)               fetches what is not here yet
-    device.write(offset, data)                changes the file here; the objects stay as they are
-    device.written()                          the ranges that were written here, for the next snapshot
+    device = Device(cache, extents, size)     a file of `size` bytes whose ranges are stored in objects
+    device.read(offset, length)               fetches missing ranges
+    device.write(offset, data)                changes the file locally; the objects stay as they are
+    device.written()                          the ranges that were written locally, for the next snapshot
 
 All devices of a container share one `Cache`: a file of fixed chunks in the temporary folder. Chunks that can be fetched
-again are dropped, the least recently used first, when the cache is full; chunks that were written here stay.
+again are dropped, the least recently used first, when the cache is full; chunks that were written locally stay.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ import msgspec
 CHUNK = 64 * 1024
 """Bytes that are fetched and kept together."""
 LONGEST_RANGE = 2 * 1024 * 1024
-"""Bytes of one request at most: longer ranges are fetched side by side."""
+"""Most bytes of one request: longer ranges are fetched in parallel."""
 FETCHERS = 16
-"""Requests at once."""
+"""Parallel requests."""
 Fetch = Callable[[str, int, int], bytes]
 """From key, offset and length to bytes of an object: `objects.read_range` of the views bucket."""
 
 _numbers = itertools.count()
 pool = ThreadPoolExecutor(FETCHERS, thread_name_prefix="blocks")
-"""Asks S3 several questions at once."""
+"""The threads of parallel requests to S3."""
 
 
 class Extent(msgspec.Struct, frozen=True, array_like=True):
-    """`length` bytes of a file from `start` on are those of an object from `at` on."""
+    """`length` bytes of a file from `start` on are stored in an object from `at` on."""
 
     start: int
     length: int
@@ -51,13 +51,13 @@ class Cache:
     """Chunks of all devices on the local disk."""
 
     def __init__(self, budget: int) -> None:
-        """Keep nothing yet.
+        """Begin empty.
 
         Args:
-            budget: bytes that fetched and written chunks take together; what is written may exceed it.
+            budget: most bytes of fetched and written chunks; written chunks may exceed it.
         """
         self._file, path = tempfile.mkstemp(prefix="limn-view-")
-        Path(path).unlink()  # it goes with the process, however that ends
+        Path(path).unlink()  # deleted with the process, however it ends
         self._finalizer = weakref.finalize(self, os.close, self._file)
         self._most = max(1, budget // CHUNK)
         self._fetched: OrderedDict[tuple[int, int], int] = OrderedDict()
@@ -67,7 +67,7 @@ class Cache:
         self._lock = threading.Lock()
 
     def get(self, device: int, chunk: int) -> bytes | None:
-        """A chunk of a device, None where it is not here."""
+        """A chunk of a device, None where it is not cached."""
         key = (device, chunk)
         with self._lock:
             slot = self._written.get(key)
@@ -80,11 +80,11 @@ class Cache:
             return os.pread(self._file, CHUNK, slot * CHUNK)
 
     def has(self, device: int, chunk: int) -> bool:
-        """Whether a chunk is here."""
+        """Whether a chunk is cached."""
         return (device, chunk) in self._written or (device, chunk) in self._fetched
 
     def put(self, device: int, chunk: int, data: bytes, *, written: bool) -> None:
-        """Keep a chunk: as fetched unless it is here already, or as written in any case."""
+        """Keep a chunk: a fetched one unless it is cached already, a written one in any case."""
         key = (device, chunk)
         with self._lock:
             if not written and (key in self._written or key in self._fetched):
@@ -98,7 +98,7 @@ class Cache:
             os.pwrite(self._file, data, slot * CHUNK)
 
     def drop(self, device: int, chunks: Iterable[int]) -> None:
-        """Give up chunks of a device."""
+        """Drop chunks of a device."""
         with self._lock:
             for chunk in chunks:
                 for place in (self._written, self._fetched):
@@ -112,7 +112,7 @@ class Cache:
         return len(self._written) * CHUNK
 
     def close(self) -> None:
-        """Give the disk back."""
+        """Delete the cache's file."""
         with self._lock:
             self._finalizer()
 
@@ -126,7 +126,10 @@ class Cache:
 
 
 class Device:
-    """A file of which what was not written here lies in objects. Its methods may be called from any thread."""
+    """A file whose ranges are stored in objects, except those written locally.
+
+    Its methods may be called from any thread.
+    """
 
     def __init__(
         self, cache: Cache, fetch: Fetch | None = None, extents: Sequence[Extent] = (), size: int = 0, first: int = 0
@@ -136,13 +139,13 @@ class Device:
         Args:
             cache: keeps its chunks.
             fetch: reads its objects.
-            extents: where its bytes lie; bytes of none are zero.
-            size: how long it is.
-            first: the offset that chunks are aligned to, so that a block that the user writes fills whole chunks.
+            extents: where its bytes are stored; bytes outside of all extents are zero.
+            size: its length in bytes.
+            first: the offset that chunks are aligned to, so that a written block fills whole chunks.
         """
         self.size = size
         self.failure: Exception | None = None
-        """Why bytes could not be had, for those who learn of it only by an error of the database."""
+        """The last error of a fetch, for callers that see only the database's error."""
         self.fetched = 0
         """Bytes that were fetched."""
         self._cache = cache
@@ -157,12 +160,12 @@ class Device:
 
     @property
     def extents(self) -> list[Extent]:
-        """Where the bytes lie that were not written here, and those that were written over."""
+        """Where the bytes that were not written locally are stored, and those that were overwritten."""
         return self._extents
 
     @property
     def is_local(self) -> bool:
-        """Whether nothing of it lies in objects."""
+        """Whether no part of it is stored in objects."""
         return not self._extents
 
     def read(self, offset: int, length: int) -> bytes:
@@ -180,7 +183,7 @@ class Device:
         return data[start : start + length]
 
     def write(self, offset: int, data: bytes) -> None:
-        """Change the file here."""
+        """Change the file locally."""
         view = memoryview(data)
         with self._lock:
             end = offset + len(view)
@@ -198,14 +201,14 @@ class Device:
             self.size = max(self.size, end)
 
     def append(self, data: bytes) -> int:
-        """Write behind the end; the offset it has there."""
+        """Append; returns the offset of the bytes."""
         with self._lock:
             offset = self.size
             self.write(offset, data)
             return offset
 
     def truncate(self, size: int) -> None:
-        """Make it shorter, or longer by zeros."""
+        """Truncate it, or extend it by zeros."""
         with self._lock:
             if size < self.size:
                 tail = bytes(min(CHUNK - (size + self._shift) % CHUNK, self.size - size))
@@ -213,7 +216,7 @@ class Device:
             self.size = size
 
     def prefetch(self, ranges: Iterable[tuple[int, int]]) -> None:
-        """Fetch side by side what of the ranges, each an offset and a length, is not here."""
+        """Fetch the missing chunks of ranges, each an offset and a length, in parallel."""
         if self.is_local:
             return
         chunks = {
@@ -225,7 +228,7 @@ class Device:
         self._load(sorted(chunk for chunk in chunks if not self._cache.has(self._number, chunk)))
 
     def written(self) -> list[tuple[int, int]]:
-        """The ranges that were written here, in order: offset and length."""
+        """The ranges that were written locally, in order: offset and length."""
         with self._lock:
             found: list[tuple[int, int]] = []
             for chunk in sorted(self._own):
@@ -239,11 +242,11 @@ class Device:
             return found
 
     def touched(self) -> list[tuple[int, int]]:
-        """The ranges that are here or were since it was opened: offset and length."""
+        """The ranges that are cached or were since it was opened: offset and length."""
         return [(max(0, self._start(chunk)), CHUNK) for chunk in sorted(self._chunks)]
 
     def close(self) -> None:
-        """Give its chunks up."""
+        """Drop its chunks."""
         self._cache.drop(self._number, list(self._chunks))
 
     def _chunk(self, offset: int) -> int:
@@ -289,7 +292,7 @@ class Device:
                 begin = place
 
     def _fetch_range(self, start: int, length: int) -> bytes:
-        """Bytes of the objects, zeros where there are none."""
+        """Bytes of the objects, zeros outside of all extents."""
         data = bytearray(length)
         place = max(0, bisect_right(self._starts, start) - 1)
         for extent in itertools.islice(self._extents, place, None):

@@ -1,11 +1,10 @@
-"""The JSON documents of a view: in packs, compressed, on disk or in S3; those read lately in memory.
+"""The JSON documents of a view: in packs, compressed, on disk or in S3; recently read ones in memory.
 
-`add` gives a document a place, which its row keeps; `get` takes places. Nothing is ever changed or removed: what no
-row refers to any more goes when a compaction writes the file anew. A pack holds some neighbours: they are usually asked
-for together.
+`add` returns the place of a document, which its row stores; `get` takes places. The file is append-only: documents
+without a row are dropped when a compaction rewrites the file. A pack holds neighbours, which are usually read together.
 
     pack     length of the rest (4 bytes), the rest deflated:
-             count (2 bytes), then for each document its length (4), its type (8), the revisions it has seen (4)
+             count (2 bytes), then for each document its length (4), its type (8), the revisions applied to it (4)
              then the documents
     place    offset of the pack × 64 + number of the document in it
 """
@@ -25,7 +24,7 @@ from isal import isal_zlib
 from chalicelib.storage.view.devices import CHUNK, Device
 
 PACK = 32
-"""Documents of a pack at most."""
+"""Most documents of a pack."""
 PACK_BYTES = 48_000
 """Bytes from which on a pack is full."""
 _SLOTS = 64
@@ -41,7 +40,7 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     body: bytes
     type: int
     seen: int
-    """How many of its type's revisions it has been through."""
+    """The number of its type's revisions that were applied to it."""
 
 
 Pack = tuple[Document, ...]
@@ -57,10 +56,10 @@ class PackCache:
         self.memory = 0
 
     def get(self, key: tuple[int, int]) -> Pack | None:
-        """A pack, None where it is not here."""
+        """A pack, None where it is not cached."""
         pack = self._packs.get(key)
         if pack is not None:
-            with contextlib.suppress(KeyError):  # dropped by another thread just now
+            with contextlib.suppress(KeyError):  # dropped by another thread meanwhile
                 self._packs.move_to_end(key)
         return pack
 
@@ -74,7 +73,7 @@ class PackCache:
                 self.memory -= _memory(self._packs.popitem(last=False)[1])
 
     def replace(self, key: tuple[int, int], slot: int, document: Document) -> None:
-        """Put another document into a pack that is here."""
+        """Add a document to a cached pack."""
         with self._lock:
             pack = self._packs.get(key)
             if pack is not None:
@@ -83,7 +82,7 @@ class PackCache:
 
 
 def _memory(pack: Pack) -> int:
-    """Bytes of a pack in memory: what Python needs for each document beside its text, too."""
+    """Memory of a pack in bytes, including Python's overhead for each document."""
     return 200 + sum(len(document.body) + 100 for document in pack)
 
 
@@ -96,7 +95,7 @@ class Documents:
     def __init__(self, device: Device, cache: PackCache) -> None:
         self.device = device
         self.added = 0
-        """How many documents the file has, those that no row refers to any more included."""
+        """The number of documents in the file, including those without a row."""
         self._cache = cache
         self._number = next(_numbers)
         self._open: list[Document] = []
@@ -105,7 +104,7 @@ class Documents:
         self._lock = threading.Lock()
 
     def add(self, body: bytes, type_: int, seen: int) -> int:
-        """Keep a document; its place."""
+        """Add a document; returns its place."""
         if len(self._open) >= PACK or self._open_bytes >= PACK_BYTES:
             self.seal()
         with self._lock:
@@ -132,7 +131,7 @@ class Documents:
         return [packs[place // _SLOTS][place % _SLOTS] for place in places]
 
     def remember(self, place: int, document: Document) -> None:
-        """Have `get` return a document as revised while its pack is in memory."""
+        """Let `get` return the revised document while its pack is in memory."""
         start, slot = divmod(place, _SLOTS)
         with self._lock:
             if start == self._start:
@@ -141,7 +140,7 @@ class Documents:
         self._cache.replace((self._number, start), slot, document)
 
     def seal(self) -> None:
-        """Write what is waiting in memory for its pack to become full."""
+        """Write the pack that is waiting in memory to become full."""
         if not self._open:
             return
         pack = tuple(self._open)

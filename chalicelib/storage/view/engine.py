@@ -1,8 +1,8 @@
 """The DuckDB of a container: one instance for the views of all projects, with bounded memory and threads.
 
 Every view has a database of its own, attached under a name; its file is a `Device`, which DuckDB reads and writes
-through a registered filesystem. So a snapshot in S3 is a database as it stands: blocks are fetched when a query needs
-them, DuckDB keeps those it used lately within its memory limit, and changes stay in this container.
+through a registered filesystem. So a snapshot in S3 is a usable database: blocks are fetched when a query needs them,
+DuckDB caches recently used ones within its memory limit, and changes stay in this container.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from chalicelib.storage.view.devices import Extent
 
 HEADERS = 12_288
-"""Bytes before the first block of a DuckDB file: chunks of a device are aligned to it, which saves time only."""
+"""Bytes before the first block of a DuckDB file: chunks of a device are aligned to it, which only saves time."""
 _SCHEME = "limn"
 _SHARE = 0.5
-"""Of the memory for views, what DuckDB may take; documents, vectors and Python have the rest."""
+"""The share of the memory for views that DuckDB may take; documents, vectors and Python have the rest."""
 _SPILL = 4
-"""Sorts and joins larger than memory take this part of the disk for views, beside it."""
+"""The share of the disk for views that sorts and joins larger than memory take in addition."""
 _DOCUMENTS = 0.15
-"""And what documents may take that were read lately."""
+"""The share of the memory for views that recently read documents may take."""
 
 
 class Engine:
@@ -65,18 +65,18 @@ class Engine:
                 "temp_directory": self._folder,
                 "max_temp_directory_size": f"{settings().view_disk // _SPILL}B",
                 "preserve_insertion_order": "false",
-                "checkpoint_threshold": "1TB",  # when is decided by View: by itself it waits for the worst moment
+                "checkpoint_threshold": "1TB",  # View decides when to: by itself DuckDB does at the worst moment
             },
         )
         self._root.execute("PRAGMA disable_checkpoint_on_shutdown")
         self._root.register_filesystem(_filesystem(self._devices))
 
     def device(self, fetch: Fetch | None = None, extents: Sequence[Extent] = (), size: int = 0) -> Device:
-        """A file for a database, of this container's own or over a snapshot's."""
+        """A file for a database, a local one or one over a snapshot's."""
         return Device(self.cache, fetch, extents, size, first=HEADERS)
 
     def attach(self, device: Device) -> str:
-        """Attach the database in a file, a new one where it is empty; its name."""
+        """Attach the database in a file, a new one where it is empty; returns its name."""
         self.collect()
         name = f"v{next(self._names)}"
         self._devices[name] = device
@@ -96,11 +96,11 @@ class Engine:
         return cursor
 
     def abandon(self, name: str, *others: Device) -> None:
-        """Note that a database and other files are out of use. Safe in finalizers: `collect` gives them back."""
+        """Mark a database and other files as unused. Safe in finalizers: `collect` releases them."""
         self._abandoned.append((name, others))
 
     def collect(self) -> None:
-        """Detach what was abandoned."""
+        """Detach the databases marked by `abandon`."""
         while self._abandoned:
             try:
                 name, others = self._abandoned.popleft()
@@ -119,11 +119,11 @@ class Engine:
         return int(used or 0)
 
     def is_disk_short(self, share: float) -> bool:
-        """Whether what was written here takes more than a share of the disk for views."""
+        """Whether local writes take more than a share of the disk for views."""
         return self.cache.written > share * settings().view_disk
 
     def close(self) -> None:
-        """Give everything back."""
+        """Close the instance and delete its files."""
         self._root.close()
         self.cache.close()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -144,7 +144,7 @@ def engine() -> Engine:
 
 
 def renew(broken: Engine) -> None:
-    """Take another engine from now on: DuckDB refuses all work of an instance after a fatal error."""
+    """Replace the engine: DuckDB refuses all work of an instance after a fatal error."""
     global _engine  # noqa: PLW0603 one per container
     with _engine_lock:
         if _engine is broken:
@@ -152,7 +152,7 @@ def renew(broken: Engine) -> None:
 
 
 def trim() -> None:
-    """Have the C library give freed memory back to the system, where it can be asked to."""
+    """Have the C library return freed memory to the system, where it supports that."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -166,25 +166,25 @@ def _filesystem(devices: dict[str, Device]) -> Any:
     sizes: dict[str, int] = {}
 
     class Files(AbstractFileSystem):  # type: ignore[misc]
-        """Devices by name. Everything else, such as the write-ahead log of a database, is written nowhere."""
+        """Devices by name. Writes to all other files, such as the write-ahead log of a database, are discarded."""
 
         protocol = _SCHEME
         cachable = False
 
         def open(self, path: str, mode: str = "rb", **_: Any) -> io.RawIOBase:
-            """A file to read and write."""
+            """Open a file to read and write."""
             found = device(path)
             return _Handle(found, mode) if found is not None else _Nowhere(sizes, path)
 
         def isfile(self, path: str) -> bool:
-            """Whether there is a file."""
+            """Whether there is a file with the name."""
             found = device(path)
             return found is not None and found.size > 0
 
         exists = isfile
 
         def isdir(self, path: str) -> bool:  # noqa: ARG002
-            """There are no folders."""
+            """Whether there is a folder with the name: there are none."""
             return False
 
         def info(self, path: str, **_: Any) -> dict[str, Any]:
@@ -193,20 +193,20 @@ def _filesystem(devices: dict[str, Device]) -> Any:
             return {"name": path, "size": found.size if found else sizes.get(path, 0), "type": "file"}
 
         def rm(self, path: str, **_: Any) -> None:
-            """Remove a file that was written nowhere; devices are closed by the engine."""
+            """Forget a discarded file; the engine closes devices."""
             sizes.pop(path, None)
 
         rm_file = rm
 
         def glob(self, path: str, **_: Any) -> list[str]:
-            """The file itself."""
+            """The name without the protocol."""
             return [path]
 
     return Files()
 
 
 class _Nowhere(io.RawIOBase):
-    """A file that forgets what is written to it, but not how much: DuckDB skips a checkpoint when its log is empty."""
+    """A file that discards writes but counts their bytes: DuckDB skips a checkpoint when its log is empty."""
 
     def __init__(self, sizes: dict[str, int], path: str) -> None:
         self._sizes, self._path = sizes, path

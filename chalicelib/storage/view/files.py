@@ -1,11 +1,11 @@
-"""A view as Parquet, for others: files for each type, in parts of at most a quarter of a million rows.
+"""A view as Parquet, for other programs: files for each type, in parts of at most a quarter of a million rows.
 
 Columns of a file: the built-in fields under the names of `query/columns.py`; each attribute under its own name, unless
-that is taken (`names`); `document`, the JSON of the entity as answers emit it. Members that answers leave out are
-built-in columns, so a row holds all that is stored. docs/snapshots.md describes it to those who read the files.
+that is taken (`names`); `document`, the JSON of the entity as responses show it. Members that responses leave out are
+built-in columns, so a row holds all stored data. docs/snapshots.md documents the format.
 
-Where this code keeps other columns or emits other members than the code that wrote a snapshot (`SHAPE`), `replay` makes
-both anew: from these files where the snapshot has nothing else, from its database where it has one.
+Where the columns or members of this code differ from those of the code that wrote a snapshot (`SHAPE`), `replay`
+rebuilds both: from the snapshot's database, or from these files where it has none.
 """
 
 # ruff: noqa: S608 statements are made of our own words and quoted names
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     import duckdb
 
 FORMAT = 3
-"""Of what the files hold. What is stored in a column for a value may change only with it."""
+"""The version of the files' format. The column value stored for a value may change only with it."""
 ROWS_A_PART = 250_000
 BYTES_A_PART = 200_000_000
-"""Of documents: several files must fit onto the disk of a container at once."""
+"""Most bytes of documents in a file: several files must fit onto the disk of a container at once."""
 PAGE = 10_000
-"""Documents that are read together."""
+"""Documents that are read at once."""
 WINDOW = 500_000
 """Rows that are sorted together: a multiple of `PAGE`."""
 DOCUMENT = "document"
@@ -54,7 +54,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def _shape() -> str:
-    """What this code keeps of a thing and what it emits of it, in short."""
+    """The fingerprint of this code's columns and emitted members."""
     parts: list[Any] = [FORMAT, sorted(SQL_TYPE.items())]
     for kind, struct in STRUCT_OF.items():
         columns = [(column.name, column.dtype) for column in COLUMNS[kind]]
@@ -83,7 +83,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def names(kind: Kind, definition: AnyType | None) -> dict[str, str]:
-    """In which column each attribute of a type is: that of its name, with `_2`, `_3` … where another has it.
+    """The column of each attribute of a type: its name, with `_2`, `_3` … where the name is taken.
 
     Names that differ in case alone are the same to many readers of Parquet.
     """
@@ -104,7 +104,7 @@ def names(kind: Kind, definition: AnyType | None) -> dict[str, str]:
 
 
 def write(view: View, folder: Path) -> Iterator[tuple[Part, Path]]:
-    """Write all that a view holds, file after file; a file may be removed before the next is asked for.
+    """Write the entities of a view, file after file; a file may be deleted before the next one is requested.
 
     No commits may be applied to the view meanwhile.
     """
@@ -122,7 +122,7 @@ def write(view: View, folder: Path) -> Iterator[tuple[Part, Path]]:
 
 
 def _parts(view: View, cursor: duckdb.DuckDBPyConnection, kind: Kind, type_: int) -> Iterator[tuple[int, int, int]]:
-    """Put the documents of one part after the other into a temporary table; how many, the first and the last id."""
+    """Put the documents of one part into a temporary table; returns their number, the first and the last id."""
     revisions = _revisions(view, kind, type_)
     rows, size, first, last = 0, 0, 0, 0
     for page in _pages(view, kind, ["id", PLACE_OF_DOCUMENT], min(PAGE, ROWS_A_PART), type_):
@@ -143,7 +143,7 @@ def _parts(view: View, cursor: duckdb.DuckDBPyConnection, kind: Kind, type_: int
 
 
 def _pages(view: View, kind: Kind, columns: list[str], size: int, type_: int | None = None) -> Iterator[list[Any]]:
-    """Columns of the rows of a kind, or of a type, in the order of ids, which come first; some at a time."""
+    """Columns of the rows of a kind, or of a type, in the order of ids, in batches; ids are the first column."""
     of = "" if type_ is None else f" AND type = {type_:d}"
     statement = f"SELECT {', '.join(columns)} FROM {sql.table(kind)} WHERE id > ?{of} ORDER BY id LIMIT {WINDOW}"
     cursor = view.store.engine.cursor(view.store.name)
@@ -165,7 +165,7 @@ def _revisions(view: View, kind: Kind, type_: int) -> Sequence[Revision]:
 
 
 def up_to_date(documents: Iterable[Document], revisions: Sequence[Revision]) -> list[bytes]:
-    """The texts of documents of one type, after the revisions that they have not seen."""
+    """The texts of documents of one type, after their missing revisions."""
     return [
         revise(document.body, revisions[document.seen :]) if document.seen < len(revisions) else document.body
         for document in documents
@@ -199,12 +199,12 @@ def _write_part(
 
 
 def replay(definitions: Definitions, seq: int, parts: Iterable[tuple[Part, Path]]) -> View:
-    """A view from files of whatever SHAPE, at the pace of a log."""
+    """A view from files of any SHAPE, built step by step."""
     return built(definitions, seq, (_changes(definitions, part, path) for part, path in parts))
 
 
 def replay_view(old: View) -> View:
-    """A view from one that code of another SHAPE has filled, at the pace of a log."""
+    """A view rebuilt from one of another SHAPE, step by step."""
     return built(old.definitions, old.seq, _entities(old))
 
 
@@ -224,7 +224,7 @@ def _entities(view: View) -> Iterator[list[Change]]:
 
 
 def _change(kind: Kind, number: int, document: bytes, hidden: dict[str, Any], revision: int) -> Change:
-    """What a commit would say of an entity, from its document and what that leaves out."""
+    """The change of an entity in a commit, from its document and the members that the document leaves out."""
     entity: Any = msgspec.json.decode(document, type=STRUCT_OF[kind])
     entity = msgspec.structs.replace(entity, **hidden, revision=revision)
     return Change(kind, number, msgspec.Raw(_encode(entity)))
@@ -235,7 +235,7 @@ def _hidden(struct: Any) -> set[str]:
 
 
 def built(definitions: Definitions, seq: int, things: Iterable[list[Change]]) -> View:
-    """A view at a commit, made from all that is there then."""
+    """A view at a commit, made from all entities that exist then."""
     view = View(definitions.project)
     defined = [
         Change(kind, number, msgspec.Raw(_encode(definition)))
@@ -267,7 +267,7 @@ def _changes(definitions: Definitions, part: Part, path: Path) -> list[Change]:
 
 
 def copied(view: View) -> View:
-    """A view of the same rows in the order of their ids, with no documents but theirs."""
+    """A view of the same rows in the order of their ids, with only their documents."""
     state = view.state.copy()
     store = Store()
     for kind in Kind:

@@ -1,4 +1,4 @@
-"""Two small locks of the view: readers beside each other or one writer, and refreshes that callers share."""
+"""Two small locks of the view: a readers-writer lock, and refreshes that callers share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Gate:
-    """Many readers or one writer; a waiting writer goes before readers that come after it."""
+    """Many readers or one writer; a waiting writer precedes later readers."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
@@ -18,7 +18,7 @@ class Gate:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Inside, nobody writes."""
+        """Hold the lock for reading: there is no writer."""
         with self._condition:
             while self._writing or self._writers_waiting:
                 self._condition.wait()
@@ -33,7 +33,7 @@ class Gate:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Inside, nobody else reads or writes."""
+        """Hold the lock for writing: there are no other readers or writers."""
         with self._condition:
             self._writers_waiting += 1
             while self._writing or self._readers:
@@ -49,9 +49,9 @@ class Gate:
 
 
 class Shared:
-    """A piece of work that callers want done after they came; who come while it waits share one doing.
+    """Work that each caller needs done after its call; callers that wait together share one run.
 
-    A caller must not take the result of a doing that began before it came: that one may have read the log too early.
+    A caller must not take the result of a run that began before its call: that run may have read the log too early.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Shared:
         self._running = False
 
     def run(self, work: Callable[[], None]) -> None:
-        """Return once the work was done whole since this call. Raises what the work raises to the one who did it."""
+        """Return once a whole run was done since this call. The caller that runs the work gets its errors."""
         with self._condition:
             wanted = self._begun + 1
             while self._running and self._done < wanted:

@@ -1,4 +1,4 @@
-"""Rows of the view from commits: what a change puts into the columns, and the document that answers emit."""
+"""Rows of a view from commits: the column values of a change, and the document that responses show."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chalicelib.query.values import STORED, packed_array
 from chalicelib.storage.view.deleted_definitions import Hides
 
 Add = Callable[[bytes, int, int], int]
-"""From a document, its type and the revisions it has seen to its place: `Documents.add`."""
+"""From a document, its type and the revisions applied to it to its place: `Documents.add`."""
 _decoders = {kind: msgspec.json.Decoder(struct) for kind, struct in STRUCT_OF.items()}
 _encode = msgspec.json.Encoder().encode
 
@@ -35,13 +35,13 @@ _attributes = msgspec.json.Decoder(_Attributes)
 
 _PLAIN = {kind: [column for column in columns if column.member] for kind, columns in COLUMNS.items()}
 _OTHERS = {kind: [column for column in columns if not column.member] for kind, columns in COLUMNS.items()}
-"""A row begins with the members taken as they stand, in one go."""
+"""The members that a row begins with, copied at once without conversion."""
 DOCUMENT = "doc"
-"""The column, behind the built-in ones, that says where the document of a row is (`documents.py`)."""
+"""The column, after the built-in ones, that holds the place of a row's document (`documents.py`)."""
 
 
 def create_table(kind: Kind, name: str) -> str:
-    """The statement that makes the table of a kind, without columns for attributes."""
+    """The statement that creates the table of a kind, without columns for attributes."""
     columns = ", ".join(f'"{column.name}" {SQL_TYPE[column.dtype]}' for column in (*_PLAIN[kind], *_OTHERS[kind]))
     return f"CREATE TABLE {name} ({columns}, {DOCUMENT} BIGINT)"
 
@@ -66,7 +66,7 @@ class Rows:
         self._revisions = {number: of.revisions for number, of in definitions.types(kind).items() if of.revisions}
 
     def make(self, change: Change, add: Add, hides: Hides | None = None) -> list[Any] | None:
-        """The row of a change of this kind that is not gone; None of one that is hidden.
+        """The row of a change of this kind that is not a deletion; None where the entity is hidden.
 
         Args:
             change: the change.
@@ -90,7 +90,7 @@ class Rows:
 
 
 def _step(slot: Slot, places: dict[str, int]) -> tuple[int | slice, Callable[[Any], Any]]:
-    """Where an attribute goes in a row, and what of its value goes there: for a place, all its columns at once."""
+    """The columns of an attribute in a row, and their values: for a geopos, all its columns at once."""
     convert, first = STORED[slot.dtype], places[slot.column]
     if SQL_TYPE[slot.dtype] == VECTOR:
         return first, packed_array
@@ -106,7 +106,7 @@ def _step(slot: Slot, places: dict[str, int]) -> tuple[int | slice, Callable[[An
 
 
 def revise(document: bytes, unseen: Sequence[Revision]) -> bytes:
-    """A document after those revisions of its type that it has not seen."""
+    """A document after its type's missing revisions."""
     members = msgspec.json.decode(document)
     members["attributes"] = revised(members["attributes"], unseen)
     return _encode(members)
@@ -123,8 +123,8 @@ _NO_INCIDENT = b'"incident":null'
 
 
 def with_incident(document: bytes, incident: int) -> bytes:
-    """A media's document with how many annotations match the related search."""
-    # The last one is the member: what stands after it in the document holds no text of a user's.
+    """A media's document with the number of annotations that match the related search."""
+    # The last match is the member: no user text follows it in the document.
     place = document.rfind(_NO_INCIDENT)
     if place < 0:
         return document

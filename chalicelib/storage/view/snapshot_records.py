@@ -1,11 +1,11 @@
-"""What is known of a project's snapshots: the pointer in the records table, the manifest beside the files.
+"""The records of a project's snapshots: the pointer in the records table, the manifest beside the files.
 
-    records  (project#14, snapshot)   seq and folder of the current snapshot, and up to where commits are to expire
+    records  (project#14, snapshot)   seq and folder of the current snapshot, and the last commit with an expiry
     views    projects/14/snapshots/000000001234-…/manifest.json, definitions.json, localization/7/0.parquet …
              projects/14/archive/000000000001-000000001234-….parquet
              projects/14/snapshots/current.json      a copy of the manifest, for readers without the table
 
-The pointer only moves forward: who writes an older snapshot than is there has written for nothing.
+The pointer only moves forward: a snapshot older than the current one is discarded.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     first: int
     last: int
     size: int
-    """Its commits and what they created together."""
+    """Its number of commits and of entities they created."""
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
-    """A file of a view (`devices.py`), which lies in ranges of objects."""
+    """A file of a view (`devices.py`), stored in ranges of objects."""
 
     size: int
     objects: list[str]
@@ -60,7 +60,7 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, size: int, extents: Sequence[Extent]) -> File:
-        """A file of a size that lies in extents."""
+        """A file of a given size from extents."""
         keys = sorted({extent.key for extent in extents})
         numbers = {key: number for number, key in enumerate(keys)}
         return cls(size=size, objects=keys, ranges=[(e.start, e.length, numbers[e.key], e.at) for e in extents])
@@ -72,14 +72,14 @@ class Database(msgspec.Struct, frozen=True, kw_only=True):
     file: File
     documents: File
     added: int
-    """How many documents the file has, those that no row refers to any more included."""
+    """The number of documents in the file, including those without a row."""
     layout: Layout
     highest: dict[Kind, int]
     """By kind: no entity has an id above this."""
 
     @property
     def keys(self) -> set[str]:
-        """The objects that it lies in."""
+        """The objects that hold it."""
         return {*self.file.objects, *self.documents.objects}
 
 
@@ -88,57 +88,57 @@ class Dropped(msgspec.Struct, frozen=True, array_like=True):
 
     key: str
     when: int
-    """Since when it has not been part of the current snapshot, in seconds."""
+    """When it ceased to be part of the current snapshot, in seconds since the epoch."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a snapshot consists of. Keys are relative to `projects/{project}/`."""
+    """The content of a snapshot. Keys are relative to `projects/{project}/`."""
 
     format: int
     shape: str
-    """What the writing code kept and emitted (`files.SHAPE`)."""
+    """The fingerprint of the writing code (`files.SHAPE`)."""
     project: int
     seq: int
-    """The commit it is as of."""
+    """The last commit in the snapshot."""
     at: Timestamp
     rows: int
     definitions: str
     parts: list[Part]
     archive: list[Segment]
     lost: Lost = msgspec.field(default_factory=Lost)
-    """What commits after it do not bring back."""
+    """What later commits cannot create again."""
     database: Database | None = None
     """The view as containers open it; None in a snapshot of format 2, which has `parts` only."""
     parts_seq: int = 0
-    """The commit that `parts` are as of: in a large project they are written less often."""
+    """The last commit in `parts`: in a large project they are written less often."""
     unexported: int = 0
     """Changes since that commit."""
     dropped: list[Dropped] = []
-    """What is kept for containers that still read it."""
+    """Objects kept for containers that still read them."""
 
 
 class Pointer(msgspec.Struct, frozen=True, kw_only=True):
-    """Which snapshot is the current one."""
+    """The pointer to the current snapshot."""
 
     seq: int
     folder: str
-    """Relative to that of the project."""
+    """Relative to the folder of the project."""
     marked: int = 0
-    """Commits below this have got the time of their expiry."""
+    """Commits below this number have an expiry."""
 
 
 def folder(project: int) -> ObjectPrefix:
-    """Where a project's objects in the views bucket are."""
+    """The folder of a project's objects in the views bucket."""
     return object_keys.view_prefix(project)
 
 
 def stamp() -> str:
-    """A word for a name that says when it was made and that nobody else uses."""
+    """A unique part of a name that holds the time of its creation."""
     return f"{int(time.time()):010d}-{uuid.uuid4().hex[:8]}"
 
 
 def made_at(name: str) -> int:
-    """The time in a name that ends with a `stamp`, in seconds; 0 where there is none."""
+    """The time in a name that ends with a `stamp`, in seconds; 0 where it has none."""
     parts = name.removesuffix(".parquet").split("-")
     return int(parts[-2]) if len(parts) > 1 and parts[-2].isdigit() else 0
 
@@ -153,7 +153,7 @@ def pointer(project: int) -> Pointer | None:
 
 
 def manifest_of(project: int, found: Pointer) -> Manifest:
-    """The manifest of a snapshot. Raises NotFound where it was removed, being older than the current one."""
+    """The manifest of a snapshot. Raises NotFound where the snapshot is not the current one and was deleted."""
     body = objects.get_view_object(project, f"{folder(project)}{found.folder}/manifest.json")
     return msgspec.json.decode(body, type=Manifest)
 
@@ -173,7 +173,7 @@ def current(project: int) -> Manifest | None:
 
 
 def advance(manifest: Manifest, where: str, *, replace: bool = False) -> Pointer | None:
-    """Make a snapshot the current one; None where another already is that is as new, or newer if `replace`."""
+    """Make a snapshot the current one; None where the current one is as new, or newer if `replace`."""
     before = pointer(manifest.project)
     while before is None or before.seq < manifest.seq or (replace and before.seq == manifest.seq):
         after = Pointer(seq=manifest.seq, folder=where, marked=before.marked if before else 0)
@@ -186,12 +186,12 @@ def advance(manifest: Manifest, where: str, *, replace: bool = False) -> Pointer
 
 
 def mark(project: int, before: Pointer, marked: int) -> None:
-    """Remember that commits below a number have got the time of their expiry. Nothing if the pointer moved."""
+    """Record that commits below a number have an expiry. Does nothing if the pointer moved."""
     _swap(project, before, msgspec.structs.replace(before, marked=marked))
 
 
 def forget(project: int) -> None:
-    """Remove the pointer, for a purge."""
+    """Delete the pointer, for a purge."""
     RecordRow(*_key(project)).delete()
 
 

@@ -1,15 +1,16 @@
-"""Snapshots: the view of a project at a commit in S3, where a cold container begins.
+"""Snapshots: the view of a project at a commit in S3, from which a cold container begins.
 
-    begin(project)     the view of the current snapshot, an empty one where there is none; the log goes on from there
+    begin(project)     the view of the current snapshot, or an empty one; the log continues from there
     save(view, …)      writes a snapshot and makes it the current one
-    sweep(project)     removes files that no current snapshot refers to
+    sweep(project)     deletes files that no current snapshot refers to
 
-A snapshot is the view's own database and documents, as two files whose ranges lie in objects (`devices.py`). To begin
-from it reads almost nothing: blocks are fetched when a query needs them. To write one stores only the ranges that have
-changed; the others stay in the objects of the snapshots before. Beside it lies the same as Parquet, for others.
+A snapshot is the view's own database and documents, as two files whose ranges are stored in objects (`devices.py`).
+Opening it reads almost nothing: blocks are fetched when a query needs them. Writing one stores only the ranges that
+have changed; the others stay in the objects of earlier snapshots. The same data is stored beside it as Parquet, for
+other programs.
 
-What makes a snapshot the current one is the pointer, moved when all is written. Until then, and after a crash on the
-way, only `sweep` sees its objects.
+The pointer makes a snapshot the current one; it moves when everything is written. Until then, and after a crash, only
+`sweep` sees its objects.
 """
 
 from __future__ import annotations
@@ -59,25 +60,25 @@ from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.view import View
 
 KEPT_SECONDS = 24 * 3600
-"""For how long files stay that the current snapshot does not refer to: somebody may be reading or writing them."""
+"""How long files stay after the current snapshot ceased to refer to them: containers may be reading or writing them."""
 AT_ONCE = 256
-"""How many commits are applied in one transaction."""
+"""The number of commits applied in one transaction."""
 SPARSE = 2
 ROWS_KEPT = 100_000
-"""Documents are written anew where there are so many times more of them than rows, and so many beside."""
+"""Documents are rewritten where there are this many times more of them than rows, plus a fixed number."""
 MOST_OBJECTS = 8
-"""A file that lies in more objects is put together again, but for its largest one."""
+"""A file stored in more objects than this is stored anew, except for its largest object."""
 ROWS_EXPORTED = 100_000
 EXPORT_SHARE = 10
-"""Up to so many rows the Parquet files are written with every snapshot, beyond where this share of the rows changed."""
+"""Up to this many rows, Parquet files are written with every snapshot; beyond, where this share of the rows changed."""
 _AHEAD = 3
-"""How many files are fetched while one is loaded; bounds what lies on the disk."""
+"""How many files are fetched while one is loaded; bounds the disk space."""
 _encode = msgspec.json.Encoder().encode
 _logger = logging.getLogger(__name__)
 
 
 def begin(project: int) -> View:
-    """The view of the current snapshot, an empty one where there is none.
+    """The view of the current snapshot, or an empty one.
 
     Raises:
         NotFound: a file of it is missing; `maintenance/rebuild.py` makes another.
@@ -125,7 +126,7 @@ def _open(definitions: Definitions, manifest: Manifest, database: Database) -> V
     def fetch(key: str, offset: int, length: int) -> bytes:
         return objects.read_range(folder(project) + key, offset, length, bucket=settings().views_bucket)
 
-    # Before any of it is needed: a request in the middle of which something is missing could only fail.
+    # Check this first: a request that finds a file missing halfway could only fail.
     for key, size in zip(database.keys, pool.map(lambda key: _size(project, key), database.keys), strict=True):
         if size is None:
             raise NotFound.of("object", key)
@@ -138,7 +139,7 @@ def _open(definitions: Definitions, manifest: Manifest, database: Database) -> V
 
 
 def _fetched(project: int, parts: list[Part], place: Path) -> Iterator[tuple[Part, Path]]:
-    """The files of a snapshot in order, each there until the next is asked for."""
+    """The files of a snapshot in order; each exists until the next one is requested."""
 
     def fetch(number: int) -> Path:
         path = place / f"{number}.parquet"
@@ -156,15 +157,15 @@ def _fetched(project: int, parts: list[Part], place: Path) -> Iterator[tuple[Par
 
 
 def save(view: View, segments: list[Segment], *, replace: bool = False) -> Pointer | None:
-    """Write the snapshot of a view to which nothing is applied meanwhile, and make it the current one.
+    """Write the snapshot of a view and make it the current one. No commits may be applied to the view meanwhile.
 
     Args:
         view: the view.
         segments: the archive of all commits up to it.
-        replace: also where the current one is as of the same commit.
+        replace: also replace a current one of the same commit.
 
     Returns:
-        The new pointer, None where there is a newer snapshot by now.
+        The new pointer, None where there is a newer snapshot.
     """
     project = view.project
     before = _before(project)
@@ -212,7 +213,7 @@ def _write(project: int, key: str, body: bytes | BinaryIO, content_type: str = "
 
 
 def _store_database(view: View) -> Database:
-    """Store what of a view's files is not in objects yet."""
+    """Store the ranges of a view's files that are not in objects yet."""
     view.compress()
     view.store.documents.seal()
     return Database(
@@ -239,7 +240,7 @@ def _store_file(view: View, device: Device, what: str) -> File:
 
 
 def _store_ranges(view: View, device: Device, ranges: list[tuple[int, int]], what: str) -> list[Extent]:
-    """Store ranges of a file, one behind the other, in an object; where they are from now on."""
+    """Store ranges of a file, one after the other, in an object; returns their new extents."""
     key = f"blocks/{view.seq:012d}-{stamp()}.{what}"
     _write(view.project, key, cast("BinaryIO", _Ranges(device, ranges)))
     offsets = accumulate((length for _, length in ranges), initial=0)
@@ -247,7 +248,7 @@ def _store_ranges(view: View, device: Device, ranges: list[tuple[int, int]], wha
 
 
 class _Ranges:
-    """Ranges of a device as a file that is read from its beginning to its end."""
+    """Ranges of a device as a file that is read from beginning to end."""
 
     def __init__(self, device: Device, ranges: list[tuple[int, int]]) -> None:
         self._device = device
@@ -279,7 +280,7 @@ def _export(view: View, where: str) -> list[Part]:
 
 
 def _dropped(before: Manifest | None, database: Database) -> list[Dropped]:
-    """What containers may still read though this snapshot does not refer to it."""
+    """Objects that containers may still read though this snapshot does not refer to them."""
     if before is None:
         return []
     kept = [each for each in before.dropped if each.when > time.time() - KEPT_SECONDS]
@@ -288,7 +289,7 @@ def _dropped(before: Manifest | None, database: Database) -> list[Dropped]:
 
 
 def sweep(project: int) -> None:
-    """Remove what neither the current snapshot refers to nor any container can still be reading or writing."""
+    """Delete objects that neither the current snapshot refers to nor any container can still read or write."""
     found = pointer(project)
     if found is None:
         return
@@ -306,7 +307,7 @@ def sweep(project: int) -> None:
             stale = bool(rest) and f"{kind}/{own}" not in folders and _is_old(own)
         elif kind in ("archive", "blocks"):
             stale = f"{kind}/{own}" not in kept and _is_old(own)
-        else:  # the body of a commit that has expired, or that lost the race for a number that has
+        else:  # the body of a commit that has expired, or that lost the race for its number
             stale = kind == "commits" and own.isdigit() and int(own) < oldest
         if stale:
             gone.append(key)
@@ -319,7 +320,7 @@ def _is_old(name: str) -> bool:
 
 
 def follow(view: View, upto: int) -> Iterator[Commit]:
-    """Bring a view up to a commit, yielding the commits on the way once they are part of it."""
+    """Apply commits to a view up to a number; yields the applied commits."""
     waiting: list[Commit] = []
     for commit in log.read_after(view.project, view.seq):
         if commit.seq > upto:

@@ -1,4 +1,4 @@
-"""What a view is as of a commit, beside its tables. A log is applied to a copy, which then takes its place."""
+"""The state of a view at a commit, beside its tables. A log is applied to a copy, which then replaces it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from chalicelib.storage.view.rows import Rows
 
 
 class Gap(Exception):
-    """The commits that were to be applied do not follow on the last one applied."""
+    """The commits to apply do not follow the last one applied."""
 
 
 @dataclass
 class State:
-    """A view as of commit `seq`. What it refers to is replaced, never changed."""
+    """The state of a view at commit `seq`. Referenced objects are replaced, never changed."""
 
     definitions: Definitions
     seq: int = 0
@@ -26,13 +26,13 @@ class State:
     highest: dict[Kind, int] = field(default_factory=dict)
     """By kind: no entity has an id above this."""
     makers: dict[Kind, Rows] = field(default_factory=dict)
-    """What makes rows under this layout."""
+    """Make the rows under this layout."""
 
     @property
     def project(self) -> int:
-        """The project."""
+        """The id of the project."""
         return self.definitions.project
 
     def copy(self) -> State:
-        """One whose members may be replaced."""
+        """A copy whose members may be replaced."""
         return replace(self, highest=dict(self.highest), makers=dict(self.makers))

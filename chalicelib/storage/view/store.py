@@ -1,4 +1,4 @@
-"""What a view is kept in: a database of its own in the container's engine, and the file of its documents."""
+"""The storage of a view: a database of its own in the container's engine, and the file of its documents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chalicelib.storage.view.devices import Device
 
 SMALL = 4 * 1024 * 1024
-"""Bytes of a database that is fetched whole when it is opened."""
+"""A database of up to this many bytes is fetched whole when it is opened."""
 _BLOCK = 262_144
 _WORD = re.compile(r"\w+")
 
@@ -30,7 +30,7 @@ class Store:
     """A database with the tables of a view, and its documents."""
 
     def __init__(self, database: Device | None = None, documents: Device | None = None) -> None:
-        """Open what a snapshot consists of, or something new and empty.
+        """Open the files of a snapshot, or new and empty ones.
 
         Args:
             database: the file of the database.
@@ -43,19 +43,19 @@ class Store:
         self.name = self.engine.attach(self.database)
         self.documents = Documents(documents or self.engine.device(), self.engine.packs)
         self.is_broken = False
-        """Whether nothing can be read from it any more."""
+        """Whether it can no longer be read."""
         self._cursors: queue.SimpleQueue[duckdb.DuckDBPyConnection] = queue.SimpleQueue()
         self._blocks: dict[str, dict[str, list[int]]] = {}
         self._finalizer = weakref.finalize(self, self.engine.abandon, self.name, self.documents.device)
         self._finalizer.atexit = False
         self.writer = self.engine.cursor(self.name)
-        """The connection by which the tables are changed, by one thread at a time."""
+        """The connection that changes the tables; used by one thread at a time."""
 
     def run(self, text: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """The rows of a statement that changes nothing; from any thread.
+        """The rows of a read-only statement; may be called from any thread.
 
         Raises:
-            Unavailable: what the statement needs cannot be fetched from S3 now, or the request's time has ended.
+            Unavailable: a block cannot be fetched from S3 now, or the request's time has ended.
         """
         with self.explained(), self._cursor() as cursor, interrupting(cursor.interrupt):
             self._prefetch(text, cursor)
@@ -69,7 +69,7 @@ class Store:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Inside, errors of the database that come of S3 are raised as such, and broken databases are noticed."""
+        """Inside, database errors caused by S3 are raised as Unavailable, and broken databases are detected."""
         try:
             yield
         except Exception as failure:
@@ -90,12 +90,12 @@ class Store:
             raise
 
     def checkpoint(self) -> None:
-        """Compress what changed and write it to the file."""
+        """Compress the changes and write them to the file."""
         with self.explained():
             self.writer.execute(f"CHECKPOINT {self.name}")
 
     def close(self) -> None:
-        """Give everything back; no reader is left."""
+        """Release everything; there must be no readers."""
         while not self._cursors.empty():
             self._cursors.get().close()
         self.writer.close()
@@ -115,7 +115,7 @@ class Store:
             self._cursors.put(cursor)
 
     def _prefetch(self, text: str, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Fetch side by side the blocks of the columns that a statement names; what is wrong here costs time only."""
+        """Fetch the blocks of the columns that a statement names in parallel. Mistakes here only cost time."""
         if self.database.size <= SMALL or self.database.is_local:
             return
         words = set(_WORD.findall(text))
@@ -125,7 +125,7 @@ class Store:
             if table not in self._blocks:
                 self._blocks[table] = self._block_map(table, cursor)
             columns = self._blocks[table]
-            # Taken out first: another thread need not fetch them as well.
+            # Taken out first, so that other threads do not fetch them as well.
             wanted = [block for column in words & columns.keys() for block in columns.pop(column, ())]
             self.database.prefetch((HEADERS + block * _BLOCK, _BLOCK) for block in wanted)
 

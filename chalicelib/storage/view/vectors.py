@@ -1,11 +1,10 @@
-"""Nearest neighbours: the vectors of a column packed side by side, how far each is, and the order which that gives.
+"""Nearest neighbours: the vectors of a column in one matrix, their distances from a center, and the resulting order.
 
-The database copies a list before it compares it, number after number: 100 ms for 100,000 vectors of 512. simsimd
-compares as many in 16 where they lie side by side, as they do here. So a statement says which things are in a list,
-and how far they are is looked up; all is exact, nothing approximated by an index of neighbours.
+DuckDB copies a list before it compares it, number by number: 100 ms for 100,000 vectors of 512. simsimd takes 16 ms
+where they are contiguous, as they are here. So a statement selects the rows of a list, and their distances are looked
+up. All results are exact; there is no approximate index.
 
-The vectors of a column are packed when the first query asks how far they are; what changes afterwards is fetched by
-the next that asks.
+The vectors of a column are packed by the first query that needs distances; later queries fetch only what changed since.
 """
 
 from __future__ import annotations
@@ -22,24 +21,24 @@ from typing import Any, Literal
 from chalicelib.query.tree import Nearest, Query
 
 Fetch = Callable[[Sequence[int] | None], list[tuple[int, bytes]]]
-"""The vectors of those of some things that have one, by id; of all there are for None."""
+"""The vectors of the given ids that have one, by id; of all entities for None."""
 Row = tuple[Any, ...]
 Ask = Callable[[Sequence[int] | None], list[Row]]
-"""The rows of a list in its order, distances aside: all, or those of some ids, with which they begin."""
+"""The rows of a list in its order without distances: all, or those of the given ids. Each begins with its id."""
 
 _NUMBER = 4
 """Bytes of a number in a vector."""
 _BESIDE = 250
-"""Bytes that a vector takes beside its numbers: its id and its place."""
+"""Bytes of a vector beside its numbers: its id and its position."""
 _MARGIN, _FEWEST, _WIDER = 4, 256, 16
-"""For each thing that is wanted so many of the nearest are looked at, at least so many in all, and where that was too
-few, for some of them are not in the list, so many times as many."""
+"""Candidates per wanted row, least candidates, and the factor for another attempt, where too few of the candidates were
+in the list."""
 _LARGEST = sys.float_info.max
-"""Beyond it is only what has no distance."""
+"""Rows beyond it have no distance."""
 
 
 class Distances:
-    """How far the things of a matrix are from a center."""
+    """The distances of the rows of a matrix from a center."""
 
     def __init__(self, nearest: Nearest, matrix: _Matrix | None) -> None:
         self._nearest = nearest
@@ -51,24 +50,24 @@ class Distances:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether things without a distance are not in the list."""
+        """Whether rows without a distance are left out of the list."""
         return self._nearest.lower is not None or self._nearest.upper is not None
 
     def rank(self, number: int) -> float:
-        """What comes first is lowest; infinite for a thing without a distance, the last in both directions."""
+        """Sort keys, the first row lowest; infinite for a row without a distance, which is last in both directions."""
         distance = self._of(number)
         return -distance if self._nearest.descending and distance < math.inf else distance
 
     def allows(self, number: int) -> bool:
-        """Whether a thing is within the bounds."""
+        """Whether a row is within the bounds."""
         return not self.is_bounded or self._low <= self._of(number) <= self._high
 
     def within(self) -> list[int]:
-        """The ids of what has a distance, within the bounds."""
+        """The ids of rows with a distance within the bounds."""
         return self._between(self._low, self._high)
 
     def first(self, most: int) -> list[int] | None:
-        """The ids of as many as come first within the bounds, and of all as far as the last; None if there are less."""
+        """The ids of the first rows within the bounds, including ties with the last; None if there are fewer."""
         if most > len(self._distances):
             return None
         come_first = heapq.nlargest if self._nearest.descending else heapq.nsmallest
@@ -87,17 +86,17 @@ class Distances:
 
 
 class _Matrix:
-    """Vectors of one length, row after row of 32 bit floats."""
+    """Vectors of one length, as rows of 32-bit floats."""
 
     def __init__(self, length: int) -> None:
         self.length = length
         self.numbers = array("q")
         """The ids of the rows."""
         self.places: dict[int, int] = {}
-        """The rows by id."""
+        """The row numbers by id."""
         self._rows = bytearray()
         self._lengths: array[float] | None = None
-        """How long the rows are as arrows, once somebody asks for angles between them."""
+        """The Euclidean lengths of the rows, computed when angles are first needed."""
 
     @property
     def memory(self) -> int:
@@ -105,7 +104,7 @@ class _Matrix:
         return len(self._rows) + _BESIDE * len(self.numbers)
 
     def extend(self, vectors: Sequence[tuple[int, bytes]]) -> None:
-        """Put in the vectors of ids that have none yet."""
+        """Add the vectors of ids that have none yet."""
         first = len(self.numbers)
         self._rows += b"".join([vector for _, vector in vectors])
         self.numbers.extend([number for number, _ in vectors])
@@ -113,7 +112,7 @@ class _Matrix:
         self._lengths = None
 
     def drop(self, number: int) -> None:
-        """Take out the vector of an id; the last row takes its place."""
+        """Remove the vector of an id; the last row takes its place."""
         place, size = self.places.pop(number), self.length * _NUMBER
         last, row = self.numbers.pop(), self._rows[-size:]
         del self._rows[-size:]
@@ -123,7 +122,7 @@ class _Matrix:
         self._lengths = None
 
     def distances(self, nearest: Nearest) -> array[float]:
-        """How far each row is from a center: infinite where no angle is between them, or beyond 32 bits."""
+        """The distance of each row from a center: infinite where the angle is undefined, or beyond 32 bits."""
         match nearest.metric:
             case "l2norm":
                 found = self._measured(nearest.center, "euclidean")
@@ -138,7 +137,7 @@ class _Matrix:
         return found
 
     def _summed(self, center: Sequence[float]) -> array[float]:
-        """The sums of absolute differences, which simsimd has no measure for."""
+        """The sums of absolute differences, a measure that simsimd lacks."""
         numbers, middle, size = memoryview(self._rows).cast("f"), array("f", center), self.length
         return array(
             "d",
@@ -149,7 +148,7 @@ class _Matrix:
         )
 
     def _angles(self, center: Sequence[float]) -> array[float]:
-        """One less their cosine."""
+        """One minus the cosines."""
         if self._lengths is None:
             self._lengths = self._measured((0.0,) * self.length, "euclidean")
         length = math.hypot(*array("f", center))
@@ -176,9 +175,9 @@ class Vectors:
     def __init__(self) -> None:
         self._matrices: dict[int, _Matrix] = {}
         self._lengths: dict[int, int] = {}
-        """How long the vector of an id is."""
+        """The length of an id's vector."""
         self._stale: set[int] | None = None
-        """The ids of what has changed since it was packed; None if nothing was packed."""
+        """The ids that changed since the matrix was packed; None before the first query."""
         self._lock = threading.Lock()
 
     @property
@@ -187,12 +186,12 @@ class Vectors:
         return sum(matrix.memory for matrix in list(self._matrices.values()))
 
     def note(self, changed: Iterable[int]) -> None:
-        """Say which things came, changed or went, while nobody reads."""
+        """Mark ids as created, changed or removed. There must be no readers."""
         if self._stale is not None:
             self._stale.update(changed)
 
     def distances(self, nearest: Nearest, fetch: Fetch) -> Distances:
-        """How far all are from a center; those with a vector of another length have no distance."""
+        """The distances of all rows from a center; vectors of another length have none."""
         with self._lock:
             if self._stale is None or len(self._stale) > len(self._lengths):
                 self._matrices, self._lengths = {}, {}
@@ -218,9 +217,9 @@ def ordered(query: Query, distances: Sequence[Distances], ask: Ask) -> list[Row]
     """The rows of a query with `nearest`, its slice taken.
 
     Args:
-        query: what stands in its `keys` decides between things as far.
-        distances: of each of `nearest`, in order.
-        ask: for the rows of its list, without slice and distances.
+        query: its `keys` order rows of the same distance.
+        distances: those of each of `nearest`, in order.
+        ask: returns the rows of its list, without slice and distances.
     """
     first = distances[0]
     wanted = sys.maxsize if query.stop is None else query.stop
@@ -236,7 +235,7 @@ def ordered(query: Query, distances: Sequence[Distances], ask: Ask) -> list[Row]
 
 
 def within(distances: Sequence[Distances]) -> list[int] | None:
-    """The ids of what is within all bounds; None where there are none."""
+    """The ids of rows within all bounds; None where there are no bounds."""
     bounded = [each for each in distances if each.is_bounded]
     if not bounded:
         return None

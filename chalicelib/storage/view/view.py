@@ -1,14 +1,14 @@
 """The view of a project: all its entities as of its last commit, in DuckDB, where every query is one statement.
 
-One table for each kind of entity, a column for every built-in field and attribute (`query/layout.py`), and one that
-says where the JSON document of the entity lies, as answers emit it (`documents.py`). So a list is a selection of
-places, and only the documents of the page that is answered are read. No index is kept: a scan of 100,000 rows costs
-less than keeping one would.
+One table for each kind of entity, a column for every built-in field and attribute (`query/layout.py`), and one for the
+place of the entity's JSON document, as responses show it (`documents.py`). So a list is a selection of places, and only
+the documents of the returned page are read. There is no index: a scan of 100,000 rows costs less than keeping one
+would.
 
-    view.apply(commits)              what the log says after `view.seq`, all of it or nothing
+    view.apply(commits)              the commits after `view.seq`, atomically
     view.count(query), .ids(query), .documents(query)       of checked queries (`query/check.py`)
 
-Readers in any number of threads see a view as of a commit, never between two. `views.py` keeps the views of a
+Readers in any number of threads see the view at a commit, never between two. `views.py` keeps the views of a
 container current.
 """
 
@@ -36,22 +36,22 @@ from chalicelib.storage.view.vectors import Distances, Vectors
 __all__ = ["Gap", "View"]
 
 _COMPRESSED_EVERY = 60_000
-"""After so many changes the tables are compressed anew: a part of a second then, seconds if left for longer."""
+"""After this many changes the tables are compressed: a part of a second then, seconds if left for longer."""
 _SMALLEST = 1_000_000
-"""About what an empty view takes, measured: its tables, definitions, connections, what makes rows."""
+"""About how many bytes an empty view takes, measured: its tables, definitions, connections and row makers."""
 _CHANGE_BYTES = 400
-"""About what a change takes in memory until the tables are compressed."""
+"""About how many bytes a change takes in memory until the tables are compressed."""
 
 
 class View:
     """One project's view. `apply` is called by one thread at a time, the rest by any."""
 
     def __init__(self, project: int, state: State | None = None, store: Store | None = None) -> None:
-        """Begin with nothing, or with what a snapshot consists of.
+        """Begin empty, or with the content of a snapshot.
 
         Args:
             project: its id.
-            state: what the view is as of a commit.
+            state: the view's state at a commit.
             store: its tables and documents.
         """
         self.project = project
@@ -59,10 +59,10 @@ class View:
         self.store = store or Store()
         self._begun = time.monotonic()
         self.changes = 0
-        """How many were applied since it was begun."""
+        """The number of commits applied since it was opened."""
         self._uncompressed = 0
         self._vectors: dict[tuple[Kind, str], Vectors] = {}
-        """By kind and column, of those that somebody asked for the nearest of."""
+        """By kind and column; only columns that a query with `nearest` has used."""
         self._gate = Gate()
         if store is None:
             for kind in Kind:
@@ -70,27 +70,27 @@ class View:
 
     @property
     def is_broken(self) -> bool:
-        """Whether it can no longer be read, and another has to begin."""
+        """Whether it can no longer be read, and must be replaced."""
         return self.store.is_broken
 
     @property
     def age(self) -> float:
-        """For how many seconds it has referred to objects of a snapshot."""
+        """Seconds since it began to refer to objects of a snapshot."""
         return 0.0 if self.store.database.is_local else time.monotonic() - self._begun
 
     @property
     def seq(self) -> int:
-        """The commit it is as of."""
+        """The number of its last commit."""
         return self.state.seq
 
     @property
     def definitions(self) -> Definitions:
-        """Types, versions and sections as of that commit."""
+        """Types, versions and sections at that commit."""
         return self.state.definitions
 
     @property
     def lost(self) -> Lost:
-        """What later commits do not bring back."""
+        """What later commits cannot create again."""
         return self.state.lost
 
     @lost.setter
@@ -100,7 +100,7 @@ class View:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def count(self, query: Query) -> int:
-        """How many entities a checked query selects, its slice included."""
+        """The number of entities that a checked query selects, within its slice."""
         with self._gate.reading():
             among = view_vectors.within(self._distances(query))
             number: int = self._run(sql.count(query, self.state.layout, among))[0][0]
@@ -113,7 +113,7 @@ class View:
             return [row[0] for row in self._rows_of(query)]
 
     def documents(self, query: Query) -> list[bytes]:
-        """The JSON documents of what a checked query selects, in order, as answers emit them."""
+        """The JSON documents that a checked query selects, in order, as responses show them."""
         with self._gate.reading():
             rows = self._rows_of(query, DOCUMENT)
             documents = self._documents(query.kind, [row[-1] for row in rows])
@@ -122,30 +122,30 @@ class View:
         return documents
 
     def document(self, kind: Kind, number: int) -> bytes | None:
-        """The JSON document of an entity, None where there is none."""
+        """The JSON document of an entity, None where it does not exist."""
         with self._gate.reading():
             rows = self.store.run(f"SELECT {DOCUMENT} FROM {sql.table(kind)} WHERE id = ?", [number])  # noqa: S608
             return self._documents(kind, [rows[0][0]])[0] if rows else None
 
     def exists(self, kind: Kind, numbers: Iterable[int]) -> set[int]:
-        """Those of the ids that there are entities of."""
+        """The ids among those given that exist."""
         with self._gate.reading():
             return {row[0] for row in self._run(sql.existing(kind, list(numbers)))}
 
     def going(self, kind: DefinitionKind, number: int) -> tuple[int, dict[Kind, list[int]]]:
-        """As of which commit, and the ids of all that would go with a definition: what lies on others first."""
+        """The last commit, and the ids of all entities that a definition's deletion removes, annotations first."""
         with self._gate.reading():
             found = {each: [row[0] for row in self._run(question)] for each, question in going(kind, number).items()}
             return self.seq, {each: found[each] for each in reversed(Kind) if each in found}
 
     def number_of(self, kind: Kind) -> int:
-        """How many entities of a kind there are."""
+        """The number of entities of a kind."""
         with self._gate.reading():
             return int(self.store.run(f"SELECT count(*) FROM {sql.table(kind)}")[0][0])  # noqa: S608
 
     @property
     def rows(self) -> int:
-        """How many entities there are."""
+        """The number of entities."""
         with self._gate.reading():
             return sum(self.store.run(f"SELECT count(*) FROM {sql.table(kind)}")[0][0] for kind in Kind)  # noqa: S608
 
@@ -156,12 +156,12 @@ class View:
         return _SMALLEST + self._uncompressed * _CHANGE_BYTES + packed
 
     def close(self) -> None:
-        """Give the memory back; readers still at work finish first."""
+        """Release the memory; active readers finish first."""
         with self._gate.writing():
             self.store.close()
 
     def _documents(self, kind: Kind, places: Sequence[int]) -> list[bytes]:
-        """The documents at places, after the revisions that they have not seen."""
+        """The documents at places, after their missing revisions."""
         found = self.store.get(places)
         revisions = {number: of.revisions for number, of in self.definitions.types(kind).items() if of.revisions}
         if not revisions:
@@ -177,7 +177,7 @@ class View:
         return bodies
 
     def _rows_of(self, query: Query, more: str = "") -> list[view_vectors.Row]:
-        """The rows of `sql.ids`, in the order of distances and with the slice too where a query orders by them."""
+        """The rows of `sql.ids`, with the order by distance and the slice where a query has `nearest`."""
         if not query.nearest:
             return self._run(sql.ids(query, self.state.layout, more=more))
         return view_vectors.ordered(
@@ -190,7 +190,7 @@ class View:
         for nearest in query.nearest:
             slots = [self.state.layout.slot(query.kind, number, nearest.name) for number in nearest.types]
             column = next((slot.column for slot in slots if slot), None)
-            if column is None:  # the attribute went since the query was checked
+            if column is None:  # the attribute was deleted since the query was checked
                 found.append(Distances(nearest, None))
             else:
                 vectors = self._vectors.setdefault((query.kind, column), Vectors())
@@ -206,10 +206,10 @@ class View:
     # --- following the log --------------------------------------------------------------------------------------
 
     def apply(self, commits: Iterable[Commit]) -> None:
-        """Take in the commits after `seq`, in order; those up to it are passed over.
+        """Apply the commits after `seq`, in order; earlier ones are skipped.
 
         Raises:
-            Gap: a commit is missing between them. The view stays as it was, as it does if anything else goes wrong.
+            Gap: a commit is missing between them. After any error the view is unchanged.
         """
         applier = LogApplier(self.state, self.store)
         with self.store.explained():
@@ -225,7 +225,7 @@ class View:
             self._adopt(applier)
 
     def _adopt(self, applier: LogApplier) -> None:
-        """Make what was applied what readers see."""
+        """Show the applied changes to readers."""
         with self._gate.writing():
             with self.store.explained():
                 applier.commit()
@@ -246,6 +246,6 @@ class View:
             self.store.checkpoint()
 
     def stand_at(self, seq: int) -> None:
-        """Say that the view, filled by other means than its log, is as of a commit. Before it is read."""
+        """Set the commit of a view that was not filled from its log. Call it before the view is read."""
         self.state.seq = seq
         self.compress()

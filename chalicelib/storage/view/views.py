@@ -1,4 +1,4 @@
-"""The views of this container, following the log: `current(project)` has all that was committed before the call."""
+"""The views of this container, following the log: `current(project)` includes every commit made before the call."""
 
 from __future__ import annotations
 
