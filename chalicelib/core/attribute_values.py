@@ -23,9 +23,6 @@ from chalicelib.core.names import nearest
 from chalicelib.core.resource import Timestamp
 from chalicelib.errors import BadInput
 
-USER_SECTIONS = frozenset({"tator_user_sections", "svc_user_sections"})
-"""What media carry beside their own attributes, whatever their type says."""
-
 RESERVED = "_tator"
 """How names begin that the service itself gives attributes, such as those of a media's jobs."""
 
