@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.core.attribute_values import (
-    USER_SECTIONS,
     Converter,
     check_definition,
     check_definitions,
@@ -215,7 +214,7 @@ class TestFilling:
             attribute("float_array", "none", default=[]),
             attribute("string", "absent"),
         ]
-        assert fill(definitions, {"given": "0"}, NOW) == {
+        assert fill(definitions, {"given": "0", "_tator_import_workflow": ["x"]}, NOW) == {
             "given": 0,
             "now": "2026-01-02T03:04:05.678+00:00",
             "zero": 0,
@@ -234,19 +233,11 @@ class TestFilling:
         fill(definitions, {}, NOW)["A b"].append(2.0)
         assert fill(definitions, {}, NOW) == {"A b": [1.0]}
 
-    @pytest.mark.parametrize("name", ["unknown", *sorted(USER_SECTIONS)])
-    def test_names_without_a_definition_are_refused(self, name):
-        with pytest.raises(BadInput, match=f"Invalid attribute '{name}'"):
-            fill([], {name: "abc"}, NOW)
-
-    def test_a_misspelt_name_is_refused_with_the_nearest_attribute_or_member(self):
-        with pytest.raises(BadInput, match="Did you mean 'depth'"):
-            fill([attribute("int", "depth")], {"dpeth": 1}, NOW)
-        with pytest.raises(BadInput, match="Did you mean 'frame'"):
-            fill([], {"frmae": 1}, NOW, members=("frame",))
-
-    def test_names_of_the_service_itself_are_dropped(self):
-        assert fill([], {"_tator_jobs": 1}, NOW) == {}
+    def test_a_name_that_is_not_defined_is_refused(self):
+        with pytest.raises(BadInput, match=r"'unknown' .* there is no such attribute"):
+            fill([attribute("int", "known")], {"known": 0, "unknown": 5}, NOW)
+        with pytest.raises(BadInput, match=r"'A c' .* Did you mean 'A b'\?"):
+            fill([attribute("int")], {"A c": 1}, NOW)
 
 
 class TestMerging:
@@ -272,10 +263,9 @@ class TestMerging:
             merge(self.DEFINITIONS, {}, *change)
 
     def test_media_sections_may_always_change(self):
-        change = {"svc_user_sections": "x"}
-        assert merge((), {}, change, None, ["svc_user_sections"], always_allowed=USER_SECTIONS) == {
-            "svc_user_sections": None
-        }
+        change, allowed = {"tator_user_sections": "x"}, ("tator_user_sections",)
+        assert merge((), {}, change, None, None, always_allowed=allowed) == change
+        assert merge((), {}, change, None, [*allowed], always_allowed=allowed) == {"tator_user_sections": None}
 
     def test_one_value_by_name(self):
         assert Converter(self.DEFINITIONS).convert("n", "3") == 3
