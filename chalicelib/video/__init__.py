@@ -1,1 +1,1 @@
-"""Video, sound and images as pure functions over byte sources: no storage, no network, no service."""
+"""Video, audio and images as pure functions over byte sources: no storage, no network, no service."""

@@ -1,7 +1,7 @@
-"""Archival copies: the original as it is, or a re-encoded whole (behaviour specification, section 6.3, step 6).
+"""Archival copies: the unchanged original, or a complete re-encoding.
 
-An encoded archival copy is a rendition of the plan like any other, made in pieces; what is left to do is to put its
-joined fragments and the sound into one ordinary MP4 with the index in front.
+An encoded archival copy is a rendition of the plan like any other, made in pieces; this module then writes its joined
+fragments and the audio into one ordinary MP4 with the index in front.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def copied_entries(plan: TranscodePlan) -> tuple[int, ...]:
-    """The entries of archive_config that are the original's bytes as they are."""
+    """The entries of archive_config that copy the original's bytes."""
     return tuple(archival.entry for archival in plan.archival if archival.rendition is None)
 
 
 def encoded_entries(plan: TranscodePlan) -> dict[int, str]:
-    """The entries of archive_config that are encoded, and the name of their rendition."""
+    """The entries of archive_config that are encoded, and the names of their renditions."""
     return {archival.entry: archival.rendition for archival in plan.archival if archival.rendition is not None}
 
 
@@ -62,7 +62,7 @@ def finish_archival(video: Source, audio: Source | None, path: Path) -> int:
 
 
 def _moved(packets: Iterator[Packet[Stream]], stream: Stream) -> Iterator[Packet[Stream]]:
-    """The packets, without the empty one at the end, as those of another stream."""
+    """The packets without the empty last one, assigned to another stream."""
     for packet in packets:
         if packet.dts is not None:
             packet.stream = stream

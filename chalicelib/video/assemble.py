@@ -1,7 +1,7 @@
-"""Joining the pieces of a rendition, by copying bytes only.
+"""Join the pieces of a rendition, by copying bytes only.
 
-Pieces are already numbered and timed for their place (see `video.encode`), so a rendition is its pieces one after the
-other. Object storage copies large pieces itself (multipart copy); its parts must be 5 MiB or more, so runs of small
+Pieces are already numbered and timed for their place (see `video.encode`), so a rendition is the concatenation of its
+pieces. Object storage copies large pieces itself (multipart copy); its parts must be 5 MiB or more, so runs of small
 pieces are fetched and sent as one part.
 """
 
@@ -41,7 +41,7 @@ class Part(Struct, frozen=True):
 
 
 class Assembly(Struct, frozen=True):
-    """How a rendition is put together, its size in bytes, its segment file (of pictures) and mean bits per second."""
+    """The parts of a rendition, its size in bytes, its segment file (for video) and its mean bits per second."""
 
     rendition: str
     parts: tuple[Part, ...]
@@ -51,10 +51,10 @@ class Assembly(Struct, frozen=True):
 
 
 def assemble(plan: TranscodePlan, results: Iterable[PieceResult]) -> tuple[Assembly, ...]:
-    """How each rendition of the plan is put together from all pieces' results, in any order.
+    """The assembly of each rendition of the plan from all pieces' results, in any order.
 
-    Raises ValueError when a piece is missing or was made with other encoder settings than its neighbours: both are our
-    own errors, not the caller's.
+    Raises ValueError if a piece is missing or was made with other encoder settings than its neighbours: both are
+    internal errors, not the caller's.
     """
     ordered = _ordered(plan, results)
     made = []
@@ -70,7 +70,7 @@ def assemble(plan: TranscodePlan, results: Iterable[PieceResult]) -> tuple[Assem
 
 
 def assemble_sound(plan: TranscodePlan, results: Iterable[PieceResult]) -> Assembly | None:
-    """How the sound is put together; None where there is none. Raises as `assemble`."""
+    """The assembly of the audio; None if there is none. Raises as `assemble`."""
     sounds = [result.sound for result in _ordered(plan, results) if result.sound]
     if plan.sound is None or not any(sound.heard for sound in sounds):
         return None

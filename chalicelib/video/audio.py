@@ -34,31 +34,31 @@ NAME = "audio"
 FRAME = 1024
 BIT_RATE = 128_000
 LONGEST = 3600
-"""Seconds of sound that one piece makes at most: pictures may be years apart. What is left out is a gap in the time."""
+"""Maximum seconds of audio in one piece: pictures may be years apart. Omitted audio is a gap in time."""
 _RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000)
 _USUAL_RATE = 48_000
 _FRAGMENT_SECONDS = 5
 # Frames encoded before those that are kept: as far back as an encoder's decisions reach.
 _RUN_UP = 8
-# Decoders need a little of what comes before, and seeking may land late: seconds to begin earlier.
+# Decoders need a few earlier frames, and seeking may land late: seconds to begin earlier.
 _EARLIER = (1, 5, 30)
-# Timestamps of sound may lag behind those of pictures in the file by so many seconds.
+# Audio timestamps may lag behind those of pictures in the file by this many seconds.
 _INTERLEAVED = 10
-# Rounded timestamps are believed together, so many of them; beyond this many seconds there is a gap.
+# Rounded timestamps are averaged in groups of this many; a larger difference in seconds is a gap.
 _AVERAGED = 128
 _ROUNDED = Fraction(5, 1000)
 _GAP = Fraction(1, 10)
 
 
 class Sound(Struct, frozen=True):
-    """What one piece made of the sound, and whether there was anything in it but silence that we put in."""
+    """The audio of one piece, and whether it holds anything but inserted silence."""
 
     output: Output
     heard: bool
 
 
 def rate_of(track: AudioInfo) -> int:
-    """Samples per second that a track's sound gets: its own where AAC has it."""
+    """The output samples per second of a track: its own rate if AAC supports it."""
     return track.sample_rate if track.sample_rate in _RATES else _USUAL_RATE
 
 
@@ -101,14 +101,14 @@ def encode_sound(file: SourceFile, track: AudioInfo, piece: Piece, table: FrameT
 
 
 def _frame_at(table: FrameTable, number: int, rate: int) -> int:
-    """The number of the frame of sound that is on at the time of a picture; behind the last, that all are over by."""
+    """The number of the audio frame at the time of a picture; after the last picture, the end of the last frame."""
     if number >= table.count:
         return -int(-table.duration * rate // FRAME)
     return round(table.time_of(number) * rate / FRAME)
 
 
 class _Line:
-    """The encoder with samples in a row before it: gaps are filled, what comes twice is left out."""
+    """The encoder with the samples that wait for it: gaps are filled, duplicates are dropped."""
 
     def __init__(self, container: OutputContainer, rate: int, first: int, stop: int | None) -> None:
         self._container = container
@@ -121,11 +121,11 @@ class _Line:
 
     @property
     def samples(self) -> int:
-        """How many samples since the first picture there are, those before the piece included."""
+        """The number of samples since the first picture, including those before the piece."""
         return self._fed * FRAME + len(self._waiting[0])
 
     def put(self, at: int, left: array[float], right: array[float], limit: int) -> None:
-        """Add samples that belong at sample `at`, as far as they come before `limit`."""
+        """Add samples at position `at`, up to `limit`."""
         self._fill(min(at, limit))
         begin, end = self.samples - at, limit - at
         for waiting, new in zip(self._waiting, (left, right), strict=True):
@@ -202,7 +202,7 @@ def _frames(
 def _packets(
     container: InputContainer, track: AudioInfo, since: Fraction | None, until: Fraction
 ) -> Iterator[Packet[Stream]]:
-    """The track's packets from about one time of the file to another; those that cannot be read end it."""
+    """The track's packets between two approximate times of the file; an unreadable packet ends them."""
     import av  # noqa: PLC0415 - see video.opening
     from av.stream import Discard  # noqa: PLC0415
 
@@ -231,7 +231,7 @@ def _decoded(packets: Iterator[Packet[Stream]]) -> Iterator[AudioFrame]:
     import av  # noqa: PLC0415 - see video.opening
 
     for packet in packets:
-        # What a damaged packet held is a gap, which is filled with silence.
+        # A damaged packet leaves a gap, which is filled with silence.
         with contextlib.suppress(av.FFmpegError):
             for frame in packet.decode():
                 if isinstance(frame, av.AudioFrame) and frame.pts is not None and frame.time_base is not None:
@@ -297,7 +297,7 @@ def _beginning(frames: Sequence[AudioFrame]) -> Fraction:
 
 
 def _through(graph: Graph, frame: AudioFrame | None) -> Iterator[tuple[array[float], array[float]]]:
-    """What comes out of a filter when a frame, None for the end, is put in: the samples left and right."""
+    """The left and right samples that a filter returns for a frame; None as the frame flushes it."""
     import av  # noqa: PLC0415 - see video.opening
 
     graph.push(frame)

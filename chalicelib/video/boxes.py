@@ -84,7 +84,7 @@ def find(data: bytes | bytearray, *path: str) -> Box | None:
 
 
 def need(data: bytes | bytearray, *path: str) -> Box:
-    """Like `find`, raising BadInput when there is no such box."""
+    """Like `find`, but raises BadInput if the box does not exist."""
     box = find(data, *path)
     if box is None:
         message = f"The MP4 file lacks its {'/'.join(path)} box."
@@ -111,21 +111,21 @@ def timescale(init: bytes) -> int:
 
 
 def default_duration(init: bytes) -> int:
-    """Units that a sample lasts when its fragment does not say (`trex`); 0 if nothing does."""
+    """The duration of a sample, in units, if its fragment does not give it (`trex`); 0 if absent."""
     trex = find(init, "moov", "mvex", "trex")
     return _integer(init, trex.body + 12) if trex else 0
 
 
 def default_size(init: bytes) -> int:
-    """Bytes of a sample whose fragment does not say (`trex`); 0 if nothing does."""
+    """The size of a sample in bytes, if its fragment does not give it (`trex`); 0 if absent."""
     trex = find(init, "moov", "mvex", "trex")
     return _integer(init, trex.body + 16) if trex else 0
 
 
 def sample_sizes(moof: bytes, default: int = 0) -> tuple[int, list[int]] | None:
-    """Where the samples of a fragment begin, counted from its `moof`, and the size of each.
+    """The offset of a fragment's samples, counted from its `moof`, and the size of each sample.
 
-    None where they are not one run of one track, or are not shown in the order in which they are decoded.
+    None if they are not one run of one track, or if presentation order differs from decoding order.
     """
     outer = need(moof, "moof")
     trafs = [box for box in children(moof, outer.body, outer.end) if box.name == "traf"]
@@ -198,10 +198,10 @@ def renumber(moof: bytes, sequence: int, time: int) -> bytes:
 
 
 def with_duration(init: bytes, units: int) -> bytes:
-    """The `ftyp` and `moov` boxes with the whole length told in a `mehd` box, in the movie's timescale x `units`.
+    """The `ftyp` and `moov` boxes with the total duration in a `mehd` box, in the movie's timescale x `units`.
 
-    Without it a player of a fragmented file does not know how long it is before it has seen all of it. `units` counts
-    the track's timescale and is converted.
+    Without it, a player learns the duration of a fragmented file only after reading all of it. `units` counts the
+    track's timescale and is converted.
     """
     mvhd = need(init, "moov", "mvhd")
     movie_scale = _integer(init, mvhd.body + (20 if _integer(init, mvhd.body, 1) else 12))

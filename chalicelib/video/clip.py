@@ -1,4 +1,4 @@
-"""Parts of a video as one playable MP4, for several ranges of frames."""
+"""Cut several ranges of frames out of a video into one playable MP4."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LARGEST_READ = 16 * 1024 * 1024
 
 
 class Clip(Struct, frozen=True):
-    """What a clip holds: for every continuous part its first and last frame of the video; and its size in bytes."""
+    """The content of a clip: the first and last frame of every continuous part, and its size in bytes."""
 
     segment_start_frames: tuple[int, ...]
     segment_end_frames: tuple[int, ...]
@@ -50,7 +50,7 @@ def parse_ranges(texts: Sequence[str], num_frames: int) -> tuple[Range, ...]:
 
 
 def copied_size(segment_info: Any, ranges: Sequence[Range]) -> int:
-    """About how many bytes `copy_clip` reads and writes."""
+    """The approximate number of bytes that `copy_clip` reads and writes."""
     info = segments.parse_segment_info(segment_info)
     return segments.header_size(info) + sum(span.stop - span.start for span in _spans(info, ranges))
 
@@ -74,7 +74,7 @@ def copy_clip(source: Source, segment_info: Any, ranges: Sequence[Range], out: B
     if len(header) < segments.header_size(info):
         raise BadInput("The video ends inside its header.")
     default = boxes.default_duration(header)
-    # Its length does not depend on the duration, which is known at the end.
+    # Its length does not depend on the duration, which is known only at the end.
     size = out.write(boxes.with_duration(header, 0))
     time, sequence = 0, 1
     for group in _groups(chosen):
@@ -123,7 +123,7 @@ def encode_clip(source: Source, segment_info: Any, ranges: Sequence[Range], fps:
 
 
 def _spans(info: SegmentInfo, ranges: Sequence[Range]) -> Iterator[Span]:
-    """The fragments of all ranges in order, one that follows itself only once."""
+    """The fragments of all ranges in order, without consecutive repetitions."""
     before: Span | None = None
     for first, last in ranges:
         for span in segments.spans_of(info, first, last):
@@ -137,7 +137,7 @@ def _part(data: memoryview, offset: int, count: int) -> bytes:
 
 
 def _groups(spans: Iterable[Span]) -> list[list[Span]]:
-    """Spans that follow each other in the file together, in groups of at most `LARGEST_READ` bytes."""
+    """Groups of spans that are adjacent in the file, of at most `LARGEST_READ` bytes."""
     groups: list[list[Span]] = []
     for span in spans:
         last = groups[-1] if groups else None

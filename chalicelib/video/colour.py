@@ -1,7 +1,7 @@
-"""What colours mean: tags for sources that have none, and the way from HDR and wide gamuts to what screens show.
+"""Colour tags for sources without them, and the mapping from HDR and wide gamuts to BT.709.
 
-Everything made for people to look at is BT.709 or BT.601 and says so. HDR10 (PQ) and HLG are mapped in tone and gamut:
-reference white, 203 cd/m², becomes nearly white, darker tones keep their brightness, and highlights are compressed.
+All output for display is BT.709 or BT.601 and tagged so. HDR10 (PQ) and HLG are mapped in tone and gamut: reference
+white, 203 cd/m², becomes nearly white, darker tones keep their brightness, and highlights are compressed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BT601: Tags = (6, 6, 6)
 _HD_LINES = 720
 _PQ, _HLG, _BT2020 = 16, 18, 9
 _FILLED: dict[int, Tags] = {1: BT709, 5: (5, 6, 5), 6: BT601, 7: (7, 7, 7), 9: (9, 14, 9)}
-"""What goes with a matrix or with primaries that stand alone."""
+"""The default tags for a matrix, or for primaries without other tags."""
 _SIDE = 33
 _REFERENCE_WHITE, _HLG_PEAK = 203.0, 1000.0
 _KNEE = 0.8
@@ -67,7 +67,7 @@ def is_rgb(video: VideoInfo) -> bool:
 
 
 def tag(picture: VideoFrame, height: int | None = None) -> None:
-    """Give a picture without a matrix the one that it has by the height of its source."""
+    """Tag a picture that has no matrix with the default for the height of its source."""
     if picture.colorspace == UNSPECIFIED and not picture.format.is_rgb:
         picture.colorspace = source_tags((UNSPECIFIED,) * 3, height or picture.height)[2]
 

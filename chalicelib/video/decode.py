@@ -1,9 +1,9 @@
-"""Decoding by frame number: the one place where a frame of a source gets its number.
+"""Decode by frame number: the only place where a frame of a source gets its number.
 
-A frame is recognised by its presentation timestamp in the frame table, so it does not matter where a seek landed,
-which leading pictures of an open group were dropped, or what a decoder skipped. Sources without usable timestamps
-(AVI with B-frames, for one) are counted from a keyframe instead. A frame that the decoder could not make is shown as
-its neighbour, as a player would: the number of frames is the table's, always.
+A frame is recognised by its presentation timestamp in the frame table, whatever the position of a seek, leading
+pictures of an open group that were dropped, or frames that a decoder skipped. Sources without usable timestamps (for
+example AVI with B-frames) are counted from a keyframe instead. A frame that cannot be decoded is replaced by its
+neighbour, as in a player: the number of frames always equals the table's.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def frames_of(
 
 
 def _earlier_start(table: FrameTable, key: Keyframe) -> Keyframe:
-    """Where to start where decoding from a keyframe does not give its frame."""
+    """An earlier place to start, if decoding from a keyframe does not give its frame."""
     if key.frame <= _FRAMES_BACK:
         return START
     keys = table.keyframes()
@@ -81,7 +81,7 @@ def _earlier_start(table: FrameTable, key: Keyframe) -> Keyframe:
 
 
 def _is_inside(key: Keyframe) -> bool:
-    """Whether a keyframe has to be sought, unlike the start of the file."""
+    """Whether a keyframe requires a seek, unlike the start of the file."""
     return key.stamp is not None or key.position is not None
 
 
@@ -90,7 +90,8 @@ def _searched(
 ) -> Iterator[tuple[int, VideoFrame]]:
     """`frames_of` from one keyframe, which may take several seeks to find.
 
-    Raises IncompleteStartError, before yielding anything, where frame `needed` or one before it does not come of it.
+    Raises IncompleteStartError, before yielding anything, if decoding from it does not give frame `needed` or an
+    earlier one.
     """
     for seconds in EARLIER:
         try:
@@ -121,9 +122,9 @@ def _decoded(
 
 
 def without_losses(attempt: Callable[[int], Iterator[T]]) -> Iterator[T]:
-    """What `attempt` yields with several threads; from the first damaged packet on, what it yields with one.
+    """The output of `attempt` with several threads; from the first damaged packet on, its output with one thread.
 
-    Threads give up the good frames before a damaged packet that they still hold.
+    With threads, the decoder drops the good frames before a damaged packet that it still holds.
     """
     done = 0
     try:
@@ -148,7 +149,7 @@ def packets_from(
     target = key.position if by_position else key.stamp
     sooner = 0 if by_position else int(earlier / Fraction(*table.base))
     container.seek((target or 0) - sooner, stream=stream, unsupported_byte_offset=by_position)
-    # The index of MP4 knows keyframes that the parsers of a fresh decoder do not take for such.
+    # The index of MP4 lists keyframes that the parser of a new decoder does not recognise.
     indexed = container.format.name.startswith("mov")
     found = False
     for packet in container.demux(stream):
@@ -223,15 +224,15 @@ def _checked(numbered: Iterator[tuple[int, VideoFrame]], needed: int | None) -> 
 def _without_gaps(
     numbered: Iterator[tuple[int, VideoFrame]], first: int, count: int
 ) -> Iterator[tuple[int, VideoFrame]]:
-    """Exactly the frames asked for, a missing one replaced by the one before it (or, at the start, behind it).
+    """Exactly the requested frames, a missing one replaced by the previous one (or, at the start, by the next).
 
-    Raises KeyframeMissedError when there is none at all.
+    Raises KeyframeMissedError if there are no frames.
     """
     expected, end = first, first + count
     shown: VideoFrame | None = None
     for number, picture in numbered:
         if number < expected:
-            # Nothing older than a whole piece is shown: it would be a picture from elsewhere.
+            # Show nothing older than a whole piece: it would be an unrelated picture.
             continue
         while expected < min(number, end):
             yield expected, shown or picture

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST_SECONDS = 15.0
-"""Of processor time that one request may take, as estimated."""
+"""Maximum estimated processor time of one request, in seconds."""
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "AVIF", "TIFF", "BMP")
 # Nanoseconds a pixel on a processor of AWS Lambda, rounded up.
 _DECODING, _CONVERTING = 4, 5
@@ -29,7 +29,7 @@ _ENCODING = {"png": 20, "jpg": 10, "gif": 120, "mp4": 30}
 
 
 class Part(Struct, frozen=True):
-    """One picture: its place in the order of all, the frame, and the part of the frame; all of it where None."""
+    """One picture: its position in the output, the frame, and the part of the frame; None for the whole frame."""
 
     index: int
     frame: int
@@ -37,7 +37,7 @@ class Part(Struct, frozen=True):
 
 
 class View(Struct, frozen=True):
-    """The pictures of one source of `size` (width, height): of a video what to read for them, None for an image."""
+    """The pictures of one source of `size` (width, height): for a video the bytes to read, None for an image."""
 
     size: tuple[int, int]
     parts: tuple[Part, ...]
@@ -56,7 +56,7 @@ class Drawing(Struct, frozen=True):
 
 
 def cost(drawing: Drawing) -> float:
-    """Seconds of one processor that a drawing takes, estimated."""
+    """The estimated processor seconds of a drawing."""
     decoded = shown = made = 0.0
     for view in drawing.views:
         area = float(view.size[0] * view.size[1])
@@ -73,7 +73,7 @@ def cost(drawing: Drawing) -> float:
 
 
 def check_cost(drawing: Drawing, what: str) -> None:
-    """Raise BadInput, beginning with `what` was asked for, where a drawing takes too long."""
+    """Raise BadInput, with `what` as the subject, if a drawing takes too long."""
     seconds = cost(drawing)
     if seconds > MOST_SECONDS:
         message = (

@@ -1,9 +1,9 @@
-"""Encoding one piece: decode once, encode every rendition.
+"""Encode one piece: decode once, encode every rendition.
 
 Each rendition's piece is a run of MP4 fragments (`video.fragments`), one per keyframe, so that the whole is the plain
-concatenation of the pieces. That needs every piece to have the same header, which fixed encoder settings give.
+concatenation of the pieces. That requires the same header in every piece, which fixed encoder settings give.
 
-Renditions have no B-frames. Their packets' decoding and presentation times are then the same, so that frame n is at
+Renditions have no B-frames. Decoding and presentation times of their packets are therefore equal, and frame n is at
 n / fps for every player, demuxer and byte-range reader, without edit lists or negative offsets that some ignore.
 """
 
@@ -46,7 +46,7 @@ _LIMITED_RANGE = 1
 
 
 class PieceResult(Struct, frozen=True):
-    """What encoding a piece made; small enough for a queue message or an item."""
+    """The result of encoding a piece; small enough for a queue message or an item."""
 
     index: int
     frame_count: int
@@ -169,7 +169,7 @@ class _Encoder:
         self._waiting.append(self._lane.submit(self._mux, scaled))
 
     def finish(self) -> Output:
-        """Flush the encoder and tell what was made."""
+        """Flush the encoder and return its output."""
         self.wait(0)
         self._mux(None)
         self._container.close()

@@ -33,12 +33,12 @@ from chalicelib.video.source import Source
 
 FRAME = struct.Struct(">BQ")
 TASK, DATA = 1, 2
-"""What the parent sends: the task, and bytes of a source."""
+"""Frames from the parent: the task, and bytes of a source."""
 READ, DONE, REFUSED, OUT_OF_MEMORY, BROKEN = 11, 12, 13, 14, 15
-"""What the child sends: a wish to read from a source, its result, an error of the caller's, of memory, of our own."""
+"""Frames from the child: a read request, the result, or an error: the caller's, out of memory, or internal."""
 RANGE = struct.Struct(">BQQ")
 LARGEST_READ = 16 * 1024 * 1024
-"""Bytes that a child may ask for at once."""
+"""Maximum bytes of one read request of a child."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -78,7 +78,7 @@ class RemoteSource:
             send(self._connection, READ, RANGE.pack(self._number, offset, length))
             return receive(self._connection)[1]
         except (EOFError, OSError):
-            # The parent could not read the source, or has gone; it needs no answer.
+            # The parent could not read the source, or has exited; it needs no answer.
             os._exit(0)
 
 
@@ -90,7 +90,7 @@ def send(connection: socket.socket, kind: int, body: bytes) -> None:
 
 
 def receive(connection: socket.socket) -> tuple[int, bytes]:
-    """Read one frame. Raises EOFError where the other side has gone."""
+    """Read one frame. Raises EOFError if the peer has closed the connection."""
     kind, length = FRAME.unpack(_exactly(connection, FRAME.size))
     return kind, _exactly(connection, length)
 
@@ -107,7 +107,7 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 
 
 def serve(control: socket.socket) -> None:
-    """Fork a child for each task until the parent has gone."""
+    """Fork a child for each task until the parent exits."""
     woken, waker = socket.socketpair()
     woken.setblocking(False)
     waker.setblocking(False)
@@ -151,7 +151,7 @@ def _reap(children: dict[int, int]) -> None:
 
 
 def _work(connection: socket.socket) -> NoReturn:
-    """Do the task of this child and end it. Nothing is torn down: memory may be damaged."""
+    """Run the task of this child and exit without cleanup, because memory may be damaged."""
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -161,7 +161,7 @@ def _work(connection: socket.socket) -> NoReturn:
             _limit(task)
             _run(connection, task)
     except (EOFError, OSError):
-        # The parent has gone or has lost interest.
+        # The parent has exited or no longer waits.
         pass
     finally:
         os._exit(0)
@@ -188,7 +188,7 @@ def _limit(task: Task) -> None:
 
 
 def _run(connection: socket.socket, task: Task) -> None:
-    """Call the function and send what came of it."""
+    """Call the function and send its result or error."""
     sources: list[Source] = [RemoteSource(connection, number, size) for number, size in enumerate(task.sources)]
     try:
         function = getattr(importlib.import_module(task.module), task.function)
@@ -205,7 +205,7 @@ def _run(connection: socket.socket, task: Task) -> None:
 
 
 def _is_of_memory(error: BaseException | None) -> bool:
-    """Whether the error, or one that led to it, is that there is no memory."""
+    """Whether the error, or one of its causes, is out of memory."""
     while error is not None:
         if isinstance(error, MemoryError):
             return True

@@ -16,10 +16,10 @@ from chalicelib.video.segments import Fragment
 
 
 class Output(Struct, frozen=True):
-    """What one piece made of one rendition, or of the sound.
+    """The output of one piece for one rendition, or for the audio.
 
-    `file` is its name in the folder given; `header` the sizes of `ftyp` and `moov` (which only piece 0's file holds)
-    and `header_digest` what they contain; `size` the file's bytes.
+    `file` is its name in the given folder; `header` the sizes of `ftyp` and `moov` (which only piece 0's file holds)
+    and `header_digest` the digest of their content; `size` the file's bytes.
     """
 
     rendition: str
@@ -31,14 +31,14 @@ class Output(Struct, frozen=True):
 
     @property
     def samples(self) -> int:
-        """How many frames of pictures or of sound it holds."""
+        """The number of its video or audio frames."""
         return sum(fragment.samples for fragment in self.fragments)
 
 
 class Place(Struct, frozen=True):
-    """Where a piece's run lies: whether it is the first, its first fragment's number (from 1) and sample (from 0).
+    """The position of a piece's run: whether it is first, its first fragment (from 1) and sample (from 0).
 
-    `ticks` is how long each sample lasts and `whole` how long all pieces last together, in units of the track's clock.
+    `ticks` is the duration of each sample and `whole` the total duration of all pieces, in units of the track's clock.
     """
 
     is_first: bool
@@ -85,7 +85,7 @@ class FragmentFile:
         self._file.close()
 
     def output(self) -> Output:
-        """What was made, once the muxer is closed."""
+        """The output, once the muxer is closed."""
         return Output(self._rendition, self._path.name, self._size, self._header, self._digest, tuple(self._fragments))
 
     def _take(self, name: str, content: bytes) -> None:

@@ -29,10 +29,10 @@ def decode_frames(
     frames: Sequence[int],
     each: Callable[[Image], Image] | None = None,
 ) -> list[Image]:
-    """The pictures of `frames` (any order, repeats allowed), fetching only the header and the fragments they lie in.
+    """The pictures of `frames` (any order, repeats allowed), fetching only the header and the fragments that hold them.
 
-    `each` is applied to every picture as soon as it is decoded, so that of many frames only what is wanted stays in
-    memory. Raises BadInput for frames that do not exist and files that are not what their segment file says.
+    `each` is applied to every picture as soon as it is decoded, so that only its results stay in memory. Raises
+    BadInput for frames that do not exist and for files that do not match their segment file.
     """
     selection = segments.select(segments.parse_segment_info(segment_info), frames)
     found = {number: each(image) if each else image for number, image in images(rendition_source, selection)}
@@ -76,7 +76,7 @@ def _pictures(header: bytes, data: bytes, span: Span, last_frame: int) -> Iterat
 
 
 def _decoded(header: bytes, data: bytes, count: int) -> Iterator[VideoFrame]:
-    """The first pictures of a fragment: without a demuxer where it is plain, else with FFmpeg's."""
+    """The first pictures of a fragment: without a demuxer if it is plain, else with FFmpeg's."""
     track = samples.track_of(header)
     found = samples.packets(track, data) if track else None
     done = 0
@@ -115,7 +115,7 @@ def decode_original(
 
 
 def _keep(found: dict[int, Image], number: int, picture: VideoFrame, video: VideoInfo, frames: Sequence[int]) -> None:
-    """Remember a picture if it is one of those asked for."""
+    """Keep a picture if it was requested."""
     if number in frames:
         found[number] = to_image(picture, (video.width, video.height))
 

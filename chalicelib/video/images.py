@@ -73,7 +73,7 @@ def import_image(data: bytes) -> ImportedImage:
     if len(data) > MAX_BYTES:
         message = f"The image has {len(data)} bytes; at most {MAX_BYTES} are allowed."
         raise TooLarge(message)
-    # Where images are imported there is this decoder; other functions read none of them and go without.
+    # This decoder is installed only where images are imported; other functions do not need it.
     from pi_heif import register_heif_opener  # noqa: PLC0415
 
     register_heif_opener(thumbnails=False)
@@ -103,7 +103,7 @@ def import_image(data: bytes) -> ImportedImage:
 
 
 def _check_size(picture: Picture) -> None:
-    """Raise TooLarge from what the file's header says."""
+    """Raise TooLarge by the size in the file's header."""
     if max(picture.size) > LARGEST_SIDE or picture.width * picture.height > MAX_IMAGE_PIXELS:
         message = (
             f"The image is {picture.width} x {picture.height} pixels; "
@@ -113,7 +113,7 @@ def _check_size(picture: Picture) -> None:
 
 
 def _png(picture: Picture) -> bytes:
-    """The picture as PNG, its colours converted only where PNG has no such kind; then its profile no longer holds."""
+    """The picture as PNG; colours are converted only if PNG does not support them, and then the profile is dropped."""
     out = io.BytesIO()
     if picture.mode in _PNG_MODES:
         picture.save(out, "PNG", compress_level=3)
@@ -137,7 +137,7 @@ def to_rgb(picture: Picture) -> Picture:
 
 
 def _in_srgb(picture: Picture) -> Picture:
-    """The picture in RGB, with its transparency if it has any, by its own profile where it has one."""
+    """The picture in RGB, with its transparency if any, converted by its own profile if it has one."""
     profile = picture.info.get("icc_profile")
     if picture.mode in ("CMYK", "LAB") and profile:
         try:

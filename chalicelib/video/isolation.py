@@ -1,9 +1,9 @@
-"""Running functions on untrusted media in a child process with limits of time, processor, memory and file size.
+"""Run functions on untrusted media in a child process with limits of time, processor, memory and file size.
 
 Decoders are written in C for speed, and a file may crash them: a 7.1 PCM track in a .mov corrupts the heap in FFmpeg's
-demuxer. So whatever parses bytes that a caller can choose runs in a child that is forked for this one task by a server
-process (`video.fork_server`), which costs a few milliseconds. The child has no credentials; the bytes of a source are
-read here and sent to it. A child that dies, hangs or grows too large becomes BadInput with a sentence.
+demuxer. Code that parses bytes from callers therefore runs in a child that a server process (`video.fork_server`)
+forks for one task, which costs a few milliseconds. The child has no credentials; the parent reads the bytes of a source
+and sends them. A child that crashes, hangs or grows too large becomes a BadInput with a readable message.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _WORDS = {
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """What a child may use: wall-clock seconds (processor time follows), bytes of memory and of one written file."""
+    """Limits of a child: wall-clock seconds (processor time follows), bytes of memory and of one written file."""
 
     seconds: float = 840.0
     memory: int = 3 * GIGABYTE
@@ -53,9 +53,9 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 TRANSCODING = Limits()
-"""For work of queue functions, which end after 15 minutes."""
+"""For queue functions, which end after 15 minutes."""
 ANSWERING = Limits(seconds=25.0, memory=2 * GIGABYTE)
-"""For work within a request, which ends after 29 seconds."""
+"""For requests, which end after 29 seconds."""
 
 
 def run(function: Callable[..., T], source: Source, *arguments: Any, limits: Limits = TRANSCODING) -> T:
@@ -98,13 +98,13 @@ def run_all(function: Callable[..., T], sources: Sequence[Source], *arguments: A
 
 
 def _serve(connection: socket.socket, sources: Sequence[Source]) -> tuple[int, bytes]:
-    """Read for the child until it says what came of the task."""
+    """Answer the child's read requests until it sends the result."""
     while True:
         kind, body = fork_server.receive(connection)
         if kind != fork_server.READ:
             return kind, body
         number, offset, length = RANGE.unpack(body)
-        # Where this raises, the connection is closed, which ends the child.
+        # If this raises, the connection is closed, which ends the child.
         fork_server.send(connection, fork_server.DATA, sources[number].read(offset, min(length, LARGEST_READ)))
 
 
@@ -120,7 +120,7 @@ def _failure(kind: int | None, body: bytes) -> Exception:
 
 
 def _death(report: int) -> LimnError:
-    """Why a child ended without a result."""
+    """The reason why a child ended without a result."""
     number = os.read(report, 1) if report >= 0 else b""
     if not number:
         return Unavailable("The process that works on media was stopped.")
@@ -136,13 +136,13 @@ def _decoder(function: Callable[..., Any]) -> msgspec.msgpack.Decoder[Any]:
 
 
 def _memory_here() -> int:
-    """What a child may take of a Lambda function's memory."""
+    """The part of a Lambda function's memory that a child may use."""
     megabytes = int(os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE") or 1 << 20)
     return max(GIGABYTE, (megabytes - 512) * 1024 * 1024)
 
 
 class _Server:
-    """The process that forks; started when it is first needed, and anew where it has gone."""
+    """The server process; started on first use, and again after it exits."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -151,7 +151,7 @@ class _Server:
         self._control: socket.socket | None = None
 
     def start_child(self) -> tuple[socket.socket, int]:
-        """A connection to a new child, and a pipe that says how it ended."""
+        """A connection to a new child, and a pipe that reports how it ended."""
         for attempt in (1, 2):
             ours, theirs = socket.socketpair()
             report, told = os.pipe()

@@ -60,7 +60,7 @@ OPTIONS = DECODING | {
 
 @contextlib.contextmanager
 def refusing(what: str, file: SourceFile | None = None) -> Iterator[None]:
-    """Turn FFmpeg's errors inside into BadInput starting with `what`; what the source itself raised comes through."""
+    """Turn FFmpeg's errors into BadInput starting with `what`; errors of the source itself pass through."""
     import av  # noqa: PLC0415 - 60 ms that a cold start need not spend
 
     try:
@@ -74,16 +74,16 @@ def refusing(what: str, file: SourceFile | None = None) -> Iterator[None]:
 
 
 def _open_nothing(url: str, _flags: int, _options: dict[str, str]) -> NoReturn:
-    """Refuse every file that a container wants opened beside itself."""
+    """Refuse every other file that a container refers to."""
     message = f"The file refers to another one ({url[:80]}), which is not followed."
     raise BadInput(message)
 
 
 @contextlib.contextmanager
 def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, SourceFile]]:
-    """The demuxer of a source and the file below it; BadInput when it is not a video or audio file, or a damaged one.
+    """The demuxer of a source and its file. BadInput if it is damaged, or not a video or audio file.
 
-    A `SourceFile` may be given again to keep what it has cached.
+    Pass a `SourceFile` again to keep its cache.
     """
     import av  # noqa: PLC0415 - 60 ms that a cold start need not spend
 
@@ -107,9 +107,9 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
 
 
 def video_stream(container: InputContainer) -> VideoStream:
-    """The video stream marked as default, else the first, cover pictures left out; other streams are not read.
+    """The video stream marked as default, else the first, without cover pictures; other streams are not read.
 
-    Raises BadInput when there is none or no decoder for it.
+    Raises BadInput if there is no video stream, or no decoder for it.
     """
     from av.stream import Discard, Disposition  # noqa: PLC0415 - see `opened`
 

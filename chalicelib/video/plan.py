@@ -1,7 +1,6 @@
-"""From what a source is to what must be made of it: probe → renditions → pieces.
+"""From a source to its outputs: probe → renditions → pieces.
 
-Everything here is pure arithmetic on Structs that travel as JSON in queue messages and objects. The rules of which
-renditions a video gets are in the behaviour specification, section 6.3.
+Everything here is pure arithmetic on Structs that travel as JSON in queue messages and objects.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ MAX_PIXELS = 67_108_864
 # Players seek to keyframes: one every 25 frames, each starting a fragment.
 GOP = 25
 DEFAULT_HEIGHTS = (144, 360, 480, 720, 1080)
-# What one piece may cost to encode: 30 s of 4K at 30 frames a second.
+# Maximum cost of one piece: 30 s of 4K at 30 frames a second.
 MAX_PIECE_PIXELS = 30 * 30 * 3840 * 2160
 LONG_WORK = 300_000_000
-"""Pixels of renditions beside the smallest, some seconds of encoding, from which on the smallest is made first."""
+"""Pixels of the other renditions, some seconds of encoding, from which the smallest is made first."""
 # Bump when the same plan would give different bytes, so that finished pieces of an older release are not reused.
 ENCODER_VERSION = 3
 
@@ -38,7 +37,7 @@ _WORD_PRESETS = ("ultrafast", "superfast", "veryfast", "faster", "fast", "medium
 _LARGEST_AV1_PRESET = 13
 _LARGEST_CRF = {"h264": 51, "hevc": 51, "av1": 63}
 _TUNES = ("film", "animation", "grain", "stillimage", "fastdecode", "zerolatency", "psnr", "ssim")
-# x265 knows only some of x264's tunes.
+# x265 supports only some of x264's tunes.
 _HEVC_TUNES = ("animation", "grain", "fastdecode", "zerolatency", "psnr", "ssim")
 PIXEL_FORMATS = (
     "yuv420p",
@@ -116,7 +115,7 @@ class Rendition(Struct, frozen=True):
 
 
 class Archival(Struct, frozen=True):
-    """What entry number `entry` of archive_config asks for: the original as it is, or the rendition of that name."""
+    """Entry number `entry` of archive_config: the original as it is, or the rendition of that name."""
 
     entry: int
     rendition: str | None = None
@@ -136,10 +135,10 @@ class Piece(Struct, frozen=True):
 
 
 class TranscodePlan(Struct, frozen=True):
-    """All that a transcode will do; `digest` is equal for equal plans, for output keys that redelivery finds again.
+    """The plan of a transcode; `digest` is equal for equal plans, so that a redelivery finds the same output keys.
 
-    `sound` is the track to be made, None where there is none or it is not wanted. `groups` names the renditions that
-    are made and shown together, the first one with the sound; without it there is one group.
+    `sound` is the audio track to encode, None if there is none or it is not wanted. `groups` names the renditions that
+    are made and published together, the first one with the audio; without it there is one group.
     """
 
     probe: Probe
@@ -151,7 +150,7 @@ class TranscodePlan(Struct, frozen=True):
     groups: tuple[tuple[str, ...], ...] = ()
 
     def of_group(self, group: int) -> TranscodePlan:
-        """What is made for one group."""
+        """The part of the plan for one group."""
         if not self.groups:
             return self
         renditions = tuple(rendition for rendition in self.renditions if rendition.name in self.groups[group])
@@ -176,7 +175,7 @@ class TranscodePlan(Struct, frozen=True):
 
 
 def check_size(width: int, height: int) -> None:
-    """Raise BadInput for a picture that nobody could have meant or that would not fit a function's memory."""
+    """Raise BadInput for a picture of implausible size, or one that does not fit a function's memory."""
     if width < 1 or height < 1:
         message = f"The picture is {width} x {height} pixels, which cannot be shown."
         raise BadInput(message)
@@ -237,7 +236,7 @@ def _groups(renditions: Sequence[Rendition], frames: int) -> tuple[tuple[str, ..
 
 
 def chosen_track(probe: Probe) -> AudioInfo | None:
-    """The track of sound marked as default, else the first one that can be decoded, else None."""
+    """The audio track marked as default, else the first one that can be decoded, else None."""
     return next((track for track in probe.audio if track.default), probe.audio[0] if probe.audio else None)
 
 
@@ -308,7 +307,7 @@ def _asked_height(config: Mapping[str, Any]) -> int:
 
 
 def _archival_rendition(video: VideoInfo, entry: int, encode: Mapping[str, Any]) -> Rendition | None:
-    """The rendition that one archive_config entry asks for; None for the original as it is."""
+    """The rendition for one archive_config entry; None for the original as it is."""
     vcodec = encode.get("vcodec") or "hevc"
     if vcodec == "copy":
         return None
@@ -322,7 +321,7 @@ def _archival_rendition(video: VideoInfo, entry: int, encode: Mapping[str, Any])
 
 
 def _rendition(name: str, video: VideoInfo, height: int, vcodec: Any, config: Mapping[str, Any]) -> Rendition:
-    """One rendition of a height, its width following the picture's shape; raises BadInput where no encoder agrees."""
+    """One rendition of a height, with the picture's aspect ratio. Raises BadInput if no encoder supports it."""
     if vcodec not in _SMALLEST_SIDE:
         message = f"vcodec must be one of {', '.join(_SMALLEST_SIDE)}, not {vcodec!r}."
         raise BadInput(message)

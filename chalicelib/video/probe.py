@@ -1,9 +1,9 @@
-"""Finding out what a file is and when each of its frames is presented.
+"""Probe a file: its streams, and the presentation time of each frame.
 
 The packets' timestamps make the frame table without decoding; for MP4 and MOV not even the payload is fetched, as the
-demuxer needs only its index. What comes out of the decoder is then compared at both ends, where packets and pictures
-differ: leading pictures that cannot be decoded, a truncated tail. Sources whose packets have no usable timestamps are
-decoded once to be counted.
+demuxer needs only its index. The decoder's output is then compared at both ends, where packets and pictures differ:
+leading pictures that cannot be decoded, a truncated tail. Sources whose packets have no usable timestamps are decoded
+once to be counted.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 MAX_SECONDS = 600.0
 _HEAD_FRAMES = 32
-# Decoding this many frames at the end takes a few seconds; a longer last group of pictures is taken on trust.
+# Decoding this many frames at the end takes a few seconds; a longer last group of pictures is not checked.
 _LONGEST_TAIL = 3000
 _MOST_BOXES = 64
-# Pictures that damaged packets among the first may cost.
+# Maximum pictures lost to damaged packets at the start.
 _MOST_DAMAGED = 8
 _STREAMED = frozenset({"mpegts", "mpeg"})
 _BY_DECODING_TIME = frozenset({"mov", "avi", "mpeg"})
@@ -47,7 +47,7 @@ _WIDEST_PIXEL = 16
 
 
 class _Packets(Struct):
-    """What demuxing tells: presentation times of frames to present, and keyframes as (time, stamp, position)."""
+    """The result of demuxing: presentation times of frames, and keyframes as (time, stamp, position)."""
 
     times: array[int]
     keys: list[tuple[int, int, int | None]]
@@ -113,14 +113,14 @@ def _demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, n
 
 
 def _without_payload(container: InputContainer, stream: VideoStream, file: SourceFile) -> None:
-    """Let the demuxer of an MP4 read zeros instead of the payload, which it does not look at."""
+    """Give the demuxer of an MP4 zeros instead of the payload, which it does not read."""
     import av  # noqa: PLC0415 - see video.opening
     from av.container.core import Flags  # noqa: PLC0415
 
     payload = _payload(file)
     if not payload:
         return
-    # Parsers would look for keyframes in the payload; without them the index tells. Seeking lets go of those that
+    # Parsers would look for keyframes in the payload; the index lists them. Seeking resets the parsers that
     # opening the file has started.
     no_parse = cast("int", Flags.no_parse.value)
     container.flags |= no_parse
@@ -133,7 +133,7 @@ def _without_payload(container: InputContainer, stream: VideoStream, file: Sourc
 
 
 def _patiently(packets: Iterator[Packet[VideoStream]], deadline: float) -> Iterator[Packet[VideoStream]]:
-    """Packets until the first that cannot be read; raises BadInput when they are too many or take too long."""
+    """Packets until the first unreadable one. Raises BadInput if they are too many or take too long."""
     import av  # noqa: PLC0415 - see video.opening
 
     try:
@@ -145,12 +145,12 @@ def _patiently(packets: Iterator[Packet[VideoStream]], deadline: float) -> Itera
                 raise BadInput("Looking through the video takes longer than allowed.")
             yield packet
     except av.FFmpegError:
-        # A file that breaks off in the middle has the frames before that.
+        # A truncated file still has the frames before that.
         return
 
 
 def _payload(file: SourceFile) -> list[tuple[int, int]]:
-    """Byte ranges of an MP4's payload; none for fragmented files, whose indexes lie between payloads."""
+    """Byte ranges of an MP4's payload; none for fragmented files, whose indexes are between payloads."""
     ranges: list[tuple[int, int]] = []
 
     def read(offset: int, length: int) -> bytes:
@@ -201,9 +201,9 @@ def _table(
     *,
     by_position: bool,
 ) -> FrameTable | None:
-    """The frame table from timestamps, corrected at both ends by what can be decoded; None if they do not agree.
+    """The frame table from timestamps, corrected at both ends by decoding; None if they do not agree.
 
-    So many pictures of `head` may be `missing` between others.
+    Up to `missing` pictures of `head` may be missing between others.
     """
     shown = [picture.pts for picture in head if picture.pts is not None]
     times = packets.times
@@ -234,7 +234,7 @@ def _keyframes(keys: Iterable[tuple[int, int, int | None]], times: Sequence[int]
 
 
 def _last_shown(file: SourceFile, table: FrameTable, head: Sequence[int]) -> int | None:
-    """The timestamp of the last picture that can be decoded; None where that would take too long to find out."""
+    """The timestamp of the last picture that can be decoded; None if finding it would take too long."""
     if table.count <= len(head):
         return head[-1]
     times = table.times()
@@ -262,7 +262,7 @@ def _last_shown(file: SourceFile, table: FrameTable, head: Sequence[int]) -> int
 def _decoded_table(
     file: SourceFile, base: Fraction, nominal: Fraction | None, name: str, deadline: float
 ) -> FrameTable:
-    """The frame table of a source that has to be decoded to be counted."""
+    """The frame table of a source whose frames can be counted only by decoding."""
     keys: list[tuple[int | None, int | None]] = []
 
     def attempt(threads: int) -> Iterator[VideoFrame]:

@@ -1,7 +1,7 @@
-"""Decoding a fragment from its bytes: no demuxer is opened, and the header is read once for all fragments.
+"""Decode a fragment from its bytes: no demuxer is opened, and the header is read once for all fragments.
 
-FFmpeg's demuxer decodes pictures of its own while it opens a file, which takes longer than a fragment's. What is here
-knows only the plainest fragmented MP4, which every rendition of ours is; for anything else `packets` says None.
+FFmpeg's demuxer decodes pictures of its own while it opens a file, which takes longer than decoding a fragment. This
+module supports only plain fragmented MP4, the format of our renditions; for anything else `packets` returns None.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SAMPLE_ENTRY = 78
 """Bytes of a visual sample entry before the boxes in it."""
 _HEIGHT = 26
-"""Where the sample entry has the height of the picture."""
+"""Offset of the picture's height in the sample entry."""
 _THREADED_HEIGHT = 480
 _CODECS = {
     "avc1": ("h264", "avcC"),
@@ -46,7 +46,7 @@ class Track(Struct, frozen=True):
 
 @lru_cache(maxsize=32)
 def track_of(header: bytes) -> Track | None:
-    """The one track of a file by its `ftyp` and `moov` boxes; None where there are several or it is of another kind."""
+    """The only track of a file, from its `ftyp` and `moov` boxes; None if there are several or it is unsupported."""
     try:
         moov = boxes.need(header, "moov")
         if sum(box.name == "trak" for box in boxes.children(header, moov.body, moov.end)) != 1:
@@ -63,9 +63,9 @@ def track_of(header: bytes) -> Track | None:
 
 
 def packets(track: Track, data: bytes) -> list[bytes] | None:
-    """The samples of one or more movie fragments, in order; None where they are not plain.
+    """The samples of one or more movie fragments, in order; None if the fragments are not plain.
 
-    Plain are fragments of one track whose samples are shown in the order in which they are decoded.
+    Plain fragments hold one track whose presentation order is its decoding order.
     """
     found: list[bytes] = []
     try:

@@ -85,7 +85,7 @@ class SegmentInfo(Struct, frozen=True, dict=True):
 
     @property
     def frames(self) -> int:
-        """How many frames the video has."""
+        """The number of frames of the video."""
         return self.spans[-1].last_frame + 1
 
 
@@ -103,7 +103,7 @@ def segment_info(init_boxes: Sequence[int], fragments: Iterable[Fragment], *, st
 
 
 def parse_segment_info(document: Any) -> SegmentInfo:
-    """A segment file that somebody uploaded, checked: header boxes first, every `moof` followed by its `mdat`."""
+    """An uploaded segment file, checked: header boxes first, every `moof` followed by its `mdat`."""
     try:
         info = document if isinstance(document, SegmentInfo) else convert(document, SegmentInfo, strict=False)
     except Mismatch as error:
@@ -135,17 +135,17 @@ def spans_of(info: SegmentInfo, first_frame: int, last_frame: int) -> list[Span]
 
 
 LARGEST_READ = 8 * 1024 * 1024
-"""Bytes that neighbouring fragments are read together up to; a larger fragment is read alone."""
+"""Maximum bytes of neighbouring fragments that are read together; a larger fragment is read alone."""
 
 
 class Selection(Struct, frozen=True):
-    """What to read for some frames: the header's size, and the spans that hold frames wanted, in file order."""
+    """The reads for some frames: the header's size, and the spans that hold the frames, in file order."""
 
     header: int
     wanted: tuple[tuple[Span, tuple[int, ...]], ...]
 
     def reads(self) -> list[tuple[tuple[Span, tuple[int, ...]], ...]]:
-        """The spans in groups that lie side by side in the file, each to be read at once."""
+        """The spans in groups that are adjacent in the file; each group is one read."""
         groups: list[list[tuple[Span, tuple[int, ...]]]] = []
         for each in self.wanted:
             span = each[0]
@@ -158,12 +158,12 @@ class Selection(Struct, frozen=True):
 
     @property
     def decoded(self) -> int:
-        """How many frames have to be decoded: in each span those up to the last one wanted."""
+        """The number of frames to decode: in each span those up to the last requested one."""
         return sum(max(frames) - span.first_frame + 1 for span, frames in self.wanted)
 
 
 def select(info: SegmentInfo, frames: Iterable[int]) -> Selection:
-    """What to read for frames in any order, repeats allowed; BadInput if there is no such frame."""
+    """The reads for frames in any order, repeats allowed; BadInput if a frame does not exist."""
     every = info.spans
     end = every[-1].last_frame
     found: dict[int, set[int]] = {}

@@ -1,8 +1,8 @@
-"""Where the bytes of a medium come from, and how FFmpeg reads them.
+"""Sources of bytes, and their file interface for FFmpeg.
 
-A `Source` is anything with a size that can be read at an offset: bytes, a file, an object behind HTTP ranges.
-`SourceFile` turns it into the seekable file that PyAV wants, in blocks, so that probing or decoding a piece of a
-large object fetches only what it needs.
+A `Source` has a size and can be read at any offset: bytes, a file, an object behind HTTP ranges. `SourceFile` turns it
+into the seekable file that PyAV needs, in blocks, so that probing or decoding a piece of a large object fetches only
+the required blocks.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ class FileSource:
 
 
 class SourceFile:
-    """A source as a seekable, read-only binary file that counts what it fetches.
+    """A source as a seekable, read-only binary file that counts its fetches.
 
     `bytes_read` and `requests` count fetches from the source. `hollow` holds half-open byte ranges that are answered
     with zeros without fetching them: a demuxer that has its index needs the packets' headers, not their payload.
-    `error` is what the source raised; FFmpeg may swallow it, so whoever uses the file asks afterwards.
+    `error` is the error that the source raised; FFmpeg may swallow it, so callers check it afterwards.
     """
 
     def __init__(self, source: Source) -> None:
@@ -115,10 +115,10 @@ class SourceFile:
         return self._position
 
     def close(self) -> None:
-        """Nothing is held open; those who take files close them."""
+        """Does nothing: no resource is held open."""
 
     def _block(self, number: int) -> bytes:
-        """One block, from the cache or fetched together with those that sequential reading will want next."""
+        """One block, from the cache or fetched together with the next blocks of a sequential read."""
         if number in self._blocks:
             self._blocks.move_to_end(number)
             return self._blocks[number]

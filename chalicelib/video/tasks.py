@@ -1,4 +1,4 @@
-"""What runs in a child process (`video.isolation`): every function here takes sources first and returns plain data.
+"""Functions that run in a child process (`video.isolation`): each takes sources first and returns plain data.
 
 The fork server imports this module, so that a child finds FFmpeg and Pillow loaded.
 """
@@ -27,7 +27,7 @@ from chalicelib.video.timing import FrameTable
 
 
 def warm_up() -> None:
-    """Load what drawing loads when it is first used, so that children find it."""
+    """Load the modules that drawing imports on first use, so that children find them loaded."""
     Image.preinit()
     picture = Image.new("RGB", (16, 16))
     for form in ("jpg", "png", "gif"):
@@ -58,7 +58,7 @@ def draw_animated_thumbnail(source: Source, segment_info: Any, fps: Fraction, fr
 
 
 def finish_archival(*sources_and_path: Any) -> int:
-    """As `archival.finish_archival`: the video, the sound where there is one, and the path."""
+    """As `archival.finish_archival`: the video, the audio if any, and the path."""
     *sources, path = sources_and_path
     return archival.finish_archival(sources[0], sources[1] if len(sources) > 1 else None, path)
 

@@ -1,4 +1,4 @@
-"""The still and the animated thumbnail of a video (behaviour specification, section 6.3, steps 2 and 8)."""
+"""The still and the animated thumbnail of a video."""
 
 from __future__ import annotations
 

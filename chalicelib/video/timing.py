@@ -166,7 +166,7 @@ def _short(rate: Fraction) -> Fraction:
 
 
 def _numbers_of(key: Keyframe) -> tuple[int, int, int, int]:
-    """A keyframe as four integers; the last two bits tell which of stamp and position are known."""
+    """A keyframe as four integers; the last two bits say which of stamp and position are known."""
     known = (key.stamp is not None) + 2 * (key.position is not None)
     return key.frame, key.stamp or 0, key.position or 0, known
 
@@ -194,7 +194,7 @@ def _packed(numbers: Iterable[int]) -> str:
 
 @lru_cache(maxsize=4)
 def _unpacked(text: str) -> array[int]:
-    """What `_packed` was given. Raises BadInput on a damaged text."""
+    """The inverse of `_packed`. Raises BadInput for a damaged text."""
     numbers = array("q")
     last = last_step = value = shift = 0
     try:

@@ -1,6 +1,6 @@
-"""Stored pictures made ready to be shown: deinterlaced, mapped to BT.709 where they are HDR, mirrored and turned.
+"""Prepare stored pictures for display: deinterlace, map HDR to BT.709, mirror and turn.
 
-Square pixels are not made here but by the scaling that every rendition does anyway.
+Square pixels are made later, by the scaling of each rendition.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Upright:
         return ready + self._pulled(picture)
 
     def flush(self) -> list[VideoFrame]:
-        """The pictures held back; the next one fed starts anew."""
+        """The pictures held back; the next picture starts a new sequence."""
         if self._graph is None:
             return []
         self._graph.vpush(None)
@@ -89,7 +89,7 @@ class Upright:
         return graph
 
     def _pulled(self, like: VideoFrame | None) -> list[VideoFrame]:
-        """What the chain has ready, coloured as what went in."""
+        """The pictures that the chain has ready, with the colour tags of the input."""
         import av  # noqa: PLC0415 - see video.opening
 
         assert self._graph is not None  # noqa: S101 - only called while there is one

@@ -1,7 +1,7 @@
-"""What a manifest must be to be registered, and what of it each engine takes.
+"""Check manifests for registration: the rules of Argo, and the subset that each engine supports.
 
-A job cluster runs Argo, which takes all of Argo: only what can never run is refused. AWS Batch takes what is listed
-here; what it cannot do is refused by name, and what would change nothing there is left aside (`ASIDE`).
+A job cluster runs Argo and supports all of Argo: only manifests that can never run are refused. AWS Batch supports the
+members listed here; unsupported members are refused by name, and members without effect there are ignored (`ASIDE`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chalicelib.workflows.manifests import Step, Template, Workflow, line_of, pa
 
 
 class Engine(StrEnum):
-    """What runs a workflow."""
+    """An engine that runs workflows."""
 
     CLUSTER = "a job cluster"
     BATCH = "AWS Batch"
@@ -28,7 +28,7 @@ API_GROUP = "argoproj.io/"
 KINDS = frozenset(
     {"container", "script", "steps", "dag", "suspend", "resource", "data", "http", "plugin", "containerSet"}
 )
-"""What a template of Argo may be, one of them each."""
+"""The kinds of an Argo template; each template has exactly one."""
 
 TAKEN: Mapping[str, frozenset[str]] = {
     "workflow": frozenset({"apiVersion", "kind", "metadata", "spec"}),
@@ -50,7 +50,7 @@ TAKEN: Mapping[str, frozenset[str]] = {
     "valueFrom": frozenset({"path", "default", "parameter"}),
     "artifact": frozenset({"name", "path", "from", "raw", "optional", "archive"}),
 }
-"""Members that AWS Batch runs, by the object they stand in."""
+"""Members that AWS Batch supports, by their parent object."""
 ASIDE: Mapping[str, frozenset[str]] = {
     "spec": frozenset(
         {"ttlStrategy", "podGC", "serviceAccountName", "nodeSelector", "tolerations", "affinity", "priority"}
@@ -64,13 +64,13 @@ ASIDE: Mapping[str, frozenset[str]] = {
     "parameter": frozenset({"description"}),
     "retryStrategy": frozenset({"backoff"}),
 }
-"""Members that would change nothing on AWS Batch: placing of pods, cleaning up after them."""
+"""Members without effect on AWS Batch: placement and cleanup of pods."""
 
 RETRY_POLICIES = ("Always", "OnFailure")
 MOST_FILES = 6
-"""Files of one job: a container brings or takes each, and a task has ten."""
+"""Maximum files of one job: each needs a container, and a task has at most ten."""
 MOST_ATTEMPTS = 10
-"""Of one job, by AWS Batch."""
+"""Limit of AWS Batch for one job."""
 TAG = re.compile(r"\{\{(?P<name>[^{}]*)\}\}")
 _VARIABLE = re.compile(
     r"workflow\.(name|uid|parameters|parameters\.[\w-]+)|item(\.[\w-]+)?|inputs\.parameters\.[\w-]+"
@@ -80,11 +80,11 @@ _ARTIFACT = re.compile(r"inputs\.artifacts\.[\w-]+|(steps|tasks)\.[\w-]+\.output
 
 
 def check(text: str | bytes, engine: Engine) -> dict[str, Any]:
-    """A manifest as it may be registered for an engine.
+    """A manifest, checked for registration with an engine.
 
     Raises:
-        BadInput: it is no workflow (the message names line and column, or place and rule), or it uses what the engine
-            cannot do, which the message names.
+        BadInput: it is not a workflow (the message names line and column, or place and rule), or it uses a feature that
+            the engine does not support, which the message names.
         TooLarge: it is too large.
     """
     document = parse(text)
@@ -107,7 +107,7 @@ def check(text: str | bytes, engine: Engine) -> dict[str, Any]:
 
 
 def _check_structure(found: Workflow, document: Mapping[str, Any]) -> None:
-    """What holds for every engine: names lead somewhere, and each template is one thing."""
+    """Check the rules of every engine: names refer to existing templates, and each template has one kind."""
     if not found.spec.templates:
         raise BadInput("manifest: at spec: templates are missing.")
     if not found.spec.entrypoint:
@@ -187,7 +187,7 @@ def _check_outputs(template: Template, where: str) -> None:
 
 
 def _check_path(path: str, where: str) -> None:
-    """The folder of a file that goes in or out becomes a volume of its own, so it cannot be the root."""
+    """Check a file's path: its folder becomes a volume, so it cannot be the root."""
     folder = path.rpartition("/")[0]
     if not path.startswith("/") or path.endswith("/") or not folder or ".." in path.split("/"):
         raise BadInput(f"{where}: path {path[:200]!r} is to be a file in a folder, such as /out/result.txt.")
@@ -206,7 +206,7 @@ def _check_retries(template: Template, where: str) -> None:
 
 
 def attempts(template: Template) -> int:
-    """How often a template is tried."""
+    """The maximum number of attempts of a template."""
     retry = template.retry_strategy
     if retry is None:
         return 1
@@ -229,12 +229,12 @@ def _check_tag(name: str, inputs: set[str], steps: set[str], where: str) -> None
 
 
 def _texts(template: Template) -> Any:
-    """All that variables may stand in, as plain values."""
+    """All texts that may contain variables, as plain values."""
     return msgspec.to_builtins(template)
 
 
 def _refuse_unknown(document: dict[str, Any]) -> None:
-    """Refuse by name every member that AWS Batch does not take."""
+    """Refuse by name every member that AWS Batch does not support."""
     spec = document.get("spec")
     _members(document, "workflow", "manifest")
     _members(spec, "spec", "spec")
@@ -299,7 +299,7 @@ def _members(value: Any, what: str, where: str) -> None:
 
 
 def _unsupported(where: str, name: str, holder: Any, member: str = "") -> BadInput:
-    """What a member meets that AWS Batch cannot do; `holder` is the mapping that it stands in."""
+    """The values of a member that AWS Batch does not support; `holder` is its parent mapping."""
     return BadInput(
         f"manifest: {line_of(holder, member or name)}{where}: {str(name)[:100]} is not supported by AWS Batch.",
         "Register the algorithm with a job cluster to use all of Argo.",
@@ -320,7 +320,7 @@ def _unique(names: Iterable[str], what: str) -> set[str]:
 
 
 def _check_no_cycles(after: Mapping[str, list[str]], what: str) -> None:
-    """Raise BadInput where following names leads back."""
+    """Raise BadInput if references form a cycle."""
     left = {name: set(needs) & set(after) for name, needs in after.items()}
     while free := [name for name, needs in left.items() if not needs]:
         for name in free:

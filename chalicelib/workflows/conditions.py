@@ -1,7 +1,7 @@
-"""`when` of a workflow's step: a condition over text, after its variables were put in. Read in linear time.
+"""`when` of a workflow's step: a condition over text, after variable substitution. Read in linear time.
 
 heads == heads          bare words are text
-5 > 3 && 'a b' != ''    numbers compare as numbers where both sides are
+5 > 3 && 'a b' != ''    if both sides are numbers, they compare as numbers
 !(a =~ "^b") || true    `=~` searches for a regular expression
 """
 
@@ -32,7 +32,7 @@ def holds(text: str) -> bool:
     """Whether a condition is true.
 
     Raises:
-        BadInput: it cannot be read, or its value is neither true nor false.
+        BadInput: it cannot be parsed, or its value is neither true nor false.
     """
     if len(text) > LONGEST:
         raise BadInput(f"when: a condition may have {LONGEST} characters.")
@@ -61,7 +61,7 @@ class _Reader:
     def __init__(self, text: str, tokens: list[tuple[str, str]]) -> None:
         self._text = text
         self.left = tokens[::-1]
-        """The tokens that are not read yet, the next one last."""
+        """The unread tokens, the next one last."""
 
     def refusal(self) -> BadInput:
         return BadInput(f"when: {self._text[:200]!r} is not a condition that is true or false.")

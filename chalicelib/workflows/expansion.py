@@ -1,10 +1,10 @@
-"""From a manifest and its parameters to a graph of nodes, as far as it can be known.
+"""Expand a manifest and its parameters to a graph of nodes, as far as values are known.
 
     graph = expand(workflow, {"media_ids": "1,2"}, results)
 
-What a step puts out is known when it has finished, so a graph is expanded again with every new result: the ids of its
-nodes stay, those that depended on the result become ready or are added. A node is *ready* when all that it is given is
-known; it may then be handed to an engine that waits for `needs` by itself. Everything here is pure.
+The outputs of a step are known when it has finished, so a graph is expanded again with every new result: node ids stay
+the same, and nodes that depended on the result become ready or are added. A node is *ready* when all its inputs are
+known; it may then be submitted to an engine that waits for `needs` by itself. All functions are pure.
 """
 
 from __future__ import annotations
@@ -38,38 +38,38 @@ from chalicelib.workflows.nodes import (
 
 _PRINTED = re.compile(r"(?:steps|tasks)\.([\w-]+)\.outputs\.result")
 Names = dict[str, str | None]
-"""Variables; None for one whose value is not known yet."""
+"""Variables by name; None for a value that is not known yet."""
 
 
 @dataclass(kw_only=True)
 class _Made:
-    """What became of a step: the pods that end it, and what it puts out, as far as known."""
+    """The expansion of a step: its last pods, and its outputs as far as known."""
 
     exits: tuple[str, ...]
     phases: list[str | None]
     is_open: bool = False
-    """Whether there may be more of it than is known."""
+    """Whether it may get more nodes later."""
     outputs: Names = field(default_factory=dict)
     text: str | None = None
     files: dict[str, Input] = field(default_factory=dict)
 
     @property
     def phase(self) -> str | None:
-        """Its phase; None while it goes on."""
+        """Its phase; None while it runs."""
         if self.is_open or None in self.phases:
             return None
         return next((phase for phase in (ERROR, FAILED, OMITTED) if phase in self.phases), SUCCEEDED)
 
 
 def arguments_of(workflow: Workflow, given: Iterable[tuple[str, Scalar]]) -> dict[str, str]:
-    """The parameters of a workflow: its own, overridden by what is given."""
+    """The parameters of a workflow: its own, overridden by the given ones."""
     own = {parameter.name: parameter.value for parameter in workflow.spec.arguments.parameters}
     values = {**own, **dict(given)}
     return {name: as_text(value) for name, value in values.items() if value is not None}
 
 
 def as_text(value: Any) -> str:
-    """A value as it stands in a text: text itself, anything else as JSON."""
+    """A value in text form: text itself, any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -79,14 +79,14 @@ def expand(
     """The graph of a run.
 
     Args:
-        workflow: a manifest that was checked for an engine that expands it here.
+        workflow: a manifest that was checked for an engine that uses this expansion.
         arguments: its parameters.
-        results: of the nodes that were handed to the engine, by id.
+        results: of the submitted nodes, by id.
         name: the name of the run.
         uid: its id.
 
     Raises:
-        BadInput: a value is missing or of the wrong form, or there are too many nodes; the run cannot go on.
+        BadInput: a value is missing or has the wrong form, or there are too many nodes; the run cannot continue.
     """
     scope: Names = {f"workflow.parameters.{key}": value for key, value in arguments.items()}
     parameters = [{"name": key, "value": value} for key, value in arguments.items()]
@@ -177,7 +177,7 @@ class _Expansion:
         )
 
     def _steps(self, template: Template, scope: Names, files: dict[str, Input], node: Node) -> tuple[Names, _Made]:
-        """Groups one after the other; the steps of a group beside each other."""
+        """Groups in sequence; the steps of a group in parallel."""
         whole = _Made(exits=node.needs, phases=[])
         for index, group in enumerate(template.steps or []):
             makings = []
@@ -195,7 +195,7 @@ class _Expansion:
         return scope, whole
 
     def _dag(self, template: Template, scope: Names, files: dict[str, Input], node: Node) -> tuple[Names, _Made]:
-        """Tasks, each after those it depends on."""
+        """Tasks, each after its dependencies."""
         made: dict[str, _Made] = {}
         waiting = list(template.dag.tasks if template.dag else [])
         while waiting:
@@ -275,7 +275,7 @@ class _Expansion:
         return self.template(template, given, sent, number, task, needs)
 
     def _placeholder(self, step: Step, number: str, needs: tuple[str, ...], task: str = "") -> _Made:
-        """A step of which nothing is known before what it depends on has finished; it is omitted where that failed."""
+        """A step that is unknown until its dependencies have finished; omitted if they failed."""
         failed = any(self.graph.nodes[need].phase in UNSUCCESSFUL for need in needs)
         phase = OMITTED if failed else None
         self.graph.add(
@@ -287,7 +287,7 @@ class _Expansion:
 
 
 def fill(text: str, scope: Mapping[str, str | None]) -> str | None:
-    """A text with its variables put in; None while one is not known yet. Raises BadInput for one there is not."""
+    """A text after variable substitution; None while a value is unknown. Raises BadInput for an unknown variable."""
     unknown = False
 
     def value(match: Any) -> str:
@@ -339,7 +339,7 @@ def _outputs(template: Template) -> Iterable[Output]:
 
 
 def _take(scope: Names, files: dict[str, Input], word: str, name: str, made: _Made) -> None:
-    """Make known to later steps what one puts out."""
+    """Make a step's outputs available to later steps."""
     scope[f"{word}.{name}.status"] = made.phase
     scope[f"{word}.{name}.outputs.result"] = made.text if made.phase else None
     for output, value in made.outputs.items():
@@ -349,7 +349,7 @@ def _take(scope: Names, files: dict[str, Input], word: str, name: str, made: _Ma
 
 
 def _joined(every: list[_Made], needs: tuple[str, ...]) -> _Made:
-    """A step over items as one: what it puts out are lists."""
+    """A step over items as one step: its outputs are lists."""
     names = dict.fromkeys(name for made in every for name in made.outputs)
     exits = tuple(dict.fromkeys(number for made in every for number in made.exits)) or needs
     return _Made(

@@ -1,7 +1,7 @@
 """Manifests: workflows as users write them, the part of Argo's Workflow resource that the service reads.
 
-`parse` reads the YAML of one; `workflow` gives it the shape below. What else a manifest holds is the engine's:
-`workflow_checks` says what of it each engine takes.
+`parse` reads the YAML; `workflow` converts it to the Structs below. Other members are left to the engine: `checks` says
+which of them each engine supports.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from msgspec import Meta, Struct, field
 from chalicelib.errors import BadInput, TooLarge
 
 LARGEST = 256 * 1024
-"""Bytes of a manifest."""
+"""Maximum bytes of a manifest."""
 MOST_VALUES = 20_000
 _DEEPEST = 60
 _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Located(dict[str, Any]):
-    """A mapping of a manifest that knows on which lines its members begin."""
+    """A mapping of a manifest that records the lines of its members."""
 
     lines: dict[str, int]
 
 
 class _Loader(_BASE):  # type: ignore[misc]
-    """The safe loader, its mappings `Located`."""
+    """The safe loader with `Located` mappings."""
 
     def construct_located(self, node: yaml.MappingNode) -> Iterator[Located]:
-        """As the safe loader makes a mapping: first empty, for what refers to it, then filled."""
+        """Construct a mapping as the safe loader does: first empty, for references to it, then filled."""
         found = Located()
         found.lines = {key.value: key.start_mark.line + 1 for key, _ in node.value if isinstance(key, yaml.ScalarNode)}
         yield found
@@ -46,7 +46,7 @@ Named = Annotated[str, Meta(min_length=1, max_length=128)]
 
 
 class _Part(Struct, kw_only=True, rename="camel", frozen=True):
-    """Base of the shapes: members as Argo names them."""
+    """Base of the Structs: members have Argo's names."""
 
 
 class Parameter(_Part, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class Parameter(_Part, frozen=True, kw_only=True):
 
 
 class Artifact(_Part, frozen=True, kw_only=True):
-    """A file that goes into or out of a step."""
+    """A file input or output of a step."""
 
     name: Named
     path: str | None = None
@@ -83,14 +83,14 @@ class EnvVar(_Part, frozen=True, kw_only=True):
 
 
 class Resources(_Part, frozen=True, kw_only=True):
-    """What a container needs; `nvidia.com/gpu` and the like beside `cpu` and `memory`."""
+    """Resource requests of a container: `cpu`, `memory` and others such as `nvidia.com/gpu`."""
 
     limits: dict[str, str | int | float] = {}
     requests: dict[str, str | int | float] = {}
 
 
 class Container(_Part, frozen=True, kw_only=True):
-    """What runs: an image with a command; `source` is a script's text."""
+    """The container to run: an image with a command; `source` is a script's text."""
 
     image: Annotated[str, Meta(min_length=1)]
     command: list[str] = []
@@ -120,14 +120,14 @@ class Dag(_Part, frozen=True, kw_only=True):
 
 
 class Retry(_Part, frozen=True, kw_only=True):
-    """How often a step is tried again."""
+    """The retry limit of a step."""
 
     limit: int | str | None = None
     retry_policy: str = "OnFailure"
 
 
 class Template(_Part, frozen=True, kw_only=True):
-    """A building block: a container, a script, or an arrangement of others."""
+    """A template: a container, a script, or an arrangement of other templates."""
 
     name: Named
     inputs: Values = Values()
@@ -141,19 +141,19 @@ class Template(_Part, frozen=True, kw_only=True):
 
     @property
     def pod(self) -> Container | None:
-        """What it runs itself; None for an arrangement of others."""
+        """Its own container; None for an arrangement of other templates."""
         return self.container or self.script
 
     @property
     def all_steps(self) -> list[Step]:
-        """Its steps or tasks, in the order they are written."""
+        """Its steps or tasks, in document order."""
         if self.dag is not None:
             return self.dag.tasks
         return [step for group in self.steps or [] for step in group]
 
 
 class Spec(_Part, frozen=True, kw_only=True):
-    """What a workflow does."""
+    """The `spec` of a workflow."""
 
     entrypoint: str | None = None
     templates: list[Template] = []
@@ -161,7 +161,7 @@ class Spec(_Part, frozen=True, kw_only=True):
 
 
 class Workflow(_Part, frozen=True, kw_only=True):
-    """A whole manifest."""
+    """A complete manifest."""
 
     api_version: str
     kind: str
@@ -174,12 +174,12 @@ class Workflow(_Part, frozen=True, kw_only=True):
 
 
 def parse(text: str | bytes) -> dict[str, Any]:
-    """The one document of a manifest.
+    """The single document of a manifest.
 
     Raises:
         TooLarge: it has more than `LARGEST` bytes.
-        BadInput: it is not YAML, with line and column of the error; or it is no mapping, or too large once its aliases
-            are followed.
+        BadInput: it is not YAML, with line and column of the error; or it is not a mapping, or too large after its
+            aliases are expanded.
     """
     data = text.encode() if isinstance(text, str) else text
     if len(data) > LARGEST:
@@ -201,7 +201,7 @@ def parse(text: str | bytes) -> dict[str, Any]:
 
 
 def workflow(document: dict[str, Any]) -> Workflow:
-    """A manifest in its shape. Raises BadInput where it has another, naming the place and the rule."""
+    """A manifest as a Struct. Raises BadInput, naming the place and the rule, if it has another form."""
     try:
         return msgspec.convert(document, Workflow)
     except msgspec.ValidationError as error:
@@ -211,7 +211,7 @@ def workflow(document: dict[str, Any]) -> Workflow:
 
 
 def line_of(value: Any, name: str) -> str:
-    """`line 7: ` for a member of a manifest's mapping; empty where its line is not known."""
+    """`line 7: ` for a member of a manifest's mapping; empty if its line is not known."""
     line = getattr(value, "lines", {}).get(name)
     return f"line {line}: " if line else ""
 
@@ -222,7 +222,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def _values(value: Any, depth: int) -> Iterator[Any]:
-    """Every value within another: each time again where an alias repeats it."""
+    """Every value within another; aliases repeat their values."""
     if depth > _DEEPEST:
         raise BadInput(f"manifest: nested more than {_DEEPEST} levels deep.")
     yield value

@@ -1,4 +1,4 @@
-"""The graph of a workflow's run: nodes, what goes in and out of them, and what is known of those that ran."""
+"""The graph of a workflow's run: nodes, their inputs and outputs, and the results of submitted nodes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ UNSUCCESSFUL = frozenset({FAILED, ERROR, OMITTED})
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What is known of a node that was handed to an engine."""
+    """The result of a node that was submitted to an engine."""
 
     phase: str
     outputs: Mapping[str, str] = field(default_factory=dict)
     text: str | None = None
-    """What it printed, where that is kept."""
+    """Its standard output, if kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Input:
-    """A file that a node is given: made by another (`node`, `name`), or a text."""
+    """An input file of a node: made by another node (`node`, `name`), or a text."""
 
     path: str
     node: str = ""
@@ -38,7 +38,7 @@ class Input:
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """A file that a node makes: a parameter, or an artifact."""
+    """An output file of a node: a parameter, or an artifact."""
 
     name: str
     path: str
@@ -60,28 +60,28 @@ class Node:
     """Pods that must have succeeded before."""
     children: list[str] = field(default_factory=list)
     container: Container | None = None
-    """Its container with all values put in; None while they are not known, and for an arrangement of others."""
+    """Its container after variable substitution; None while values are unknown, and for other kinds of templates."""
     inputs: tuple[Input, ...] = ()
     outputs: tuple[Output, ...] = ()
     attempts: int = 1
     seconds: int | None = None
     keeps_text: bool = False
-    """Whether what it prints is used by others."""
+    """Whether other nodes use its standard output."""
 
     @property
     def is_ready(self) -> bool:
-        """Whether it may be handed to an engine."""
+        """Whether it can be submitted."""
         return self.is_pod and self.container is not None and self.phase is None
 
 
 class Graph:
-    """The nodes of a run, by id, in the order they begin."""
+    """The nodes of a run, by id, in starting order."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
 
     def add(self, node: Node) -> Node:
-        """Add a node. Raises BadInput where there are too many."""
+        """Add a node. Raises BadInput if there are too many."""
         if len(self.nodes) >= MOST_NODES:
             raise BadInput(f"manifest: a workflow may have {MOST_NODES} nodes.")
         self.nodes[node.id] = node
@@ -89,11 +89,11 @@ class Graph:
 
     @property
     def phase(self) -> str | None:
-        """The phase of the whole, which is that of the first node; None while it goes on."""
+        """The phase of the run, which is that of the first node; None while it runs."""
         return next(iter(self.nodes.values())).phase
 
     def edges(self) -> None:
-        """Give every node the ids of those that begin after it, every arrangement those it begins with."""
+        """Set the children of every node: its successors, and for arrangements their first nodes."""
         for node in self.nodes.values():
             for need in node.needs:
                 self.nodes[need].children.append(node.id)

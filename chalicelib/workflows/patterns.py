@@ -1,8 +1,8 @@
-"""Regular expressions of conditions, searched for in time that grows with pattern times text, whatever they are.
+"""Regular expressions of conditions, searched in time proportional to pattern times text.
 
 Python's own search backtracks, which takes exponential time for `a?a?a?…aaa`. Here a pattern is compiled into states,
-and a text is read once with the set of states that it may be in. Groups, alternatives, classes, repetitions and anchors
-are supported, as in Go's expressions, which Argo uses; references and assertions are not: no such search can have them.
+and a text is read once with the set of possible states. Groups, alternatives, classes, repetitions and anchors are
+supported, as in Go's expressions, which Argo uses. References and assertions are not: they cannot be searched this way.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _ENDS = (_constants.AT_END, _constants.AT_END_STRING)
 
 
 class PatternRefused(ValueError):
-    """A pattern that cannot be read, or has what is not taken; the message says which."""
+    """A pattern that cannot be parsed, or has an unsupported element; the message says which."""
 
 
 @dataclass(slots=True)
 class _State:
-    """A state: `takes` a character and goes on, or goes on without one, at the start or end only where it says so."""
+    """A state: `takes` a character and continues, or continues without one, optionally only at the start or end."""
 
     takes: Callable[[str], bool] | None = None
     at: str = ""
@@ -103,7 +103,7 @@ class _Compiler:
         return len(self.states) - 1
 
     def sequence(self, items: Any, start: int, end: int) -> None:
-        """Lead from one state to another through a sequence."""
+        """Connect one state to another through a sequence."""
         for operation, argument in items:
             middle = self._add()
             self._one(operation, argument, start, middle)
@@ -153,7 +153,7 @@ class _Compiler:
 
 
 def _taker(operation: Any, argument: Any) -> Callable[[str], bool]:
-    """Whether a character is one that an item takes."""
+    """A predicate for the characters that an item matches."""
     match operation:
         case _constants.LITERAL:
             return lambda character: ord(character) == argument

@@ -26,12 +26,12 @@ from chalicelib.storage.dynamodb.steps import Step
 
 
 def writer_of(change: BulkChange) -> Writer:
-    """The user of a change, whose rights were checked before the change was stored."""
+    """The author of a change, whose permissions were checked before the change was stored."""
     return Writer(project=change.project, user=change.user, level=Level.EDIT, scope=UNRESTRICTED)
 
 
 class Tombstone(RewriteRows):
-    """Makes tombstones of rows in place."""
+    """Turns rows into tombstones in place."""
 
     def check(self, scope: Scope) -> None:
         """Check the rows, and the localizations that only these states contain."""
@@ -47,12 +47,12 @@ class Tombstone(RewriteRows):
         return None if row.variant_deleted else msgspec.structs.replace(row, **self.change.fixed)
 
     def edits(self, done: list[Step]) -> list[Edit]:
-        """One entry of deletions."""
+        """One entry for the deletions."""
         return [tombstoned(self.change.kind, [step.after.id for step in done])]
 
 
 class Prune(Handler):
-    """Deletes rows, lower ids first; the latest mark that remains of each element counts again."""
+    """Deletes rows, lower ids first; the latest remaining mark of each element becomes its latest again."""
 
     def order(self) -> None:
         """Sort the ids."""
@@ -95,7 +95,7 @@ class Reassign(Handler):
         )
 
     def check(self, scope: Scope) -> None:
-        """Check the rows, and the rows of the elements that they join."""
+        """Check the rows, and the rows of their new elements."""
         super().check(scope)
         change = self.change
         view = view_queries.current(change.project)
@@ -108,7 +108,7 @@ class Reassign(Handler):
         view_queries.check_reach(change.project, all_rows(change.kind, versions, names), scope)
 
     def order(self) -> None:
-        """Put rows that are alone in their element first."""
+        """Sort rows that are the only row of their element first."""
         self.change.numbers = self._moves.order(self.change.numbers)
 
     def do(self, left: list[int], most: int) -> tuple[int, bool]:
@@ -117,7 +117,7 @@ class Reassign(Handler):
 
 
 def check_children(change: BulkChange, scope: Scope) -> None:
-    """Raise Forbidden where the caller may not write a localization that is deleted with its state."""
+    """Raise Forbidden if the caller may not write a localization that is deleted with its state."""
     if change.children is not None:
         states = tracks.parental(change.project, change.numbers)
         within = Test("id", Op.IN, tuple(tracks.children(change.project, states)))
@@ -125,7 +125,7 @@ def check_children(change: BulkChange, scope: Scope) -> None:
 
 
 def delete_children(change: BulkChange) -> None:
-    """Delete the localizations that only the states of a change contain, of states whose type asks for it."""
+    """Delete the localizations that only the states of a change contain, if the type of the states requires it."""
     if change.children is not None:
         states = tracks.parental(change.project, change.numbers)
         tracks.delete_children(writer_of(change), states, prune=change.children == "prune")

@@ -1,6 +1,6 @@
-"""Changing and deleting many localizations or states, chosen by a query (`spec/4` §§10.5 and 11.3).
+"""Change and delete many localizations or states, selected by a query.
 
-What is asked for is checked here, before anything changes; `resources/bulk/service.py` does it.
+The request is checked here, before any change; `resources/bulk/service.py` runs it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def matched(view: view_queries.View, query: Query, scope: Scope, count: int | No
     """The ids that a query finds.
 
     Raises:
-        BadInput: they are not as many as the caller says there are.
+        BadInput: their number differs from the caller's `count`.
     """
     found = view_queries.ids(view, query, scope)
     if count is not None and len(found) != count:
@@ -49,10 +49,10 @@ def matched(view: view_queries.View, query: Query, scope: Scope, count: int | No
 
 
 def first_of_one_type(kind: Kind, view: view_queries.View, query: Query, numbers: Sequence[int]) -> Any:
-    """The first of the matches that is still there, None where none of the first few is.
+    """The first match that still exists; None if none of the first few does.
 
     Raises:
-        BadInput: not all of them have its type.
+        BadInput: not all matches have its type.
     """
     first = next((row.entity for row in entities.many(kind, numbers[:5]).values()), None)
     if first is None or query.type is not None:
@@ -64,16 +64,16 @@ def first_of_one_type(kind: Kind, view: view_queries.View, query: Query, numbers
 
 
 def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, count: int | None) -> int:
-    """Change all annotations that parameters and body choose.
+    """Change all annotations that match parameters and body.
 
-    In place unless `in_place` is 0, or not given for states that go to a new version: then each becomes a new row, and
-    the original stays where it was (`spec/4` §10.3).
+    Rows change in place unless `in_place` is 0, or is absent for states that move to a new version: then each change
+    creates a new row, and the original row keeps its content.
 
     Returns:
-        how many were found.
+        the number of matches.
 
     Raises:
-        BadInput, NotFound, Forbidden: before anything was changed.
+        BadInput, NotFound, Forbidden: before any change.
     """
     name = author(writer, body.user_elemental_id)
     query = filters.parse(kind, parameters, body)
@@ -112,10 +112,10 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
 
 
 def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete | None, count: int | None) -> int:
-    """Delete all annotations that parameters and body choose: they become tombstones in place, or `prune` lets them go.
+    """Delete all annotations that match: they become tombstones in place, or `prune` removes their rows.
 
     Returns:
-        how many were found.
+        the number of matches.
     """
     view = view_queries.current(writer.project)
     numbers = matched(view, filters.parse(kind, parameters, body), writer.scope, count)
@@ -141,7 +141,7 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
 
 
 def _fixed(writer: Writer, body: BulkUpdate, name: int | None) -> dict[str, Any]:
-    """The members that become the same in each row."""
+    """The members that get the same value in every row."""
     fixed = writer.signed()
     if name is not None:
         fixed["created_by"] = name

@@ -1,4 +1,4 @@
-"""Making localizations and states: up to 500 at once, all or none (`spec/4` §§10.2 and 11.2)."""
+"""Create localizations and states: up to 500 at once, all or none."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ _GEOMETRY = ("x", "y", "width", "height", "u", "v", "points")
 
 
 def create(kind: Kind, writer: Writer, specs: Sequence[Spec], *, listed: bool) -> list[int]:
-    """Make annotations of one kind.
+    """Create annotations of one kind.
 
     Args:
         kind: localizations or states.
-        writer: who makes them, and where.
-        specs: what is asked for.
-        listed: whether messages are to name the place of the offending one in the list.
+        writer: the author and the project.
+        specs: one spec for each annotation.
+        listed: whether messages name the position of the bad spec in the list.
 
     Returns:
         their ids, in the order of the specs.
 
     Raises:
-        BadInput: one of them breaks a rule; none is made.
+        BadInput: a spec breaks a rule; nothing was created.
         NotFound: a parent or an author does not exist.
     """
     return steps.again(lambda: _Creation(kind, writer, specs, listed=listed).run())
 
 
 def default_version(writer: Writer, versions: Mapping[int, Version]) -> int:
-    """Where annotations go whose version is not given: the member's own, the project's first, or a new one."""
+    """The version of annotations without one: the member's default, the project's first, or a new one."""
     membership = authentication.membership(writer.user, writer.project)
     own = membership.default_version if membership else None
     if own is not None and own in versions:
@@ -72,7 +72,7 @@ class _Creation:
         self._listed = listed
         self._now = now()
         self._named = any(spec.elemental_id for spec in specs)
-        # Taken before anything is looked up, so that nobody else makes the same elements in between.
+        # Taken before any lookup, so that no other request creates the same elements in between.
         self._guard = steps.guard(writer.project) if self._named else None
         self._types = types_of(kind, writer.project, (spec.type for spec in specs))
         self._fill = {number: converter(each.attribute_types).fill for number, each in self._types.items()}
@@ -81,7 +81,7 @@ class _Creation:
         self._default = 0
 
     def run(self) -> list[int]:
-        """Check, make, store."""
+        """Check, build and store the rows."""
         self._check()
         attributes = [self._filled(index, spec) for index, spec in enumerate(self._specs)]
         numbers = ids.reserve(self._kind, len(self._specs))
@@ -197,7 +197,7 @@ class _Creation:
         )
 
     def _marked(self, made: list[Any]) -> tuple[list[Any], list[Step], bool]:
-        """The new rows with their marks, the old ones that cease to be the latest, whether a guard is needed."""
+        """The new rows with their marks, the old rows that are no longer the latest, and whether a guard is needed."""
         named: defaultdict[Identity, list[int]] = defaultdict(list)
         for place, spec in enumerate(self._specs):
             if spec.elemental_id:

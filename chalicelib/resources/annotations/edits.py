@@ -1,7 +1,7 @@
-"""Changing and deleting one localization or state (`spec/4` §§10.3, 10.4 and 11.3).
+"""Change and delete one localization or state.
 
-A change made in place rewrites the row; otherwise it becomes the next mark of its element: a new row, beside which
-the old one keeps its id and content and ceases to be the latest, in the same commit.
+A change in place rewrites the row. Any other change becomes the next mark of the element: a new row. The old row keeps
+its id and content, and in the same commit it is no longer the latest.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ GEOMETRY = {
     "dot": ("x", "y"),
     "poly": ("points",),
 }
-"""What of a localization's geometry a PATCH may change, by the dtype of its type."""
+"""The members of a localization's geometry that a PATCH may change, by the dtype of its type."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a change of one row comes to: the row that then counts, the steps, their entries, and perhaps a guard."""
+    """The plan of a change of one row: the resulting latest row, the steps, their log entries, and perhaps a guard."""
 
     row: Any
     steps: list[Step]
@@ -60,13 +60,13 @@ class Plan:
     guarded: Guard | None = None
 
     def apply(self, writer: Writer) -> Any:
-        """Do it; returns the row that counts."""
+        """Apply the plan; returns the resulting latest row."""
         writer.apply(self.steps, self.edits, self.guarded)
         return self.row
 
 
 def by_id(kind: Kind, number: int, first: Stored[Any] | None = None) -> Find:
-    """Finds a row by its id: at first the one that was read already, afresh from then on."""
+    """Finds a row by its id: the first call returns the row already read, later calls read it again."""
     known = [first] if first else []
     return lambda: known.pop() if known else entities.stored(kind, number)
 
@@ -76,13 +76,13 @@ def update(kind: Kind, writer: Writer, find: Find, body: Update, *, in_place: bo
 
     Args:
         kind: localization or state.
-        writer: who changes it.
+        writer: the author of the change.
         find: reads the addressed row; an earlier mark stands for the latest of its element unless `body` is pedantic.
-        body: what changes.
-        in_place: whether the row itself is changed, where `body` does not say.
+        body: the change.
+        in_place: whether the row itself is changed, if `body` does not say.
 
     Returns:
-        the row that now counts.
+        the resulting latest row.
 
     Raises:
         BadInput, NotFound, Forbidden: the body breaks a rule.
@@ -113,13 +113,13 @@ def update(kind: Kind, writer: Writer, find: Find, body: Update, *, in_place: bo
 
 
 def delete(kind: Kind, writer: Writer, find: Find, *, prune: bool, pedantic: bool) -> int:
-    """Delete one annotation: a tombstone becomes its latest mark, or with `prune` the row goes.
+    """Delete one annotation: a tombstone becomes its latest mark, or `prune` removes the row.
 
-    Pruning the latest mark makes the one before visible again. Where the type of a state asks for it, the localizations
-    that only the state contains go too.
+    Pruning the latest mark makes the previous one visible again. If the type of a state requires it, the localizations
+    that only the state contains are deleted too.
 
     Returns:
-        the id of the tombstone, or of the row that is gone.
+        the id of the tombstone, or of the removed row.
     """
 
     def attempt() -> int:
@@ -139,12 +139,12 @@ def delete(kind: Kind, writer: Writer, find: Find, *, prune: bool, pedantic: boo
 
 
 def _moves(body: Update) -> bool:
-    """Whether the change may bring the row into another element."""
+    """Whether the change may move the row to another element."""
     return body.elemental_id is not None or getattr(body, "version", None) is not None
 
 
 def _change(kind: Kind, writer: Writer, row: Any, body: Update) -> dict[str, Any]:
-    """The members that a body changes, as they become."""
+    """The changed members with their new values."""
     change: dict[str, Any] = {}
     attributes = body.attributes is not None or body.reset_attributes or body.null_attributes
     geometry = isinstance(body, LocalizationUpdate) and any(
@@ -185,7 +185,7 @@ def _typed(of: AnyType, row: Any, body: Update) -> dict[str, Any]:
 
 
 def rewriting(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None = None) -> Plan:
-    """The row itself changes. Coming into another element it is the latest mark there, and leaves the earlier here."""
+    """Change the row itself. In another element it becomes the latest mark; the old element keeps its earlier marks."""
     if identity(before.entity) == identity(after):
         return Plan(row=after, steps=[Step(kind, before, after)], edits=[changed(kind, before.entity, after)])
     elements = rows_of(kind, after.project, [identity(before.entity), identity(after)])
@@ -202,7 +202,7 @@ def rewriting(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None =
 
 
 def marking(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None = None) -> Plan:
-    """The change becomes a new row, the latest mark of the element that it belongs to; in another one, a creation."""
+    """Add the change as a new row, the latest mark of its element; in another element it is a creation."""
     number = ids.reserve(kind)[0]
     if identity(before.entity) == identity(after) and before.entity.latest:
         made = msgspec.structs.replace(after, id=number, mark=before.entity.mark + 1, latest=True)
@@ -219,7 +219,7 @@ def marking(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None = N
 
 
 def pruning(kind: Kind, before: Stored[Any]) -> Plan:
-    """The row goes; where it was the latest of several marks, the one before is the latest again."""
+    """Remove the row; if it was the latest of several marks, the previous mark becomes the latest."""
     row = before.entity
     flips: list[Step] = []
     if row.latest and row.mark:
@@ -230,7 +230,7 @@ def pruning(kind: Kind, before: Stored[Any]) -> Plan:
 
 
 def _burying(kind: Kind, writer: Writer, before: Stored[Any], moment: Timestamp) -> Plan:
-    """A copy of the row becomes the tombstone of its element; nothing where it is that already."""
+    """Add a copy of the row as the tombstone of its element; nothing if the row is a tombstone already."""
     row = before.entity
     if row.latest and row.variant_deleted:
         return Plan(row=row, steps=[], edits=[])

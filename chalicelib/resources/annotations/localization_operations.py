@@ -1,4 +1,4 @@
-"""Localizations: shapes on images and video frames (`spec/4` §10)."""
+"""Localizations: shapes on images and video frames."""
 
 from __future__ import annotations
 

@@ -34,19 +34,19 @@ AnyCall = Call[Any, Any, Any]
 
 
 class MarkQuery(Resource, kw_only=True):
-    """Which mark of an element."""
+    """Selects a mark of an element."""
 
     mark: Annotated[int, Meta(ge=0, description="Number of the mark; the latest if not given.")] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotationResource:
-    """One kind of annotation as the interface shows it.
+    """One kind of annotation in the API.
 
     Attributes:
         kind: localizations or states.
-        word: as in `/rest/State/{id}`; `tag` is the group it is shown under.
-        stored, spec, update, changed: the Structs of one, of its creation, of its change and of the answer to that.
+        word: the name in paths, as in `/rest/State/{id}`; `tag` is its group in the documentation.
+        stored, spec, update, changed: the Structs of a row, its creation, its change, and the answer to a change.
         query, counted: the query parameters of lists; the same with `count` for bulk changes.
         id_query, bulk_update, bulk_delete, delete: the Structs of the other bodies.
     """
@@ -66,7 +66,7 @@ class AnnotationResource:
     delete: type[Resource]
 
     def list(self, call: AnyCall) -> Documents | int:
-        """All that match, as documents straight from the view."""
+        """All that match, as documents from the view."""
         return list_matches(self.kind, call)
 
     def count(self, call: AnyCall) -> int:
@@ -74,7 +74,7 @@ class AnnotationResource:
         return count_matches(self.kind, call)
 
     def create(self, call: AnyCall) -> CreateListResponse:
-        """Make one or many."""
+        """Create one or many."""
         listed = isinstance(call.body, list)
         specs = call.body if listed else [call.body]
         numbers = annotations_creation.create(self.kind, Writer.of(call), specs, listed=listed)
@@ -95,7 +95,7 @@ class AnnotationResource:
         return call.target.entity
 
     def get_element(self, call: AnyCall) -> Any:
-        """The asked-for mark of the element that the path addresses, tombstones too."""
+        """The requested mark of the element that the path addresses, including tombstones."""
         element: Identity = call.target
         row = mark_of(self.kind, call.project, element, call.query.mark)
         if row is None or not call.scope.only(self.kind.value, [row]):
@@ -103,7 +103,7 @@ class AnnotationResource:
         return row
 
     def change(self, call: AnyCall) -> Any:
-        """Change one: in place where it is addressed by its id, by a new mark where by its elemental id."""
+        """Change one: in place if addressed by id, with a new mark if addressed by elemental id."""
         in_place = isinstance(call.target, Stored)
         row = annotations_edits.update(self.kind, Writer.of(call), self._find(call), call.body, in_place=in_place)
         return self.changed(message=f"{self.word} {row.id} successfully updated!", object=row)
@@ -131,9 +131,9 @@ class AnnotationResource:
 
 
 def list_matches(kind: Kind, call: AnyCall) -> Documents | int:
-    """What a list's parameters and body find, as documents straight from the view.
+    """The matches of a list's parameters and body, as documents from the view.
 
-    With the older `operation=count` it is their number.
+    With the older `operation=count`, their number.
     """
     if call.query.operation == "count":
         return count_matches(kind, call)
@@ -155,13 +155,13 @@ def list_matches(kind: Kind, call: AnyCall) -> Documents | int:
 
 
 def count_matches(kind: Kind, call: AnyCall) -> int:
-    """How many things a list's parameters and body find."""
+    """The number of matches of a list's parameters and body."""
     query = filters.parse(kind, call.query, call.body)
     return view_queries.count(view_queries.current(call.project), query, call.scope)
 
 
 def by_id(kind: Kind) -> Address[Any]:
-    """`/rest/State/{id}`: a row with its lock, so that a change need not read it again."""
+    """`/rest/State/{id}`: a row with its lock, so that a change does not read it again."""
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         row = entities.stored(kind, path["id"])
@@ -171,7 +171,7 @@ def by_id(kind: Kind) -> Address[Any]:
 
 
 def by_element(kind: Kind) -> Address[Any]:
-    """`/rest/State/{version}/{elemental_id}`: the name of an element; whether it has rows is for the handler to see."""
+    """`/rest/State/{version}/{elemental_id}`: the name of an element; the handler checks that it has rows."""
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         try:

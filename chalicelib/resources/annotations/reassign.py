@@ -1,10 +1,10 @@
-"""Bulk changes that bring rows into other elements, or make new rows (`spec/4` §§10.3 and 10.5).
+"""Bulk changes that move rows to other elements, or create new rows.
 
-Most rows are alone: the only row of their element, on the way to a name that nobody has. The view tells which they
-are, all at once; they go in commits as large as can be, each of which fails should a name be taken in the meantime.
-The others go in smaller commits, each planned among the rows of all elements it touches.
+Most rows are alone: the only row of their element, moving to an unused name. One query of the view finds all of them;
+they move in the largest possible commits, each of which fails if a name is taken in the meantime. The other rows move
+in smaller commits, each planned with the rows of all elements that it touches.
 
-A `Moves` does the next of a list of rows, in one commit; `resources/bulk/service.py` has it do so until all are done.
+A `Moves` processes the next rows of a list, in one commit; `resources/bulk/service.py` calls it until all are done.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from chalicelib.storage.dynamodb.transactions import Transaction
 Change = Callable[[Any], Any]
 Logged = tuple[dict[str, Any], dict[str, Any]]
 ROUNDS = 4
-"""How often those that are alone are looked for again after somebody was faster."""
+"""How often to look again for rows that are alone after a conflict."""
 MOST_MOVED = steps.LARGEST - 1
-"""Rows that move in one commit, where each is alone: beside them is one row that says how far the change is."""
+"""Rows that move in one commit if each is alone; one more row records the progress of the change."""
 MOST_COPIED = MOST_MOVED // 2
-"""Rows that are copied in one commit: each may have another that ceases to be the latest."""
+"""Rows that are copied in one commit: each may have another row that is no longer the latest."""
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A row's id and what names its element."""
+    """A row's id and the name of its element."""
 
     id: int
     version: int
@@ -59,13 +59,13 @@ class Moves:
 
     Attributes:
         kind: their kind.
-        writer: who changes them.
+        writer: the author of the change.
         change: from a row to the changed row.
-        logged: what the change log says of each: fields before and after, of the first of them.
-        version: the version they come to, where that changes.
+        logged: the change log entry of the first row of each commit: fields before and after.
+        version: the new version, if it changes.
         renamed: whether all get one elemental id.
-        staying: whether the rows themselves move; otherwise copies of them do, and the rows keep their content.
-        also: adds to each transaction, given the number of rows it does.
+        staying: whether the rows themselves move; otherwise copies move, and the rows keep their content.
+        also: adds to each transaction, given the number of its rows.
     """
 
     kind: Kind
@@ -81,7 +81,7 @@ class Moves:
     _rounds: int = 0
 
     def order(self, numbers: Sequence[int]) -> list[int]:
-        """The rows as they had best be done: first those that are alone."""
+        """The rows in processing order: rows that are alone first."""
         self._look(numbers)
         return [
             *(each for each in numbers if each in self._alone),
@@ -90,18 +90,18 @@ class Moves:
 
     @property
     def looks(self) -> bool:
-        """Whether `next` has to know all rows that are left, not just the first."""
+        """Whether `next` needs all remaining rows, not just the first."""
         return self._guard is None
 
     def next(self, numbers: Sequence[int], most: int = MOST_MOVED) -> tuple[int, bool]:
-        """Do the first of the rows that are left, at most so many.
+        """Process the first of the remaining rows, at most `most`.
 
         Returns:
-            how many were done, and whether there was anything to commit.
+            how many were processed, and whether there was anything to commit.
 
         Raises:
-            Conflict: somebody else was faster; nothing was done.
-            TooLarge: fewer must be done at once.
+            Conflict: another request changed the rows first; nothing was changed.
+            TooLarge: the commit must hold fewer rows.
         """
         if self._guard is None:
             self._look(numbers)
@@ -120,18 +120,18 @@ class Moves:
     # --- rows that are alone ---------------------------------------------------------------------------------------
 
     def _leading(self, numbers: Sequence[int], size: int, *, alone: bool) -> Sequence[int]:
-        """The first rows, as many of them as are all alone or all not, and no more than fit."""
+        """The first rows that are all alone, or all not alone, up to the limit."""
         first = numbers[:size]
         return list(takewhile(lambda number: (number in self._alone) == alone, first))
 
     def _look(self, numbers: Sequence[int]) -> None:
-        """See which of the rows are alone; where others keep interfering, take none for that."""
+        """Find the rows that are alone; after repeated conflicts, treat none as alone."""
         self._rounds += 1
         self._guard = steps.guard(self.writer.project)
         self._alone = frozenset(self._find_alone(numbers) if self._rounds <= ROUNDS else ())
 
     def _find_alone(self, numbers: Sequence[int]) -> list[int]:
-        """Those of the rows that are the only one of their element, and come into one that has none (or stay there)."""
+        """The rows that are the only one of their element, and whose new element is empty or unchanged."""
         if self.renamed:
             return []
         view = view_queries.current(self.writer.project)

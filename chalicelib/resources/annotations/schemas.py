@@ -1,4 +1,4 @@
-"""The bodies and answers of the annotation operations that name no filter (`spec/4` §§10–12 and 14)."""
+"""The bodies and answers of annotation operations without filters."""
 
 from __future__ import annotations
 
@@ -35,35 +35,35 @@ class StateMergeUpdate(Resource, kw_only=True):
 
 
 class StateTrimUpdate(Resource, kw_only=True):
-    """What is cut off a track: all before `frame` at its start, or all behind it at its end."""
+    """Cuts off the end of a track: all before `frame` at its start, or all after it at its end."""
 
     frame: Frame
     endpoint: Literal["start", "end"]
 
 
 class LocalizationChanged(Resource, kw_only=True):
-    """What a PATCH of a localization says; the object is the row that now counts."""
+    """The answer to a PATCH of a localization; the object is the resulting latest row."""
 
     message: str
     object: Localization
 
 
 class StateChanged(Resource, kw_only=True):
-    """What a PATCH of a state says; the object is the row that now counts."""
+    """The answer to a PATCH of a state; the object is the resulting latest row."""
 
     message: str
     object: State
 
 
 class AnnotationDeleted(Resource, kw_only=True):
-    """What a DELETE of an annotation says: the id of the tombstone, or of the row that is gone."""
+    """The answer to a DELETE of an annotation: the id of the tombstone, or of the removed row."""
 
     message: str
     id: int
 
 
 class LeafUpdate(Resource, kw_only=True):
-    """What a PATCH of one leaf may carry; a parent of -1 makes it a root."""
+    """The body of a PATCH of one leaf; a parent of -1 makes it a root."""
 
     name: LeafName | None = None
     attributes: Attributes | None = None
@@ -73,7 +73,7 @@ class LeafUpdate(Resource, kw_only=True):
 
 
 class LeafSpec(Resource, kw_only=True):
-    """What creates a leaf; `attributes` may also stand at base level, as older clients send them."""
+    """The body that creates a leaf; `attributes` may also be given at base level, as older clients do."""
 
     gathers: ClassVar[str | None] = "attributes"
 
@@ -84,7 +84,7 @@ class LeafSpec(Resource, kw_only=True):
 
 
 class LeafSuggestion(Resource, kw_only=True):
-    """One leaf as autocompletion offers it: its name, its parent's, and its alias where it has one."""
+    """One leaf in autocompletion: its name, its parent's name, and its alias if it has one."""
 
     value: str
     group: str

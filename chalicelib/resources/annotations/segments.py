@@ -1,4 +1,4 @@
-"""Tracks: states over localizations, and what follows from their members (`spec/4` §11)."""
+"""Tracks: states over localizations, and the values derived from their members."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def segments(frames: Iterable[int]) -> list[list[int]]:
 
 
 def members(current: Sequence[int], add: Iterable[int] = (), remove: Iterable[int] = ()) -> list[int]:
-    """The ids that are left after adding and removing some, each once, in the order they came."""
+    """The remaining ids after adding and removing some, each once, in their original order."""
     gone = frozenset(remove)
     return [number for number in dict.fromkeys([*current, *add]) if number not in gone]

@@ -1,4 +1,4 @@
-"""States: descriptions of media, frames or localizations; over localizations they are tracks (`spec/4` §11)."""
+"""States: descriptions of media, frames or localizations; states over localizations are tracks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CountedStateQuery(StateQuery, kw_only=True):
 
 
 def merge_states(call: Call[Any, NoQuery, StateMergeUpdate]) -> MessageResponse:
-    """Give one state what another has, and delete that."""
+    """Move the members of one state to another, and delete the first."""
     number = call.target.entity.id
     tracks.merge(Writer.of(call), number, call.body.merge_state_id)
     return MessageResponse(message=f"Merged state {call.body.merge_state_id} into {number}.")

@@ -1,4 +1,4 @@
-"""The members of states: who they are, adding and removing them, merging and trimming tracks (`spec/4` §11)."""
+"""The members of states: add and remove them, merge and trim tracks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from chalicelib.storage.dynamodb.steps import Step
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a localization is."""
+    """The media and frame of a localization."""
 
     id: int
     frame: int
@@ -36,12 +36,12 @@ _decode = msgspec.json.Decoder(Place).decode
 
 
 def with_members(state: State, project: int, update: StateUpdate) -> dict[str, Any]:
-    """The members of a state that a change of its localizations and media touches, as they become.
+    """The members of a state after a change of its localizations and media.
 
-    Ids that exist nowhere are left out when added to or removed from a track.
+    Ids that do not exist are left out when added to or removed from a track.
 
     Raises:
-        BadInput: a media or localization belongs to another project, or a replacing list has one that exists nowhere.
+        BadInput: a media or localization belongs to another project, or a replacing list has an id that does not exist.
     """
     change: dict[str, Any] = {}
     media = list(state.media)
@@ -64,12 +64,12 @@ def with_members(state: State, project: int, update: StateUpdate) -> dict[str, A
 
 
 def follow(numbers: Sequence[int], found: dict[int, Place]) -> dict[str, Any]:
-    """The members of a state that follow from its localizations."""
+    """The members of a state that derive from its localizations."""
     return {"localizations": list(numbers), "segments": segments(found[number].frame for number in numbers)}
 
 
 def check_media(project: int, numbers: Collection[int], member: str) -> None:
-    """Raise BadInput unless there are media and all are of the project."""
+    """Raise BadInput unless at least one media is given and all belong to the project."""
     if not numbers:
         raise BadInput(f"{member}: at least one media is needed.")
     if missing := set(numbers) - existing(Kind.MEDIA, project, numbers):
@@ -80,8 +80,8 @@ def merge(writer: Writer, into: int, other: int) -> None:
     """Give a state the localizations and media of another, which is deleted with all its marks.
 
     Raises:
-        NotFound: there is no such state in the project.
-        BadInput: they are the same.
+        NotFound: the project has no such state.
+        BadInput: both are the same state.
     """
 
     def attempt() -> None:
@@ -108,9 +108,9 @@ def merge(writer: Writer, into: int, other: int) -> None:
 
 
 def trim(writer: Writer, number: int, frame: int, endpoint: str) -> int:
-    """Cut off a track's localizations before (`start`) or behind (`end`) a frame; those in no other state are deleted.
+    """Cut off a track's localizations before (`start`) or after (`end`) a frame; those in no other state are deleted.
 
-    Every commit leaves the track whole, so a trim that was stopped half-way may be repeated.
+    Every commit leaves the track consistent, so an interrupted trim can be repeated.
 
     Returns:
         how many localizations were deleted.
@@ -127,7 +127,7 @@ def trim(writer: Writer, number: int, frame: int, endpoint: str) -> int:
 
 
 def _trim_some(writer: Writer, number: int, frame: int, endpoint: str) -> int | None:
-    """Cut off as many as one commit takes; None where nothing is left to cut."""
+    """Cut off as many as fit in one commit; None if nothing is left to cut."""
     row = current_mark(Kind.STATE, entities.stored(Kind.STATE, number), pedantic=False)
     state = row.entity
     found = places(writer.project, state.localizations)
@@ -153,20 +153,20 @@ def _trim_some(writer: Writer, number: int, frame: int, endpoint: str) -> int | 
 
 
 def _behind(state: State, found: Mapping[int, Place], frame: int, endpoint: str) -> list[int]:
-    """The localizations of a state before its new start, or behind its new end."""
+    """The localizations of a state before its new start, or after its new end."""
     there = (found[number] for number in state.localizations if number in found)
     return [each.id for each in there if (each.frame < frame if endpoint == "start" else each.frame > frame)]
 
 
 def _check_localizations(writer: Writer, numbers: Sequence[int]) -> None:
-    """Refuse to delete localizations with their state where the caller may not delete each. Raises Forbidden."""
+    """Raise Forbidden if the caller may not delete each localization that is deleted with its state."""
     if writer.scope.is_restricted:
         rows = [row.entity for row in entities.many(Kind.LOCALIZATION, numbers).values()]
         writer.scope.check(Kind.LOCALIZATION, [row for row in rows if row.project == writer.project])
 
 
 def in_other_states(project: int, numbers: Sequence[int], states: Iterable[State]) -> set[int]:
-    """Those of the localizations that states of other elements contain, as far as readers see them."""
+    """The given localizations that states of other elements contain, as readers see them."""
     own = {identity(state) for state in states}
     query = Query(kind=Kind.STATE, where=Test("localizations", Op.OVERLAPS, tuple(numbers)))
     others = entities.many(Kind.STATE, view_queries.ids(view_queries.current(project), query, UNRESTRICTED)).values()
@@ -175,7 +175,7 @@ def in_other_states(project: int, numbers: Sequence[int], states: Iterable[State
 
 
 def parental(project: int, numbers: Collection[int]) -> list[State]:
-    """Those of some states whose type asks for their localizations to be deleted with them."""
+    """The given states whose type deletes their localizations with them."""
     view = view_queries.current(project)
     types = view.definitions.types(Kind.STATE).items()
     asking = tuple(number for number, of in types if getattr(of, "delete_child_localizations", False))
@@ -193,9 +193,9 @@ def children(project: int, states: Sequence[State]) -> list[int]:
 
 
 def delete_children(writer: Writer, states: Sequence[State], *, prune: bool) -> None:
-    """Delete the localizations that only these states contain; again, where that was stopped half-way.
+    """Delete the localizations that only these states contain. Idempotent.
 
-    Pruned, they go with all their marks; else they become tombstones in place.
+    With `prune`, all their marks are removed; otherwise they become tombstones in place.
     """
     own = children(writer.project, states)
     _check_localizations(writer, own)
@@ -234,10 +234,10 @@ def _whole(kind: Kind, project: int, rows: Iterable[Stored[Any]]) -> list[Stored
 
 
 def places(project: int, numbers: Sequence[int]) -> dict[int, Place]:
-    """Where those of the localizations are that exist; from the view where it is at hand or they are many.
+    """The places of the localizations that exist; from the view if it is loaded or they are many.
 
     Raises:
-        BadInput: one is another project's.
+        BadInput: one belongs to another project.
     """
     found: dict[int, Place] = {}
     if numbers and (view_queries.loaded(project) or len(numbers) > entities.ROWS_A_READ):

@@ -1,1 +1,1 @@
-"""What media, localizations, states, leaves and files share."""
+"""Code shared by media, localizations, states, leaves and files."""

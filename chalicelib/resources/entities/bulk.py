@@ -1,4 +1,4 @@
-"""Bulk changes of any entity: editing attributes, and deletion."""
+"""Bulk changes of any entity: edits of attributes, and deletion."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.steps import Step
 
 Rewrite = Callable[[Any], Any]
-"""From an entity to its changed copy; None to leave it as it is."""
+"""From an entity to its changed copy; None to leave it unchanged."""
 
 
 def rewrite_attributes(change: BulkChange, of: Any) -> Rewrite:
-    """What an `edit`, `move` or `copy` makes of each localization, state or leaf of the type `of`."""
+    """Apply an `edit`, `move` or `copy` to each localization, state or leaf of the type `of`."""
     merge = converter(of.attribute_types).merge
     attributes, reset, nulls = change.attributes, change.reset, change.nulls
 
@@ -36,10 +36,10 @@ def rewrite_attributes(change: BulkChange, of: Any) -> Rewrite:
 
 
 class RewriteRows(Handler):
-    """A change of rows in place: a subclass says what becomes of each row."""
+    """A change of rows in place: a subclass defines the change of each row."""
 
     def rewrite(self, row: Any) -> Any:
-        """The changed copy of a row; None to leave it as it is."""
+        """The changed copy of a row; None to leave it unchanged."""
         raise NotImplementedError
 
     def edits(self, done: list[Step]) -> list[Edit]:

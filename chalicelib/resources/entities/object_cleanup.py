@@ -1,16 +1,16 @@
-"""Which objects are still needed: those that a media or a File names. The last to name one takes it along (§4.3).
+"""Delete objects that no media or File names any more.
 
-An object lies in the folder of the media or File that it was uploaded for. Only a clone names objects in the folder of
-another media, and which clones may is noted before they are made. So who names an object is read from the documents of
-the folder's media and of its clones as they are, and no account of it can go wrong.
+An object is stored in the folder of the media or File that it was uploaded for. Only clones name objects in the folder
+of another media, and each clone is recorded before it is created. The documents of the folder's media and of its
+clones therefore show which objects are in use; there is no reference count that could be wrong.
 
-Whoever lets go of objects notes that in the transaction in which it does, and looks after it whether somebody else
-names them. Of several who let go at the same time, the last to look finds nobody. What a crash left unlooked at stands
-in the notes; `sweep` looks.
+A change that releases objects records that in its own transaction, and checks afterwards whether another document
+names them. If several changes release an object at the same time, the last check finds no reference. `sweep` finishes
+records that a crash left behind.
 
-    object_cleanup.edit(kind, number, how, …)      as entities.edit; what the edit names no more goes
-    object_cleanup.purge(project, kind, numbers)   as entities.purge; what no other document names goes
-    object_cleanup.sweep(project)                  what a crash left
+    object_cleanup.edit(kind, number, how, …)      as entities.edit; deletes objects that are no longer named
+    object_cleanup.purge(project, kind, numbers)   as entities.purge; deletes objects that no other document names
+    object_cleanup.sweep(project)                  finishes after a crash
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from chalicelib.storage.objects import objects, owners
 log = logging.getLogger("limn.ownership")
 
 GRACE = timedelta(minutes=5)
-"""How long a clone that was noted may take to be made: longer than a request."""
+"""How long the creation of a recorded clone may take: longer than a request."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """What came of looking: objects that nobody names, and those whose clone is perhaps being made."""
+    """The result of a check: objects without references, and objects whose clone may still be in creation."""
 
     doomed: list[ObjectKey]
     unsure: list[ObjectKey]
@@ -49,14 +49,14 @@ class Needs:
 
 @dataclass
 class _LettingGo:
-    """The objects that one attempt of an edit lets go, and the note of it."""
+    """The objects that one attempt of an edit releases, and the record of it."""
 
     keys: set[ObjectKey] = field(default_factory=set)
     note: str = ""
 
 
 def named(entity: Media | File) -> set[ObjectKey]:
-    """The keys of the objects that a media or a File names, of those that it may name."""
+    """The keys of the objects that a media or a File names, if it may name them."""
     if isinstance(entity, Media):
         return set(owners.authorize(entity, keys_of(entity.media_files)).values())
     key = owners.authorize_file(entity)
@@ -71,7 +71,7 @@ def edit(
     user: int | None,
     describe: Callable[[Any, Any], list[Edit]] | None = None,
 ) -> Any:
-    """Apply an edit to a media or a File as `entities.edit` does; objects that nobody names any more are removed."""
+    """Apply an edit to a media or a File as `entities.edit` does; delete objects that are no longer named."""
     going = _LettingGo()
 
     def followed(current: Any) -> Any:
@@ -93,14 +93,14 @@ def edit(
 def purge(
     project: int, kind: Kind, numbers: Iterable[int], *, but: ObjectPrefix | None = None, whole: bool = True
 ) -> None:
-    """Remove rows for good, as `entities.purge`, and the objects that nobody else names.
+    """Remove rows permanently, as `entities.purge`, with the objects that no other document names.
 
     Args:
-        project: where they were.
+        project: their project.
         kind: their kind.
         numbers: their ids.
-        whole: they are all that one commit tells of.
-        but: the beginning of keys whose objects are left, for they are removed otherwise.
+        whole: whether they are all rows of one commit.
+        but: prefix of keys whose objects are kept, because they are deleted elsewhere.
     """
     wanted = list(numbers)
     going: set[ObjectKey] = set()
@@ -119,18 +119,18 @@ def purge(
 
 
 def unneeded(project: int, wanted: Iterable[ObjectKey]) -> list[ObjectKey]:
-    """Those of the objects of a project under purge, its media gone already, that no clone elsewhere needs."""
+    """The objects of a project under purge, its media removed already, that no clone elsewhere needs."""
     given = list(wanted)
     return look(given).doomed if owners.has_clones(project) else given
 
 
 def release(project: int, going: Iterable[ObjectKey], *, within: timedelta | None = None) -> str:
-    """Note by itself that objects will be let go; the note's name, to be settled once they are.
+    """Record that objects will be released, without a change of a document. Returns the record's name, for `settle`.
 
     Args:
-        project: whose objects.
+        project: the project of the objects.
         going: their keys.
-        within: they are about to be made and named, and let go if that has not come about by then.
+        within: the objects are about to be created and named; they are released if that does not happen in this time.
     """
     change = Transaction()
     wanted = list(going)
@@ -141,7 +141,7 @@ def release(project: int, going: Iterable[ObjectKey], *, within: timedelta | Non
 
 
 def settle(project: int, note: str, going: Iterable[ObjectKey]) -> None:
-    """Remove what nobody names of the objects of a note. What goes wrong is left to a later `sweep`."""
+    """Delete the objects of a record that no document names. Errors are left to a later `sweep`."""
     if not note:
         return
     try:
@@ -154,13 +154,13 @@ def settle(project: int, note: str, going: Iterable[ObjectKey]) -> None:
 
 
 def sweep(project: int) -> None:
-    """Settle the notes that were left, as after a crash. Run now and then, and beside anything."""
+    """Settle the records that a crash left behind. Runs periodically; safe beside any other change."""
     for note, going in owners.released(project):
         settle(project, note, going)
 
 
 def look(wanted: Iterable[ObjectKey]) -> Needs:
-    """Which of some objects no document names. One that is in no folder of a media or File is named by none."""
+    """The given objects that no document names, including those outside the folder of any media or File."""
     folders: defaultdict[tuple[int, str, int] | None, list[ObjectKey]] = defaultdict(list)
     for key in wanted:
         folders[object_keys.owner_of(key.path)].append(key)
@@ -183,7 +183,7 @@ def _named_by_file(number: int) -> set[ObjectKey]:
 
 
 def _named_by_media(project: int, number: int) -> tuple[set[ObjectKey], bool]:
-    """What a media and its clones name, deleted ones too until they are purged; whether more may come."""
+    """The keys that a media and its clones name, deleted ones included until their purge; whether more may follow."""
     noted = owners.clones(project, number)
     rows = owners.kept(Kind.MEDIA, [number, *noted])
     needed = {key for entity, _ in rows.values() for key in named(entity)}

@@ -1,13 +1,13 @@
-"""What everything done to localizations and states needs: who does it, under what definitions, among which marks.
+"""Functions that all operations on localizations and states share: writer, definitions, marks.
 
-    annotations            this: the writer, definitions, authors, the rows of elements
-    annotation_creation    making them, up to 500 at once
-    annotation_edits       changing and deleting one
-    annotation_bulk        changing and deleting many
-    tracks                 the members of states
+    entities/service         the writer, definitions, authors, the rows of elements
+    annotations/creation     create up to 500 at once
+    annotations/edits        change and delete one
+    annotations/bulk_edits   change and delete many
+    annotations/tracks       the members of states
 
-The rows of one element depend on each other, so whoever changes one of them reads all it needs, plans every row's step,
-and does them in one transaction (`storage/dynamodb/steps.py`); a plan that somebody overtook is made again.
+The rows of one element depend on each other. A change therefore reads all rows it needs, plans a step for each, and
+applies the steps in one transaction (`storage/dynamodb/steps.py`); after a conflict it plans again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from chalicelib.storage.dynamodb.steps import Guard, Step
 
 
 class _Call(Protocol):
-    """What a call says of the caller; `http` is not imported here, for queue functions import this module."""
+    """The caller of an operation; `http` is not imported here, because queue functions import this module."""
 
     @property
     def project(self) -> int: ...
@@ -63,17 +63,17 @@ class Writer:
         return cls(project=call.project, user=call.scope.caller.id, level=call.level, scope=call.scope)
 
     def apply(self, done: Sequence[Step], edits: list[Edit], guarded: Guard | None = None) -> None:
-        """Do steps for the caller, all or none (`steps.apply`), where they may write every row as it was and becomes.
+        """Apply steps for the caller, all or none (`steps.apply`), if they may write every row before and after.
 
         Raises:
             Forbidden: their level on one of the rows is too low.
-            Conflict: somebody else was faster.
+            Conflict: another request changed a row first.
         """
         self.check(done)
         steps.apply(self.project, done, user=self.user, edits=edits, guarded=guarded)
 
     def check(self, done: Sequence[Step]) -> None:
-        """Refuse steps on rows that the caller may not write. Raises Forbidden."""
+        """Raise Forbidden for steps on rows that the caller may not write."""
         if not self.scope.is_restricted:
             return
         for kind in {step.kind for step in done}:
@@ -82,18 +82,18 @@ class Writer:
             self.scope.check(kind, [*before, *(step.after for step in mine if step.after)])
 
     def signed(self) -> dict[str, Any]:
-        """The members that say who changes a thing, and when."""
+        """The members that record the author and time of a change."""
         return {"modified_by": self.user, "modified_datetime": now()}
 
 
 def types_of(kind: Kind, project: int, numbers: Iterable[int]) -> dict[int, Any]:
-    """Those of the types of a kind of entity that the project has, by id; one call each, for they are mostly one."""
+    """The types of a kind of entity that the project has, by id; one call each, because most requests use one type."""
     found = ((number, records.find(TYPE_RECORD[kind], project, padded(number))) for number in set(numbers))
     return {number: each for number, each in found if each is not None}
 
 
 def type_of(kind: Kind, project: int, number: int) -> Any:
-    """The type of an entity, in one call. Raises BadInput where it is of no use any more."""
+    """The type of an entity, in one call. Raises BadInput if it is deleted."""
     found = types_of(kind, project, [number])
     if not found:
         raise BadInput(f"type: the {kind} type {number} does not exist any more.")
@@ -101,17 +101,17 @@ def type_of(kind: Kind, project: int, number: int) -> Any:
 
 
 def check_version(project: int, number: int) -> None:
-    """Raise NotFound unless the version is one of the project."""
+    """Raise NotFound unless the version belongs to the project."""
     if records.find(VERSION, project, padded(number)) is None:
         raise NotFound.of("Version", number)
 
 
 def author(writer: Writer, elemental_id: str | None) -> int | None:
-    """The user that `user_elemental_id` names as the author; None where it was not given.
+    """The user that `user_elemental_id` names as the author; None if it is not given.
 
     Raises:
-        Forbidden: the writer has no full control.
-        NotFound: there is no such user.
+        Forbidden: the writer lacks full control.
+        NotFound: the user does not exist.
     """
     if elemental_id is None:
         return None
@@ -124,12 +124,12 @@ def author(writer: Writer, elemental_id: str | None) -> int | None:
 
 
 def hyphenated(text: str) -> str:
-    """A UUID in the one form it is kept in."""
+    """A UUID in its stored form."""
     return str(uuid.UUID(text))
 
 
 def parent_of(kind: Kind, project: int, given: float) -> int:
-    """The id that a `parent` stands for. Raises BadInput or NotFound."""
+    """The id for a `parent`. Raises BadInput or NotFound."""
     if given != int(given):
         raise BadInput(f"parent: {given} is not an id.")
     if int(given) not in existing(kind, project, [int(given)]):
@@ -138,10 +138,9 @@ def parent_of(kind: Kind, project: int, given: float) -> int:
 
 
 def existing(kind: Kind, project: int, numbers: Collection[int]) -> set[int]:
-    """Those of the ids that the project has entities of.
+    """The given ids that are entities of the project.
 
-    Asked by key while that is one call: the view would first take in what was written since it was last asked, which
-    a row of creations need not wait for.
+    Read by key if one call suffices: the view would first load all recent writes, which a creation does not need.
     """
     if len(numbers) > entities.ROWS_A_READ and view_queries.loaded(project):
         view = view_queries.current(project)
@@ -153,11 +152,11 @@ def existing(kind: Kind, project: int, numbers: Collection[int]) -> set[int]:
 
 
 def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Identity, list[Stored[Any]]]:
-    """The rows of elements that were not deleted, by element, as they are now with their locks.
+    """The current rows of live elements, by element, with their locks.
 
     Raises:
-        Conflict: somebody changed an element while it was read: none of its rows is the latest, or several are. If
-            rows came to it that the view had not, then the ones before ceased to be the latest in the same commit.
+        Conflict: an element changed while it was read: none of its rows is the latest, or several are. If the element
+            has new rows that the view lacks, the same commit made the earlier rows no longer the latest.
     """
     wanted = set(identities)
     if not wanted:
@@ -176,23 +175,23 @@ def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Id
 
 
 def mark_of(kind: Kind, project: int, element: Identity, mark: int | None) -> Any:
-    """The row of an element with a mark, or its latest where that is None; tombstones too. None where there is none."""
+    """The row of an element with a mark, or its latest for None, including tombstones. None if it does not exist."""
     rows = steps.again(lambda: rows_of(kind, project, [element])[element])
     fitting = (row.entity for row in rows if mark is None or row.entity.mark == mark)
     return max(fitting, key=lambda row: (row.mark, row.id), default=None)
 
 
 def latest_of(kind: Kind, project: int, element: Identity) -> Stored[Any] | None:
-    """The row of an element that counts, a tombstone too; None where it has no rows."""
+    """The latest row of an element, including tombstones; None if it has no rows."""
     rows = rows_of(kind, project, [element])[element]
     return max(rows, key=lambda row: (row.entity.mark, row.entity.id), default=None)
 
 
 def current_mark(kind: Kind, row: Stored[Any], *, pedantic: bool) -> Stored[Any]:
-    """The row itself if it is the latest of its element, else the one that is.
+    """The row itself if it is the latest of its element, else the latest.
 
     Raises:
-        BadInput: it is not, and `pedantic` asks for no other.
+        BadInput: it is not the latest, and the caller is pedantic.
     """
     entity = row.entity
     if entity.latest:
@@ -202,7 +201,7 @@ def current_mark(kind: Kind, row: Stored[Any], *, pedantic: bool) -> Stored[Any]
 
 
 def refuse_stale(entity: Any, *, pedantic: bool) -> None:
-    """Raise BadInput for an earlier mark where the caller is pedantic."""
+    """Raise BadInput for an earlier mark if the caller is pedantic."""
     if pedantic and not entity.latest:
         raise BadInput(
             f"pedantic: {entity.id} is mark {entity.mark} of its element, which has a later one; "
@@ -211,11 +210,11 @@ def refuse_stale(entity: Any, *, pedantic: bool) -> None:
 
 
 def settling(kind: Kind, rows: Iterable[Stored[Any]], others: Iterable[Any] = ()) -> tuple[list[Step], dict[int, Any]]:
-    """What makes the `latest` of an element's rows right.
+    """Plan the `latest` flags of an element's rows.
 
     Args:
         kind: their kind.
-        rows: the stored rows that stay as they are but for `latest`.
+        rows: stored rows whose only change may be `latest`.
         others: rows of the same element that are written anyway.
 
     Returns:
@@ -232,12 +231,12 @@ def settling(kind: Kind, rows: Iterable[Stored[Any]], others: Iterable[Any] = ()
 
 
 def has_earlier(rows: Iterable[Stored[Any]]) -> bool:
-    """Whether one of the rows is the latest of several marks: if it goes, the one before counts again."""
+    """Whether a row is the latest of several marks: if it is deleted, the previous mark becomes the latest."""
     return any(getattr(row.entity, "mark", 0) and row.entity.latest for row in rows)
 
 
 def letting_go(kind: Kind, project: int, rows: Collection[Stored[Any]]) -> tuple[list[Step], list[Edit]]:
-    """What removes rows and lets those marks before them count that stay: up to twice as many steps, the entries."""
+    """Plan the removal of rows; the marks before them become the latest. Up to twice as many steps, and log entries."""
     going = [row.entity.id for row in rows]
     gone = set(going)
     above = [identity(row.entity) for row in rows if has_earlier([row])]

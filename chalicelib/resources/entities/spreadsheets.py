@@ -1,6 +1,6 @@
-"""What lists look like to people who open them in a spreadsheet: users' addresses and the names of media, not ids.
+"""The CSV form of lists: users' addresses and names of media instead of ids.
 
-The source of the rule: the streamed CSV of media, localizations and states (`spec/3` §1.7, `spec/4` §10).
+Applies to the streamed CSV of media, localizations and states.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _named = msgspec.json.Decoder(_Named)
 
 
 class Presenter:
-    """From a document to the same with addresses and names for the ids of users and media.
+    """Replaces the ids of users and media in a document by addresses and names.
 
-    An id stays where its user is gone, or where the caller may not see the media. A state of several media has a list
-    of names. Nothing is read before the first document.
+    An id stays if its user is deleted, or if the caller may not see the media. A state of several media has a list of
+    names. Nothing is read before the first document.
     """
 
     def __init__(self, view: view_queries.View, scope: Scope) -> None:
@@ -44,7 +44,7 @@ class Presenter:
         self._seen = cache(self._visible)
 
     def __call__(self, document: dict[str, Any]) -> dict[str, Any]:
-        """The document as a spreadsheet shows it."""
+        """The document for a spreadsheet."""
         shown = dict(document)
         for member in USERS:
             if isinstance(number := shown.get(member), int):
@@ -64,7 +64,7 @@ class Presenter:
         return _named.decode(document).name or number
 
     def _visible(self) -> frozenset[int] | None:
-        """The media that the caller may see, None where these are all."""
+        """The media that the caller may see; None for all."""
         if Kind.MEDIA not in self._scope.terms(self._view.project):
             return None
         everything = filters.parse(Kind.MEDIA, MediaQuery(archive_lifecycle="all"), None)

@@ -1,7 +1,6 @@
-"""The import of an image: fetched, checked, turned upright, stored with a thumbnail (`spec/4` §3.2).
+"""Import an image: fetch, check, turn upright, store with a thumbnail.
 
-Safe to run again at any point: what it stores lies under keys that follow from the media alone, and a media that has
-its image is left as it is.
+Idempotent: the keys derive from the media alone, and a media that has its image is left unchanged.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ from chalicelib.video.source import BytesSource
 
 
 def import_image(message: ImportImage) -> None:
-    """Give a media its image and thumbnail.
+    """Import the image and thumbnail of a media.
 
     Raises:
-        BadInput, Forbidden, TooLarge: the file is no image that can be taken; the media stays without files.
+        BadInput, Forbidden, TooLarge: the file is not an acceptable image; the media stays without files.
         NotFound: the media was deleted.
     """
     found: Media = entities.get(Kind.MEDIA, message.media)
@@ -79,9 +78,9 @@ def import_image(message: ImportImage) -> None:
 
 
 def fail(message: ImportImage, reason: Exception) -> None:
-    """Leave a failed job that says why a media has no image; what was uploaded stays. Running it again adds nothing.
+    """Record a failed job that says why a media has no image; uploads are kept. Idempotent.
 
-    The job is listed among the project's transcodes, and its media names it, as with videos that failed.
+    The job is listed among the project's transcodes, and its media names it, as for videos that failed.
     """
     uid = str(uuid.uuid5(uuid.NAMESPACE_URL, f"image import of media {message.media}"))
 
@@ -107,12 +106,12 @@ def fail(message: ImportImage, reason: Exception) -> None:
             return None
         return with_job(current, uid)
 
-    # It may have been deleted meanwhile.
+    # The media may have been deleted meanwhile.
     with contextlib.suppress(NotFound):
         entities.edit(Kind.MEDIA, message.media, naming_it, user=None, also=failed)
 
 
 def _is_imported(found: Media, url: str) -> bool:
-    """Whether a media has its image: one that only refers to a URL has it from the beginning, but without a size."""
+    """Whether a media has its image: a media that only refers to a URL has one from the start, but without a size."""
     image = found.media_files.image if found.media_files else None
     return image is not None and bool(image) and not (image[0].path == url and image[0].size is None)

@@ -20,7 +20,7 @@ class EncodePiece(Message, frozen=True, kw_only=True, tag="transcode.piece.1"):
 
 
 class AssembleTranscode(Message, frozen=True, kw_only=True, tag="transcode.assemble.1"):
-    """Join the pieces of a group of renditions, all done. Queue: transcode."""
+    """Join the finished pieces of a group of renditions. Queue: transcode."""
 
     job: str
     group: int = 0

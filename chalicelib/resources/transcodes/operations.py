@@ -1,4 +1,4 @@
-"""Transcodes: uploaded videos made into what browsers stream (`spec/4` §6)."""
+"""Transcodes: convert uploaded videos for streaming in browsers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ONE = record_of_project(JOB, "uid")
 
 
 class OlderTranscodeResponse(Resource, kw_only=True):
-    """What starting a transcode says to older clients."""
+    """The answer to a started transcode for older clients."""
 
     message: str
     uid: str
@@ -30,7 +30,7 @@ class OlderTranscodeResponse(Resource, kw_only=True):
 
 
 def start_transcode(call: Call[Project, NoQuery, TranscodeSpec]) -> TranscodeCreated:
-    """Have a video transcoded."""
+    """Start a transcode."""
     writer = Writer.of(call)
     job = transcodes_service.start(writer, call.target, call.body)
     return TranscodeCreated(

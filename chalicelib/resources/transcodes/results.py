@@ -1,7 +1,7 @@
-"""What a transcode leaves behind: joined renditions, segment files, archival copies, audio, thumbnails.
+"""The files of a transcode: joined renditions, segment files, archival copies, audio, thumbnails.
 
-Everything lies under keys of the media that derive from the job, the source and the plan, so that making it again
-overwrites it with the same; a rendition that is there already is not joined again.
+Their keys belong to the media and derive from the job, the source and the plan, so that a repeated run overwrites each
+file with the same bytes; an existing rendition is not joined again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MP4 = "video/mp4"
 
 @dataclass(frozen=True, kw_only=True)
 class Workshop:
-    """One job at the end of its work: where things come from, and where they go."""
+    """One job in its last step: its sources and destinations."""
 
     job: StoredJob
     media: Media
@@ -55,14 +55,14 @@ class Workshop:
     prefix: ObjectPrefix
 
     def make_thumbnail(self) -> MediaFiles:
-        """Make the still thumbnail if the media has none."""
+        """Create the still thumbnail if the media has none."""
         present = self.media.media_files or MediaFiles()
         return MediaFiles(thumbnail=None if present.thumbnail else [self._thumbnail()])
 
     def make(self, results: Mapping[int, Sequence[PieceResult]], group: int) -> MediaFiles:
-        """Make the files of a group that the media has not yet; the files to add.
+        """Make the files of a group that the media lacks; returns the files to add.
 
-        `results` are those of the pieces of this group and of the first, by group. The first group makes the sound and
+        `results` are those of the pieces of this group and of the first, by group. The first group makes the audio and
         the animated thumbnail, the last one archival copies.
         """
         present = self.media.media_files or MediaFiles()
@@ -100,7 +100,7 @@ class Workshop:
         return object_keys.media_key(self._organization, self.job.project, self.job.media, name)
 
     def _joined(self, key: ObjectKey, found: Assembly) -> None:
-        """Put the pieces of a rendition, or of the sound, together."""
+        """Join the pieces of a rendition, or of the audio."""
         if objects.size(key) != found.size:
             files = [self.prefix + file for part in found.parts for file in part.files]
             objects.join(key, files, "audio/mp4" if found.rendition == audio.NAME else _MP4)
@@ -121,22 +121,22 @@ class Workshop:
 
     @cached_property
     def _elsewhere(self) -> dict[int, StorageConfig]:
-        """The archival copies that go to buckets of the user's own. Their keys are in no plan: the type has them."""
+        """The archival copies for the user's own buckets. Their credentials are in the type, not in a plan."""
         type_ = records.definitions(self.job.project).types(Kind.MEDIA).get(self.media.type)
         configs = (type_.archive_config if isinstance(type_, MediaType) else None) or []
         return {entry: config.s3_storage for entry, config in enumerate(configs) if config.s3_storage}
 
     def _push(self, entry: int, extension: str, body: Any, size: int) -> None:
-        """Store an archival copy elsewhere. Its key is the same for every transcode of the media."""
+        """Store an archival copy in the user's bucket. Its key is the same for every transcode of the media."""
         key = object_keys.media_key(
             self._organization, self.job.project, self.job.media, f"archival_{entry}.{extension}"
         )
         external_buckets.push(archive_keys.opened(self._elsewhere[entry]), key.path, body, size, _MP4)
 
     def _encoded(self, entry: int, found: Assembly, heard: Assembly | None) -> VideoDefinition | None:
-        """An archival copy: the rendition and the sound in one file with its index in front.
+        """An archival copy: the rendition and the audio in one file with its index in front.
 
-        None where it went elsewhere, of which there is no record (`spec/4` §6.3).
+        None for a copy in the user's bucket, which has no record.
         """
         rendition = next(each for each in self.plan.renditions if each.name == found.rendition)
         key = self._key(f"archival_{entry}", "mp4")
@@ -164,7 +164,7 @@ class Workshop:
         )
 
     def _copied(self, entry: int) -> VideoDefinition | None:
-        """An archival copy: the original's bytes as they are. None where it went elsewhere."""
+        """An archival copy: the original's bytes. None for a copy in the user's bucket."""
         video = self.plan.probe.video
         extension = posixpath.splitext(self.job.spec.name or "")[1].lstrip(".").lower()
         extension = extension if extension.isalnum() else "mp4"

@@ -1,4 +1,4 @@
-"""Transcodes as users see them: started, listed, cancelled (`spec/4` §6). `transcode_steps` does the work."""
+"""Start, list and cancel transcodes. `steps` does the work."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from chalicelib.storage.objects import objects
 
 ANY_TYPE = -1
 EXISTING = -1
-"""The `section_id` of a transcode into a media that existed."""
+"""The `section_id` of a transcode into an existing media."""
 
 
 def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
-    """Have a video transcoded, into a new media or the one given.
+    """Start a transcode of a video, into a new media or the given one.
 
-    The same spec given again, its answer having been lost, gives the same job.
+    A repeated request with the same spec returns the same job.
 
     Raises:
         Forbidden: the URL is not from an allowed origin.
-        BadInput: a member breaks a rule, or nothing can be read from the URL.
+        BadInput: a member breaks a rule, or the URL cannot be read.
         NotFound: the media does not exist.
     """
     fetching.check_source(spec.url, project.id, writer.scope)
@@ -91,7 +91,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
 
 
 def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec]) -> None:
-    """Raise BadInput where a video among media to be created has a URL that nothing can be read from."""
+    """Raise BadInput if a video among media to be created has an unreadable URL."""
     types = records.definitions(project.id).types(Kind.MEDIA)
     for spec in specs:
         if spec.url and not spec.reference_only and getattr(types.get(spec.type), "dtype", "") == "video":
@@ -100,9 +100,9 @@ def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec]) 
 
 
 def start_upload(writer: Writer, project: Project, spec: MediaSpec, media: Media) -> Media:
-    """Have the file transcoded that a video was created with; the media, which names the job then.
+    """Start a transcode of the file that a video was created with; returns the media, which names the job.
 
-    Media of other types, and without a file to be copied, stay as they are.
+    Media of other types, and media without a file to copy, stay unchanged.
     """
     type_ = records.definitions(project.id).types(Kind.MEDIA).get(media.type)
     if not spec.url or spec.reference_only or getattr(type_, "dtype", "") != "video":
@@ -118,7 +118,7 @@ def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None, scop
     """The transcodes of a project: of an upload group, of the media that match, or all; oldest first.
 
     Raises:
-        BadInput: the upload group is one of another project.
+        BadInput: the upload group belongs to another project.
     """
     jobs = records.listed(JOB, project)
     if parameters.gid is not None:
@@ -138,7 +138,7 @@ def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None, scop
 
 
 def cancel(jobs: Iterable[StoredJob]) -> int:
-    """Remove transcodes; work on them ends where it finds that. How many there were; their media stay as they are."""
+    """Remove transcodes; running steps stop when they notice. Returns how many; their media stay unchanged."""
     count = 0
     for job in jobs:
         try:
@@ -152,7 +152,7 @@ def cancel(jobs: Iterable[StoredJob]) -> int:
 
 
 def take_back(job: StoredJob) -> None:
-    """Take the thumbnail and the frame count from a media that got no rendition; its objects go with the job."""
+    """Remove thumbnail and frame count from a media without renditions; the job's cleanup deletes its objects."""
 
     def before(current: Media) -> Media | None:
         files = current.media_files
@@ -174,7 +174,7 @@ def take_back(job: StoredJob) -> None:
 
 
 def clean_up(job: StoredJob) -> None:
-    """Remove the intermediate files of a transcode, and of those for its media the ones that no record names."""
+    """Remove the intermediate files of a transcode, and its files for the media that no record names."""
     objects.remove(list(objects.under(object_keys.pieces_prefix(job.project, job.uid))))
     pieces.remove(job.uid)
     if job.digest:
@@ -184,7 +184,7 @@ def clean_up(job: StoredJob) -> None:
 
 
 def readable(reason: Exception) -> str:
-    """Why a job failed, as its message says it."""
+    """The reason of a failed job, from its message."""
     if isinstance(reason, LimnError):
         return reason.message
     told = str(reason) if type(reason).__name__ in ("Died", "GiveUp", "Retry") else type(reason).__name__
@@ -192,7 +192,7 @@ def readable(reason: Exception) -> str:
 
 
 def shown(job: StoredJob) -> Transcode:
-    """A transcode as it is answered."""
+    """A transcode as a response document."""
     spec: dict[str, Any] = msgspec.to_builtins(job.spec)
     spec.setdefault("section_id", None)
     spec.setdefault("attributes", {})
@@ -225,7 +225,7 @@ def _check_required(spec: TranscodeSpec) -> None:
 
 
 def _again(job: StoredJob, project: Project, spec: TranscodeSpec) -> StoredJob:
-    """The job that was started with this uid, if by the same request; its first message may not have been sent."""
+    """The job with this uid, if the same request started it; its first message may not have been sent."""
     same = job.project == project.id and (job.spec.url, job.spec.name) == (spec.url, spec.name)
     if not same or spec.media_id not in (None, job.media) or job.status == "failed":
         raise _taken(job.uid)
@@ -281,7 +281,7 @@ def _media_spec(spec: TranscodeSpec, type_: int) -> MediaSpec:
 
 
 def _narrows(parameters: MediaQuery, body: MediaIdQuery | None) -> bool:
-    """Whether anything but `gid` chooses among the media."""
+    """Whether any parameter but `gid` filters the media."""
     plain = msgspec.structs.replace(parameters, gid=None)
     return plain != type(parameters)() or (body is not None and body != MediaIdQuery())
 

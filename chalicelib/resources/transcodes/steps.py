@@ -1,14 +1,14 @@
-"""The work on a transcode: plan → pieces → assembly, each a queue message.
+"""The steps of a transcode: plan → pieces → assembly, each a queue message.
 
-    plan       probe the source, decide what to make, show frame count and thumbnail, send a message for each piece
-    piece      decode it once, encode the renditions of one group; the last one of the group asks for its assembly
-    assemble   join the renditions of a group, make what belongs to them, and show all of it in one commit
+    plan       probe the source, plan the outputs, publish frame count and thumbnail, send a message for each piece
+    piece      decode it once, encode the renditions of one group; the last one of the group sends its assembly message
+    assemble   join the renditions of a group, make the files that depend on them, and publish all in one commit
 
-Long work has two groups: the smallest rendition with the sound, so that a video can soon be watched, then the others.
+Long jobs have two groups: the smallest rendition with the audio, so that a video can be watched soon, then the others.
 
-Every step may be killed between any two calls and run again, also twice at once: the job's record says whether there
-is anything to do, keys derive from what is made (the job, the source's ETag and the plan), a piece counts once, and the
-commit leaves out what the media has. What is made on the way lies under the job's own prefix and goes with it.
+Every step may crash between any two calls and run again, also twice at once: the job's record says whether work is
+left, keys derive from the inputs (the job, the source's ETag and the plan), a piece counts once, and the commit skips
+files that the media has. Intermediate files are stored under the job's own prefix and deleted with it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _ROLES = ("streaming", "archival", "audio", "thumbnail", "thumbnail_gif")
 
 
 class Prepared(Struct, frozen=True):
-    """What the plan step leaves for the others."""
+    """The output of the plan step for the other steps."""
 
     etag: str
     plan: TranscodePlan
@@ -67,10 +67,10 @@ _result_decoder = msgspec.json.Decoder(PieceResult)
 
 
 def plan(uid: str) -> None:
-    """Probe and plan a job's source, and have its pieces made.
+    """Probe and plan a job's source, and queue its pieces.
 
     Raises:
-        BadInput, Forbidden, NotFound: the source is nothing that can be transcoded.
+        BadInput, Forbidden, NotFound: the source cannot be transcoded.
     """
     job = _at_work(uid)
     if job is None:
@@ -86,7 +86,7 @@ def plan(uid: str) -> None:
         groups = {_place(prepared.plan, unit)[0] for unit in missing}
     else:
         groups = set()
-    # Where all of a group is done, its assembly may not have been asked for.
+    # If all pieces of a group are done, its assembly message may not have been sent.
     finished = [
         AssembleTranscode(job=uid, group=group) for group in range(prepared.plan.group_count) if group not in groups
     ]
@@ -107,7 +107,7 @@ def encode(uid: str, index: int) -> None:
     """Encode one piece of a job for one group of its renditions.
 
     Raises:
-        BadInput: nothing of it can be decoded, or the source was replaced.
+        BadInput: it cannot be decoded, or the source was replaced.
     """
     job = _at_work(uid)
     if job is None or job.plan is None:
@@ -121,7 +121,7 @@ def encode(uid: str, index: int) -> None:
             result = isolation.run(
                 tasks.encode_piece, source, wanted, wanted.pieces[number], prepared.table, Path(folder)
             )
-            # Encoders do not give the same bytes twice: each run has names of its own, and the first noted counts.
+            # Encoders are not deterministic: each run has its own file names, and the first recorded run counts.
             run = uuid.uuid4().hex
             sound = result.sound
             for output in (*result.outputs, *([sound.output] if sound else [])):
@@ -129,7 +129,7 @@ def encode(uid: str, index: int) -> None:
                     objects.write(_prefix(job) + f"{run}/{output.file}", file, "video/mp4")
         pieces.finish(uid, number, _encode(_named(result, run)), group=group)
     if _at_work(uid) is None:
-        # Cancelled meanwhile: this was written after the cleaning.
+        # Cancelled meanwhile: this was written after the cleanup.
         take_back(job)
         clean_up(job)
     elif pieces.count_of_group(uid, group) >= len(prepared.plan.pieces):
@@ -137,7 +137,7 @@ def encode(uid: str, index: int) -> None:
 
 
 def _named(result: PieceResult, folder: str) -> PieceResult:
-    """The same of files in a folder."""
+    """The result with the names of files in a folder."""
     replace = msgspec.structs.replace
     outputs = tuple(replace(output, file=f"{folder}/{output.file}") for output in result.outputs)
     sound = result.sound
@@ -147,10 +147,10 @@ def _named(result: PieceResult, folder: str) -> PieceResult:
 
 
 def assemble(uid: str, group: int = 0) -> None:
-    """Put the pieces of a group together and show the renditions; the last group ends the job.
+    """Join the pieces of a group and publish the renditions; the last group ends the job.
 
     Raises:
-        BadInput: a part of it cannot be made.
+        BadInput: a file cannot be made.
         NotFound: the media was deleted.
     """
     job = records.maybe(JOB, uid)
@@ -164,7 +164,7 @@ def assemble(uid: str, group: int = 0) -> None:
     prepared = _prepared(job)
     found = {number: _results(uid, number) for number in {0, group}}
     if any(len(results) < len(prepared.plan.pieces) for results in found.values()):
-        # An encoded archival copy has the sound of the first group; the message for this one is sent again then.
+        # An encoded archival copy has the audio of the first group; this message is sent again after that group.
         return
     with tempfile.TemporaryDirectory() as folder:
         workshop = _workshop(job, prepared, Path(folder))
@@ -173,7 +173,7 @@ def assemble(uid: str, group: int = 0) -> None:
         except (NotFound, Conflict):
             if records.maybe(JOB, uid) is not None:
                 raise
-            # Cancelled meanwhile: files were made after the cleaning.
+            # Cancelled meanwhile: files were made after the cleanup.
             take_back(job)
             clean_up(job)
             return
@@ -191,7 +191,7 @@ def _results(uid: str, group: int) -> list[PieceResult]:
 
 
 def _assemble_waiting(job: StoredJob, prepared: Prepared) -> None:
-    """Ask for the assembly of other groups that are done, which waited for the first."""
+    """Send the assembly messages of other finished groups, which waited for the first."""
     for group in range(1, prepared.plan.group_count):
         if pieces.count_of_group(job.uid, group) >= len(prepared.plan.pieces):
             assemble(job.uid, group)
@@ -211,7 +211,7 @@ def _workshop(job: StoredJob, prepared: Prepared, folder: Path) -> Workshop:
 
 
 def _show_plan(job: StoredJob, prepared: Prepared) -> None:
-    """Show what is known before anything is encoded: the number of frames, their rate and size, and a thumbnail."""
+    """Publish what is known before encoding: the number of frames, their rate and size, and a thumbnail."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             _show(job, prepared, _workshop(job, prepared, Path(folder)).make_thumbnail())
@@ -222,7 +222,7 @@ def _show_plan(job: StoredJob, prepared: Prepared) -> None:
 
 
 def _show(job: StoredJob, prepared: Prepared, made: MediaFiles) -> None:
-    """Show files on the job's media, in one commit that is made only while the job exists."""
+    """Add files to the job's media, in one commit that requires the job to exist."""
     shape: dict[str, Any] = {}
     largest = prepared.plan.largest
     if largest is not None:
@@ -242,7 +242,7 @@ def _show(job: StoredJob, prepared: Prepared, made: MediaFiles) -> None:
 
 
 def fail(uid: str, reason: Exception) -> None:
-    """Note why a job failed. Its source stays, and renditions that are shown; without any the media is as before."""
+    """Record why a job failed. Its source and published renditions are kept; without any, the media is reset."""
     job = records.maybe(JOB, uid)
     if job is None:
         return
@@ -296,7 +296,7 @@ def _configs(type_: Any, name: str) -> list[dict[str, Any]] | None:
 
 
 def _at_work(uid: str) -> StoredJob | None:
-    """The job if there is something left to do for it."""
+    """The job if it has work left."""
     job = records.maybe(JOB, uid)
     return None if job is None or job.is_finished else job
 
@@ -317,13 +317,13 @@ def _prefix(job: StoredJob) -> ObjectPrefix:
 
 
 def _with_files(current: Media, made: MediaFiles, shape: dict[str, Any]) -> Media | None:
-    """The media with the files it has not yet; None where it has all of them."""
+    """The media with the files that it lacked; None if it has all of them."""
     files = current.media_files or MediaFiles()
     change: dict[str, Any] = {}
     for role in _ROLES:
         before = getattr(files, role) or []
         known = {entry.path for entry in before}
-        # What others added meanwhile stays; of roles that hold one file, the first comes first.
+        # Files that others added meanwhile are kept; in a role with one file, the first one is kept.
         new = [entry for entry in getattr(made, role) or [] if entry.path not in known]
         if new:
             change[role] = [*before, *new]
@@ -341,14 +341,14 @@ def _finish(job: StoredJob, status: str, message: str | None) -> None:
             return None
         return msgspec.structs.replace(current, status=status, message=message, stop_time=now())
 
-    # It may have been cancelled while its last step was running.
+    # The job may have been cancelled during its last step.
     with contextlib.suppress(NotFound):
         records.edit(JOB, job.uid, how)
     clean_up(job)
 
 
 def _notify(job: StoredJob, failure: str | None) -> None:
-    """Send the mail that was asked for; its id makes that a redelivery sends no second one."""
+    """Send the requested mail; its id prevents a second one after a redelivery."""
     spec = job.spec.email_spec
     if spec is None:
         return
@@ -358,6 +358,6 @@ def _notify(job: StoredJob, failure: str | None) -> None:
     try:
         mails = project_emails.prepare(job.project, spec, f"transcode-{job.uid}", job.user)
     except LimnError:
-        # Somebody left the project, or an attachment is gone: that is no reason to fail what was transcoded.
+        # A recipient left the project, or an attachment was deleted: the transcode still succeeds.
         return
     send_many(settings().email_queue_url, mails)

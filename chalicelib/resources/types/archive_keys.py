@@ -1,4 +1,4 @@
-"""Keys to buckets that archival copies are pushed to: sealed in a media type's record, opened where they are used."""
+"""Keys to buckets that archival copies are pushed to: encrypted in a media type's record, decrypted for use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PURPOSE = "archive"
 
 
 def sealed(configs: Sequence[ArchiveConfig]) -> list[ArchiveConfig]:
-    """Archival copies as they are stored. Raises Unavailable where the key service does not answer."""
+    """Archival copies in their stored form. Raises Unavailable if the key service does not answer."""
     return [
         msgspec.structs.replace(config, s3_storage=_with_secret(config.s3_storage)) if config.s3_storage else config
         for config in configs
@@ -21,7 +21,7 @@ def sealed(configs: Sequence[ArchiveConfig]) -> list[ArchiveConfig]:
 
 
 def opened(place: StorageConfig) -> StorageConfig:
-    """A bucket with its secret as it was given. Raises Unavailable where the key service does not answer."""
+    """A bucket with its decrypted secret. Raises Unavailable if the key service does not answer."""
     secret = sealing.unseal(place.aws_secret_access_key, _PURPOSE).decode()
     return msgspec.structs.replace(place, aws_secret_access_key=secret)
 

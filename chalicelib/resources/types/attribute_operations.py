@@ -1,7 +1,7 @@
-"""Attribute types: the definitions of user-defined attributes (`spec/3` §10).
+"""Attribute types: the definitions of user-defined attributes.
 
-`{id}` is the id of a type, or of a project where the attributes are those of its sections. What it is stands in the
-body, so the address reads both.
+`{id}` is the id of a type, or of a project for the attributes of its sections. The body names the kind, so the address
+reads both.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ ADDRESS = by_body("type", _locate)
 
 
 def create_attribute_type(call: Call[Home, NoQuery, AttributeTypeSpec]) -> MessageResponse:
-    """Add an attribute; its default becomes the value of everything there is."""
+    """Add an attribute; existing entities get its default."""
     types_attributes.add(call.target, call.body.addition, call.caller.id)
     return MessageResponse(message=f"New attribute type '{call.body.addition.name}' added")
 
 
 def update_attribute_type(call: Call[Home, NoQuery, AttributeTypeUpdate]) -> MessageResponse:
-    """Change the members given."""
+    """Change the given members."""
     return _change(call, whole=False)
 
 
 def replace_attribute_type(call: Call[Home, NoQuery, AttributeTypeUpdate]) -> MessageResponse:
-    """Make the definition what the body says; members it lacks disappear."""
+    """Replace the definition by the body; members that the body lacks are removed."""
     return _change(call, whole=True)
 
 

@@ -1,4 +1,4 @@
-"""What adds, changes and removes the definition of an attribute, in the vocabularies of older and newer clients."""
+"""Bodies that add, change and remove the definition of an attribute, in the names of older and newer clients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class AttributeTypeSpec(Resource, kw_only=True):
 
 
 class AttributeTypeChange(Resource, kw_only=True):
-    """The members of a definition that change; of a replacement all those that it will have."""
+    """The members of a definition that change; for a replacement, all its members."""
 
     is_change: ClassVar = True
 
@@ -43,7 +43,7 @@ class AttributeTypeChange(Resource, kw_only=True):
 
 
 class AttributeTypeUpdate(Resource, kw_only=True):
-    """How an attribute changes; `global` says whether it does so on every type of the project that has it."""
+    """The change of an attribute; `global` applies it to every type of the project that has the attribute."""
 
     accepts: ClassVar = {
         "old_attribute_type_name": "current_name",
@@ -55,7 +55,7 @@ class AttributeTypeUpdate(Resource, kw_only=True):
     attribute_type_update: AttributeTypeChange
     everywhere: Literal["true", "false"] | bool = field(default=False, name="global")
     max_instances: int | None = None
-    """Of older clients; without effect."""
+    """Sent by older clients; without effect."""
 
 
 class AttributeTypeDelete(Resource, kw_only=True):

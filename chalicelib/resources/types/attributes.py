@@ -1,8 +1,8 @@
-"""Adding, changing and removing attributes of types, and what that does to the things of the type (`spec/3` §10).
+"""Add, change and remove attributes of types, with the values of existing entities.
 
-The definition changes in one commit, and with it the type's list of revisions, by which whoever reads a thing sees its
-values as they have become (`core/revisions.py`): it takes as long for one thing as for a million. Sections, of which
-there are few, are rewritten one by one; a request that was stopped in between may be repeated.
+The definition changes in one commit, together with the type's list of revisions. Readers apply the missing revisions to
+an entity's values (`core/revisions.py`), so the change takes equally long for one entity and for a million. Sections,
+which are few, are rewritten one by one; an interrupted request can be repeated.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from chalicelib.resources.types.attribute_schemas import AttributeTypeChange
 from chalicelib.storage.dynamodb import records
 
 MOST_ATTRIBUTES = 500
-"""Attributes of one type. Each is a column of the project's view, which takes some 0.4 MB before it has a row."""
+"""Attributes of one type. Each is a column of the project's view, which takes about 0.4 MB without any row."""
 MOST_IN_PROJECT = 5_000
-"""Attributes of all types of a project: every request that writes an entity may read all of their definitions."""
+"""Attributes of all types of a project: every request that writes an entity may read all their definitions."""
 MOST_TYPES = 1_000
 """Types of a project, of all kinds."""
 KIND_OF: dict[str, Kind] = {
@@ -40,17 +40,17 @@ KIND_OF: dict[str, Kind] = {
     "FileType": Kind.FILE,
 }
 MOST_REVISIONS = 2_000
-"""Changes to attributes of one type that concern values: their list must fit beside the definitions."""
+"""Changes to attributes of one type that affect values: their list must fit beside the definitions."""
 _CHANGEABLE = {("int", "float"), ("float", "int"), ("enum", "string"), ("string", "enum")}
-"""The dtypes that become each other."""
+"""The dtypes that can be converted to each other."""
 
 Changed = tuple[list[AttributeType], list[Revision]]
-"""The definitions after a change, and what it means for values."""
+"""The definitions after a change, and its revisions of values."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Home:
-    """Where attributes are defined: a type, or for sections (`kind` None) the project."""
+    """The place where attributes are defined: a type, or for sections (`kind` None) the project."""
 
     kind: Kind | None
     number: int
@@ -64,7 +64,7 @@ class Home:
 
 
 def home_of(entity_type: str, number: int) -> Home:
-    """Where a kind of thing has its attributes defined. Raises NotFound."""
+    """The place where the attributes of a kind of entity are defined. Raises NotFound."""
     if entity_type == "Section":
         project = authentication.project_of(number)
         return Home(kind=None, number=number, project=project.id, attributes=project.attribute_types)
@@ -95,7 +95,7 @@ def check_room(project: int, added: int, *, present: int = 0, member: str = "att
 
 
 def check_another_type(project: int) -> None:
-    """Raise BadInput where a project may not have one more type."""
+    """Raise BadInput if a project may not have one more type."""
     if len(_types(project)) >= MOST_TYPES:
         raise BadInput(f"A project may have at most {MOST_TYPES} types.")
 
@@ -106,7 +106,7 @@ def _types(project: int) -> list[AnyType]:
 
 
 def add(home: Home, addition: AttributeType, user: int) -> None:
-    """Add an attribute; its default, if it has one, becomes the value of everything there is.
+    """Add an attribute; existing entities get its default, if it has one.
 
     Raises:
         BadInput: the name is taken, or the definition breaks a rule.
@@ -125,21 +125,21 @@ def add(home: Home, addition: AttributeType, user: int) -> None:
 def change(
     home: Home, name: str, wish: AttributeTypeChange, user: int, *, whole: bool = False, everywhere: bool = False
 ) -> str:
-    """Change an attribute, or all of that name in the project; what was done, in sentences.
+    """Change an attribute, or all attributes of that name in the project. Returns what was done, in sentences.
 
     Args:
         home: where it is defined.
-        name: what it is called now.
-        wish: what changes.
-        user: who changes it.
-        whole: whether the definition becomes what `wish` says and nothing else.
-        everywhere: whether it changes on every type of the project that has it.
+        name: its current name.
+        wish: the change.
+        user: the author of the change.
+        whole: whether `wish` replaces the whole definition.
+        everywhere: whether the change applies to every type of the project that has the attribute.
 
     Raises:
-        BadInput: there is no such attribute, or the change breaks a rule; nothing was changed.
+        BadInput: the attribute does not exist, or the change breaks a rule; nothing was changed.
     """
     others = _namesakes(home, name) if everywhere and home.kind is not None else ()
-    # The one that was named comes last: while it has the old name, the request may be repeated.
+    # The named attribute is changed last: while it has the old name, the request can be repeated.
     homes = [*others, home]
     plans = [_changed(each.attributes, name, wish, whole=whole) for each in homes]
 
@@ -156,7 +156,7 @@ def remove(home: Home, name: str, user: int) -> None:
     """Remove an attribute with all its values.
 
     Raises:
-        BadInput: a type has no such attribute; of sections nothing happens then.
+        BadInput: a type has no such attribute; for sections, an unknown name is ignored.
     """
     if home.kind is not None:
         _find(home.attributes, name)
@@ -219,7 +219,7 @@ def _differs(before: AttributeType, members: dict[str, Any]) -> bool:
 
 
 def _with_fitting_default(after: AttributeType) -> AttributeType:
-    """The definition without the default it had, where that no longer is one of its values."""
+    """The definition without its old default, if that is no longer a valid value."""
     if after.default is None:
         return after
     try:
@@ -244,7 +244,7 @@ def _told(before: AttributeType, after: AttributeType, types: int) -> str:
 
 
 def _revisions(before: AttributeType, after: AttributeType) -> list[Revision]:
-    """What the change of a definition means for values."""
+    """The revisions of values that follow from the change of a definition."""
     found: list[Revision] = []
     if after.name != before.name:
         found.append(Renamed(before.name, after.name))
@@ -271,7 +271,7 @@ def _apply(home: Home, user: int, how: Callable[[Sequence[AttributeType]], Chang
 
 
 def _rewrite_sections(home: Home, user: int, revisions: Sequence[Revision]) -> None:
-    """Take the attributes of a project's sections through revisions."""
+    """Apply revisions to the attributes of a project's sections."""
     if not revisions:
         return
 

@@ -1,4 +1,4 @@
-"""What types, versions and sections share: their place in a project, and what they may name."""
+"""Code shared by types, versions and sections: their project, and the records that they may name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def of_project(kind: RecordKind[Any], project: int, number: int) -> Any:
     """A definition of a project by its id, in one call.
 
     Raises:
-        NotFound: the project has none of this id.
+        NotFound: the project has no definition with this id.
     """
     found = records.find(kind, project, padded(number))
     if found is None:
@@ -39,10 +39,11 @@ def check_media_types(project: int, numbers: Iterable[int]) -> list[int]:
 
 
 def check_default(project: int, member: str, number: int | None) -> None:
-    """A default annotation type must be a localization type of the project.
+    """Check that a default annotation type is a localization type of the project.
 
     Raises:
-        NotFound: there is no such type. BadInput: it is another project's.
+        NotFound: the type does not exist.
+        BadInput: it belongs to another project.
     """
     if number is None:
         return

@@ -6,22 +6,22 @@ from chalicelib.queues.base import Message, tag_of
 
 
 class BuryRetired(Message, frozen=True, kw_only=True, tag="retired.bury.1"):
-    """Bury what went with a type or a version that was deleted. Queue: purge."""
+    """Delete the entities of a deleted type or version. Queue: purge."""
 
     id: str
-    """A uuid for each message: a burial that goes on is not one that is done."""
+    """A uuid for each message: a continued deletion must not count as a duplicate."""
     project: int
     name: str
-    """Of the intent."""
+    """The name of the intent."""
     key: str
-    """Of the object that lists what was there."""
+    """The name of the object that lists the ids."""
     done: int = 0
     """How much of the list is done."""
     seen: int = 0
-    """Up to which commit the log was searched for what came later; 0 where it was not yet."""
+    """The last commit of the log that was searched for later entities; 0 before the first search."""
     last: bool = False
-    """Whether nobody can be writing any of it any more."""
+    """Whether every request that could still write such entities has ended."""
 
     def idempotency_key(self) -> str:
-        """By its id alone."""
+        """The message's id alone."""
         return f"{tag_of(type(self))}#{self.id}"

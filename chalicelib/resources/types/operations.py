@@ -1,4 +1,4 @@
-"""Types of media, localizations, states, leaves and files (`spec/3` §9): five of a kind."""
+"""Types of media, localizations, states, leaves and files: five kinds with the same operations."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ RESERVED = "filename"
 
 
 class TypeQuery(Resource, kw_only=True):
-    """By what types are narrowed."""
+    """The filter of type lists."""
 
     elemental_id: Uuid | None = None
 
 
 class AnnotationTypeQuery(TypeQuery, kw_only=True):
-    """By what annotation types are narrowed: one media they may lie on. `type` is ignored (`spec/1` Versioning)."""
+    """The filter of annotation type lists: a media that the types can annotate. `type` is ignored."""
 
     media_id: list[Id] | None = None
     type: Id | None = None
@@ -54,7 +54,7 @@ class AnnotationTypeQuery(TypeQuery, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class TypeResource:
-    """One of the five kinds of types, and what it has of its own."""
+    """One of the five kinds of types, and its differences."""
 
     kind: Kind
     word: str
@@ -63,7 +63,7 @@ class TypeResource:
     query: type[Resource] = TypeQuery
 
     def list(self, call: Call[Project, Any, None]) -> list[AnyType]:
-        """All types of the kind: files' by id, the others by name."""
+        """All types of the kind: file types by id, the others by name."""
         found = list(records.definitions(call.project).types(self.kind).values())
         if wanted := call.query.elemental_id:
             found = [each for each in found if each.elemental_id == wanted.lower()]
@@ -73,7 +73,7 @@ class TypeResource:
         return sorted(found, key=lambda each: (each.id if self.kind is Kind.FILE else each.name, each.id))
 
     def create(self, call: Call[Project, NoQuery, Any]) -> CreateResponse:
-        """A new type. Its attributes are checked in their shape; deeper rules hold when one is added or changed."""
+        """Create a type. Its attributes are checked by shape; further rules apply when one is added or changed."""
         types_attributes.check_another_type(call.project)
         members = _checked(call.project, given(call.body))
         number = ids.reserve(TYPE_RECORD[self.kind].name)[0]
@@ -87,7 +87,7 @@ class TypeResource:
         return call.target
 
     def change(self, call: Call[AnyType, NoQuery, Any]) -> MessageResponse:
-        """Replace the members given; media types are added to those it has."""
+        """Replace the given members; media types are added to the existing ones."""
         change = _checked(call.project, given(call.body))
         if not change:
             raise BadInput("Nothing to change: none of the members of this type was given.")
@@ -101,7 +101,7 @@ class TypeResource:
         return MessageResponse(message=f"{self.word} {call.target.id} updated successfully!")
 
     def delete(self, call: Call[AnyType, NoQuery, None]) -> MessageResponse:
-        """Delete the type with everything of it."""
+        """Delete the type with all its entities."""
         number = call.target.id
         gone = retirement.delete_type(self.kind, call.project, number, call.scope)
         title = f"{self.kind.capitalize()} type"
@@ -163,7 +163,7 @@ class TypeResource:
 
 
 def _checked(project: int, members: dict[str, Any]) -> dict[str, Any]:
-    """The members of a body as they are stored. Raises BadInput or NotFound where one breaks a rule."""
+    """The members of a body in their stored form. Raises BadInput or NotFound if one breaks a rule."""
     if members.get("name", "").strip().casefold() == RESERVED:
         raise BadInput(f"name: a type may not be called {RESERVED}.")
     if "media_types" in members:

@@ -1,16 +1,16 @@
-"""Deleting a type or a version with everything of it: at once for all readers, and row by row behind them.
+"""Delete a type or a version with its entities: at once for all readers, and row by row in the background.
 
     1. the continuation     a message, received after a minute
-    2. what is of it        an object: the ids, as the view has them
-    3. the definition       goes, with what names it; it is noted as retired: one transaction, one commit
-    4. every part           when the message comes, rows are buried with their entries in the change log
-    5. what came later      is buried too: the log behind the list of 2 tells of it
-    6. a while later        5 once more: whoever had read the definition before it went is over by then
-    7. with the end         the note goes, and the object
+    2. the entities         an object: their ids, from the view
+    3. the definition       removed, with references to it, and recorded as retired: one transaction, one commit
+    4. every part           when the message arrives, rows are deleted with their entries in the change log
+    5. later entities       are deleted too: they are in the log after the list of step 2
+    6. a while later        step 5 again: every request that had read the definition before has ended by then
+    7. at the end           the retired record and the object are removed
 
-From 3 on nobody sees any of it. Views drop it when they come to the commit, and take nothing of it from later ones
-(`storage/view/deleted_definitions.py`); who reads rows learns of it by the note (`storage/dynamodb/retired.py`). Who
-dies before 3 has done nothing. From 4 on every step may be done again: what is buried is not found again.
+After step 3 no reader sees the entities. Views drop them when they reach the commit, and ignore later ones
+(`storage/view/deleted_definitions.py`); readers of rows check the retired record (`storage/dynamodb/retired.py`). A
+crash before step 3 leaves no effect. Every step from 4 on is idempotent.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ from chalicelib.storage.log import archive, intents
 from chalicelib.storage.log.intents import Intent
 
 LATER = 900
-"""Seconds after which everybody is over who may have read a definition before it went: Lambda ends its functions."""
+"""Seconds after which every request that read a definition before its deletion has ended: Lambda ends its functions."""
 AT_ONCE = steps.LARGEST
 """Rows of one commit."""
 COMMITS_AT_ONCE = 200
-"""Commits that are searched between two looks at the clock."""
+"""Commits that are searched between two checks of the deadline."""
 MOST_NAMING = 80
-"""Records that forget a definition in the transaction that removes it; the queue sees to what is left."""
+"""Records that are updated in the transaction that removes the definition; the queue function updates the others."""
 DEFAULTS = ("default_box", "default_line", "default_dot", "default_localization")
 _RECORD: dict[DefinitionKind, RecordKind[Any]] = {
     **{TYPE_OF[kind]: record for kind, record in TYPE_RECORD.items()},
@@ -61,19 +61,19 @@ _RECORD: dict[DefinitionKind, RecordKind[Any]] = {
 _encode = msgspec.json.Encoder().encode
 _decoder = msgspec.json.Decoder(list[tuple[Kind, list[int]]])
 Naming = tuple[RecordKind[Any], int, Callable[[Any], Any]]
-"""A record that names a definition: its kind, its id, and what becomes of it."""
+"""A record that names a definition: its kind, its id, and its change."""
 
 
 def delete_type(kind: Kind, project: int, number: int, scope: Scope) -> int:
-    """Delete a type with everything of it, and media types with what lies on their media.
+    """Delete a type with its entities; for media types, with the annotations on their media.
 
     Returns:
-        how many live things of the type there were.
+        how many live entities of the type there were.
 
     Raises:
-        NotFound: it is gone already.
-        Forbidden: the caller may not delete all that goes with it.
-        Conflict: others delete types, or change what names this one, all the time; nothing was changed.
+        NotFound: it is deleted already.
+        Forbidden: the caller may not delete every entity.
+        Conflict: other requests keep changing types or references to this one; nothing was changed.
     """
     live = Query(kind=kind, where=Test("type", Op.EQ, number), merge=False)
 
@@ -101,7 +101,7 @@ def delete_version(project: int, number: int, scope: Scope) -> None:
 
 
 def _check_type(scope: Scope, kind: Kind, project: int, number: int) -> None:
-    """Refuse to delete a type with entities that the caller may not delete. Raises Forbidden."""
+    """Raise Forbidden if a type has entities that the caller may not delete."""
     of_type = Test("type", Op.EQ, number)
     view_queries.check_reach(project, _all(kind, of_type), scope.at(Level.EDIT))
     if kind is Kind.MEDIA:
@@ -116,7 +116,7 @@ def _all(kind: Kind, where: Tree) -> Query:
 def _retire(
     project: int, view: view_queries.View, before: retired.Standing, what: DefinitionKind, number: int, user: int
 ) -> None:
-    """Let a definition go that was there when the view was brought up to date, after `before` was read."""
+    """Remove a definition that existed when the view was brought up to date, after `before` was read."""
     seq, going = view.going(what, number)
     intent = intents.named(project)
     message = BuryRetired(id=uuid.uuid4().hex, project=project, name=intent.name, key=intent.key)
@@ -131,7 +131,7 @@ def _retire(
 
 
 def _naming(project: int, what: DefinitionKind, number: int) -> Iterator[Naming]:
-    """The records of a project that name a definition which goes."""
+    """The records of a project that name a deleted definition."""
     known = records.definitions(project)
     if what is DefinitionKind.MEDIA_TYPE:
         for kind in (Kind.LOCALIZATION, Kind.STATE):
@@ -177,7 +177,7 @@ def _without_version(number: int) -> Callable[[Any], Any]:
 
 
 def bury(message: BuryRetired, seconds: float) -> None:
-    """Bury what went with a definition, or as much of it as fits into so many seconds; the rest is ordered."""
+    """Delete the entities of a deleted definition for at most some seconds; the rest is queued."""
     intent = Intent(name=message.name, key=message.key)
     entry = retired.of(message.project).named(message.name)
     if entry is None:  # nothing was begun, or all is done
@@ -201,11 +201,11 @@ def _order(message: BuryRetired, delay: int) -> None:
 
 
 class _Burial:
-    """One delivery of a burial.
+    """One delivery of a deletion.
 
     Attributes:
-        done: how many of the ids of the list are dealt with.
-        seen: up to which commit the log was searched for what came later.
+        done: how many ids of the list are processed.
+        seen: the last commit of the log that was searched for later entities.
     """
 
     def __init__(self, message: BuryRetired, entry: Retired) -> None:
@@ -215,13 +215,13 @@ class _Burial:
         self.seen = max(message.seen, entry.seq)
 
     def steps(self, intent: Intent) -> Iterator[None]:
-        """Do all of it, with a pause after each part."""
+        """Run all steps, with a pause after each part."""
         self._forget()
         yield from self._bury_listed(intent)
         yield from self._bury_later()
 
     def _forget(self) -> None:
-        """Let those records forget the definition that the transaction had no room for."""
+        """Remove the definition from records that did not fit into the transaction."""
         for kind, number, without in _naming(self._project, self._entry.what, self._entry.id):
             try:
                 records.edit(kind, number, without, user=self._entry.user)
@@ -242,7 +242,7 @@ class _Burial:
             start += len(numbers)
 
     def _bury_later(self) -> Iterator[None]:
-        """What is in the log behind the list and is gone with the definition all the same: others were writing it."""
+        """Delete entities in the log after the list: requests that were in progress wrote them."""
         kinds = set(Kind) if self._entry.what is DefinitionKind.MEDIA_TYPE else _kinds_of(self._entry.what)
         waiting: dict[Kind, list[int]] = {kind: [] for kind in kinds}
         for count, commit in enumerate(archive.history(self._project, after=self.seen), 1):
@@ -278,7 +278,7 @@ def _kinds_of(what: DefinitionKind) -> set[Kind]:
 
 
 def _touched(commit: Commit) -> Iterator[tuple[Kind, int]]:
-    """The things that a commit made or changed."""
+    """The entities that a commit created or changed."""
     for change in commit.changes:
         if not change.is_definition and not change.is_gone:
             yield Kind(change.kind), change.id

@@ -1,11 +1,11 @@
-"""Fetching what callers name by URL: only from allowed origins, never from the inside (docs/security.md).
+"""Fetch files that callers name by URL: only from allowed origins, never from internal addresses (docs/security.md).
 
-A URL into our object store must be signed. An object of the caller's own project is then read as an object, so that a
-URL that has expired while its job waited still works: it is checked whether the caller may read it. So is a finished
-resumable upload, by its address. Everything else goes through HTTP: its origin is our object store's, where the URL's
-signature decides, or one of `allowed_origins`. A name is resolved once, every address of it is checked, and the
-connection goes to the address that was checked, so that a name that answers differently the second time gains nothing.
-Each redirect is checked as the first URL was.
+A URL into our object store must be signed. An object of the caller's own project is then read as an object, after a
+check that the caller may read it, so that a URL that expired while its job waited still works. The same holds for the
+address of a finished resumable upload. All other URLs are read by HTTP: the origin is our object store's, which checks
+the signature, or one of `allowed_origins`. A host name is resolved once, all its addresses are checked, and the
+connection uses a checked address, so that a second DNS answer cannot redirect it. Each redirect is checked as the
+first URL was.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 REDIRECTS = 5
 SECONDS = 20.0
-"""How long one answer may take to begin."""
+"""Maximum time until an answer begins."""
 LARGEST_BLOCK = 1024 * 1024
 _TIMEOUT = urllib3.Timeout(connect=3, read=10)
 _AMAZON = re.compile(r"(?:(?P<bucket>[a-z0-9.-]{3,63})\.)?s3(?:[.-](?:dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com")
@@ -48,7 +48,7 @@ _MOVED = range(301, 309)
 
 
 class Fetched(Protocol):
-    """A source of bytes as `video` reads them, and the mark that changes with its content."""
+    """A source of bytes as `video` reads them, and a tag that changes with its content."""
 
     size: int
     etag: str
@@ -58,7 +58,7 @@ class Fetched(Protocol):
 
 
 class ObjectPlace(Struct, frozen=True):
-    """An object in one of our buckets, or in a registered one, whose name does not matter."""
+    """An object in one of our buckets, or in a registered bucket; its name does not matter."""
 
     bucket: str
     key: str
@@ -72,10 +72,10 @@ def check_origin(url: str) -> None:
 
 
 def check_source(url: str | None, project: int, scope: Scope) -> None:
-    """Check a URL that a caller names in a project, where there is one.
+    """Check a URL that a caller names, in a project if there is one.
 
     Raises:
-        Forbidden: it is not from an allowed origin, or names an object of the project that is closed to the caller.
+        Forbidden: it is not from an allowed origin, or names an object of the project that the caller may not read.
         BadInput: it names a resumable upload that is not finished.
     """
     if url is not None:
@@ -84,10 +84,10 @@ def check_source(url: str | None, project: int, scope: Scope) -> None:
 
 
 def object_key(url: str, project: int, scope: Scope) -> ObjectKey | None:
-    """The key of the project's own object that a URL names; None where it names anything else, or is not signed.
+    """The key of the project's own object that a URL names; None for any other URL, or an unsigned one.
 
     Raises:
-        Forbidden: it names an object that is closed to the caller.
+        Forbidden: it names an object that the caller may not read.
         BadInput: it names a resumable upload that is not finished.
     """
     address = origins.take_apart(url)
@@ -107,23 +107,23 @@ def object_key(url: str, project: int, scope: Scope) -> ObjectKey | None:
 
 
 def open_source(url: str, project: int, scope: Scope) -> Fetched:
-    """What a URL names, to be read at any offset.
+    """The source at a URL, readable at any offset.
 
     Raises:
         Forbidden: it is not from an allowed origin.
-        BadInput: there is nothing, or its server does not answer as one that serves files.
+        BadInput: there is no file, or its server does not answer as a file server.
     """
     key = object_key(url, project, scope)
     return ObjectSource(key) if key else HttpSource(url)
 
 
 def fetch(url: str, project: int, most: int, scope: Scope) -> bytes:
-    """All that a URL names.
+    """The content of a URL.
 
     Raises:
         Forbidden: it is not from an allowed origin.
         TooLarge: it has more than `most` bytes.
-        BadInput: there is nothing, or its server does not answer as one that serves files.
+        BadInput: there is no file, or its server does not answer as a file server.
     """
     key = object_key(url, project, scope)
     if key is not None:
@@ -134,7 +134,7 @@ def fetch(url: str, project: int, most: int, scope: Scope) -> bytes:
 
 
 def fetch_url(url: str, most: int) -> bytes:
-    """All that a URL names, by HTTP; raises as `fetch`."""
+    """The content of a URL, by HTTP. Raises as `fetch`."""
     body = bytearray()
     with open_url(url) as response:
         if response.status != _OK:
@@ -147,7 +147,7 @@ def fetch_url(url: str, most: int) -> bytes:
 
 
 class ObjectSource:
-    """An object of ours; reading fails once it was replaced."""
+    """An object of ours; reading fails after it was replaced."""
 
     def __init__(self, key: ObjectKey) -> None:
         found = objects.head(key)
@@ -164,7 +164,7 @@ class ObjectSource:
 
 
 class HttpSource:
-    """A file on a server that answers to ranges."""
+    """A file on a server that supports range requests."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -191,9 +191,9 @@ class HttpSource:
 
 @contextmanager
 def open_url(url: str, headers: Mapping[str, str] | None = None) -> Iterator[BaseHTTPResponse]:
-    """The answer to a GET after at most `REDIRECTS` redirects, each judged as the first URL was.
+    """The answer to a GET after at most `REDIRECTS` redirects, each checked as the first URL was.
 
-    The headers, which may be secret, go to the origin of the first URL and to no other.
+    The headers, which may be secret, are sent only to the origin of the first URL.
     """
     current, first = url, origins.take_apart(url)
     for _ in range(REDIRECTS + 1):
@@ -216,7 +216,7 @@ def open_url(url: str, headers: Mapping[str, str] | None = None) -> Iterator[Bas
 
 
 def _get(address: Address, headers: Mapping[str, str]) -> BaseHTTPResponse:
-    """GET from the one address that the name was resolved to and that was judged."""
+    """GET from the checked address of the host name."""
     try:
         return outbound.send(
             address,
@@ -233,14 +233,14 @@ def _get(address: Address, headers: Mapping[str, str]) -> BaseHTTPResponse:
 
 
 def _is_inside(address: Address) -> bool:
-    """Whether the URL is our own object store's, or that of a registered bucket the operator allowed inside."""
+    """Whether the URL is our own object store's, or that of a registered bucket that the operator allowed."""
     if address.origin == _configured_store():
         return True
     return outbound.is_inside(address) and placement.key_named(address) is not None
 
 
 def blocks(response: BaseHTTPResponse, most: int | None = None) -> Iterator[bytes]:
-    """The body in blocks; a server that sends too slowly or more than asked for is given up."""
+    """The body in blocks; stops if the server is too slow or sends more than requested."""
     deadline = time.monotonic() + 600
     left = most
     for block in response.stream(LARGEST_BLOCK):
@@ -254,7 +254,7 @@ def blocks(response: BaseHTTPResponse, most: int | None = None) -> Iterator[byte
 
 
 def _place_of(address: Address) -> ObjectPlace | None:
-    """The object of ours that a URL names, by the store's own address or Amazon's; None for anything else."""
+    """The object of ours that a URL names, by the store's own address or Amazon's; None for other URLs."""
     if (registered := placement.key_named(address)) is not None:
         return ObjectPlace("", registered)
     ours = (settings().media_bucket, settings().upload_bucket)
@@ -270,14 +270,14 @@ def _place_of(address: Address) -> ObjectPlace | None:
 
 
 def _upload_of(address: Address) -> str | None:
-    """The id of the resumable upload that a URL names; None where it names anything else."""
+    """The id of the resumable upload that a URL names; None for other URLs."""
     home = origins.take_apart(f"{settings().public_url}/files/")
     name = address.target.removeprefix(home.target)
     return name if address.origin == home.origin and name != address.target and _UPLOAD.fullmatch(name) else None
 
 
 def _configured_store() -> str:
-    """The origin of the object store where it is not Amazon's."""
+    """The origin of the object store if it is not Amazon's."""
     return origins.origin_of(settings().s3_endpoint)
 
 
@@ -289,7 +289,7 @@ def _check_allowed(address: Address) -> None:
 
 
 def _is_signed(address: Address) -> bool:
-    """Whether a URL carries a signature of an object store; whether that is a good one the store decides."""
+    """Whether a URL carries a signature of an object store; the store checks the signature."""
     query = parse_qs(address.target.partition("?")[2])
     return any(name.lower() in _SIGNATURES for name in query)
 

@@ -25,7 +25,7 @@ _MOST_KEYS = 10_000
 
 
 class UploadInfoQuery(Resource, kw_only=True):
-    """What is to be uploaded, and how."""
+    """The size and target of an upload."""
 
     names: ClassVar = {"media_id": "media", "file_id": "file"}
 
@@ -38,12 +38,12 @@ class UploadInfoQuery(Resource, kw_only=True):
 
 
 class UploadInfo(Resource, kw_only=True):
-    """Where to put the parts of an upload, in order."""
+    """The presigned URLs for the parts of an upload, in order."""
 
     urls: list[str]
     key: str
     upload_id: str = ""
-    """Of a multipart upload; empty for a single part."""
+    """The id of a multipart upload; empty for a single part."""
 
 
 class UploadPart(Resource, kw_only=True):
@@ -54,7 +54,7 @@ class UploadPart(Resource, kw_only=True):
 
 
 class UploadCompletionSpec(Resource, kw_only=True):
-    """A multipart upload whose parts are all there."""
+    """A multipart upload whose parts are complete."""
 
     key: Annotated[str, Meta(min_length=1, max_length=1024)]
     upload_id: Annotated[str, Meta(min_length=1, max_length=1024)]
@@ -63,26 +63,26 @@ class UploadCompletionSpec(Resource, kw_only=True):
 
 
 class DownloadInfoQuery(Resource, kw_only=True):
-    """How long the URLs are to live."""
+    """The lifetime of the URLs."""
 
     expiration: Annotated[int, Meta(ge=1, le=WEEK, description="Seconds that the URLs are good for.")] = DAY
 
 
 class DownloadInfoSpec(Resource, kw_only=True):
-    """What is to be downloaded."""
+    """The keys to download."""
 
     keys: Annotated[list[Annotated[str, Meta(max_length=1024)]], Meta(max_length=_MOST_KEYS)]
 
 
 class DownloadInfo(Resource, kw_only=True):
-    """Where an object may be read."""
+    """The presigned URL of an object."""
 
     key: str
     url: str
 
 
 def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
-    """A fresh key and URLs to put its parts to."""
+    """A new key and a URL for each part."""
     query = call.query
     if query.bucket_id is not None and query.media_id is None:
         raise BadInput("bucket_id: it may only be given together with media_id.")
@@ -97,7 +97,7 @@ def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
 
 
 def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> MessageResponse:
-    """Make one object of the parts."""
+    """Combine the parts into one object."""
     body = call.body
     key = uploads_service.authorize_completion(body.key, call.target, call.scope)
     buckets_service.check_key(call.target, body.key, body.bucket_id)
@@ -107,7 +107,7 @@ def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> Mess
 
 
 def get_download_info(call: Call[Project, DownloadInfoQuery, DownloadInfoSpec]) -> list[DownloadInfo]:
-    """A URL for each key, in the order asked."""
+    """A URL for each key, in the given order."""
     urls = uploads_service.download_urls(call.scope, call.target, call.body.keys, call.query.expiration)
     return [DownloadInfo(key=key, url=url) for key, url in zip(call.body.keys, urls, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Uploads and downloads: clients talk to S3 themselves, through URLs we sign."""
+"""Uploads and downloads: clients access S3 directly, by presigned URLs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def key_for(
     filename: str | None,
     bucket: int | None = None,
 ) -> ObjectKey:
-    """A fresh key: under a media, under a File, or among the uploads; in the project's bucket for it, or in `bucket`.
+    """A new key: under a media, under a File, or among the uploads; in the project's upload bucket, or in `bucket`.
 
     Raises:
-        BadInput: both are given, or the one given is not of the project.
-        Forbidden: the caller of this request may not put files there.
+        BadInput: both are given, or the given one does not belong to the project.
+        Forbidden: the caller may not upload there.
     """
     if media is not None and file is not None:
         raise BadInput("media_id and file_id: give one of them, not both.")
@@ -53,17 +53,17 @@ def key_for(
 
 
 def begin(key: ObjectKey, parts: int, seconds: int) -> tuple[str, list[str]]:
-    """The id of a multipart upload (empty for a single part) and a URL to put each part to, in order."""
+    """The id of a multipart upload (empty for a single part) and a URL for each part, in order."""
     if parts == 1:
         return "", [objects.presign_put(key, seconds)]
     return objects.presign_parts(key, parts, seconds)
 
 
 def download_urls(scope: Scope, project: Project, wanted: list[str], seconds: int) -> list[str]:
-    """A URL for each key, in order; those the user got before while they are good.
+    """A URL for each key, in order; URLs that the user got before are reused while they are valid.
 
     Raises:
-        Forbidden: a key belongs to another project or organization, or to a media or File closed to the caller.
+        Forbidden: a key belongs to another project or organization, or to a media or File that the caller may not read.
         BadInput: a key is malformed.
     """
     keys = authorize(scope, project, wanted)
@@ -75,7 +75,7 @@ def authorize(scope: Scope, project: Project, wanted: Iterable[str]) -> list[Obj
     """The keys of a project's objects that a caller names and may read, in order.
 
     Raises:
-        Forbidden: a key belongs to another project or organization, or to a media or File closed to the caller.
+        Forbidden: a key belongs to another project or organization, or to a media or File that the caller may not read.
         BadInput: a key is malformed.
     """
     keys = [object_keys.authorize_project_key(path, project.organization, project.id) for path in wanted]
@@ -95,13 +95,13 @@ def _check_in(scope: Scope, project: Project, kind: Kind, number: int, name: str
 
 
 def authorize_completion(path: str, project: Project, scope: Scope) -> ObjectKey:
-    """The key of an upload that a caller may finish: of a media, of a File, or among the caller's own uploads.
+    """The key of an upload that a caller may complete: of a media, of a File, or among the caller's own uploads.
 
-    A key of OrganizationUploadInfo, `organization/name`, is finished in any project of the organization by a member of
-    that organization: the interface has no other place for it.
+    A key of OrganizationUploadInfo, `organization/name`, is completed in any project of the organization by a member of
+    that organization: the API has no other operation for it.
 
     Raises:
-        Forbidden: it belongs to another project, organization or user, or to something that is closed to the caller.
+        Forbidden: it belongs to another project, organization or user, or to an entity that the caller may not read.
         BadInput: it is malformed.
     """
     caller = scope.caller
@@ -119,10 +119,10 @@ def authorize_completion(path: str, project: Project, scope: Scope) -> ObjectKey
 
 
 def check_open(scope: Scope, project: int, wanted: Iterable[ObjectKey]) -> None:
-    """Raise Forbidden unless a caller may read the objects of keys of a project.
+    """Raise Forbidden unless a caller may read the objects of a project's keys.
 
-    Those in the folder of a media are open with it, or with any clone that names them. Uploads belong to no media yet:
-    those of other users are open only to callers who may see all media of the project.
+    An object in the folder of a media is readable with the media, or with any clone that names it. Uploads do not
+    belong to a media yet: those of other users are readable only by callers who may see all media of the project.
     """
     restricted = scope.terms(project)
     folders: defaultdict[tuple[Kind, int], set[ObjectKey]] = defaultdict(set)

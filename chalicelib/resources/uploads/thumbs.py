@@ -1,4 +1,4 @@
-"""The pictures of organizations and projects: which keys may become one, where they lie, and how they are shown."""
+"""The pictures of organizations and projects: valid keys, storage and presentation."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.storage.objects import objects, owners, presigned
 
 SECONDS = 8 * 3600
-"""How long the URL of a picture is good for."""
+"""The lifetime of a picture's URL."""
 
 
 def check_organization(organization: Organization, path: str) -> None:
-    """Raise BadInput unless a key is the organization's own and there is an object at it."""
+    """Raise BadInput unless a key belongs to the organization and its object exists."""
     try:
         key = object_keys.authorize_organization_key(path, organization.id)
     except Forbidden as refusal:
@@ -29,7 +29,7 @@ def check_organization(organization: Organization, path: str) -> None:
 
 
 def take_project(project: Project, user: int, upload: str) -> str:
-    """Copy a user's upload to where the project keeps its picture; the key there. Raises BadInput."""
+    """Copy a user's upload to the project's picture; returns the new key. Raises BadInput."""
     source = object_keys.authorize_own_upload(upload, project.organization, project.id, user, "thumb")
     key = object_keys.project_picture_key(project.organization, project.id, upload.rpartition("/")[2])
     try:
@@ -40,21 +40,21 @@ def take_project(project: Project, user: int, upload: str) -> str:
 
 
 def remove_replaced_organization(before: Organization, path: str | None) -> None:
-    """Remove the picture that an organization had, unless it has it still."""
+    """Remove the previous picture of an organization, unless it is still in use."""
     old = _of_organization(before)
     if old and old.path != path:
         objects.remove([old])
 
 
 def remove_replaced_project(before: Project, path: str | None) -> None:
-    """Remove the picture that a project was given, unless it has it still."""
+    """Remove the previous picture of a project, unless it is still in use."""
     old = _given_to(before)
     if old and old.path != path:
         objects.remove([old])
 
 
 def show_organizations(user: int, organizations: Sequence[Organization]) -> list[Organization]:
-    """Organizations with the URLs of their pictures, the same for the same caller for hours, instead of the keys."""
+    """Organizations with the URLs of their pictures instead of keys; a caller gets the same URLs for hours."""
     keys = [_of_organization(organization) for organization in organizations]
     urls = presigned.urls(user, (key for key in keys if key), SECONDS)
     return [
@@ -64,9 +64,9 @@ def show_organizations(user: int, organizations: Sequence[Organization]) -> list
 
 
 def show_projects(user: int, projects: Sequence[Project]) -> list[Project]:
-    """Projects with the URLs of their pictures, the same for the same caller for hours, instead of the keys.
+    """Projects with the URLs of their pictures instead of keys; a caller gets the same URLs for hours.
 
-    A project's picture is the one that it was given, else the thumbnail of the first media that the caller may see.
+    A project's picture is the given one, else the thumbnail of the first media that the caller may see.
     """
     firsts = [_first_thumb(project) for project in projects]
     named = owners.authorize_many(first for first in firsts if first)
@@ -90,7 +90,7 @@ def _first_thumb(project: Project) -> owners.Named | None:
 
 
 def _of_organization(organization: Organization) -> ObjectKey | None:
-    """The key of an organization's picture, if that is its own."""
+    """The key of an organization's picture, if it belongs to the organization."""
     try:
         return object_keys.authorize_organization_key(organization.thumb or "", organization.id)
     except Forbidden:
@@ -98,7 +98,7 @@ def _of_organization(organization: Organization) -> ObjectKey | None:
 
 
 def _given_to(project: Project) -> ObjectKey | None:
-    """The key of the picture that a project was given, if that is its own."""
+    """The key of a project's given picture, if it belongs to the project."""
     try:
         return object_keys.authorize_picture_key(project.thumb or "", project.organization, project.id)
     except Forbidden:

@@ -1,10 +1,10 @@
-"""Uploads that go on where they broke off (tus 1.0), over S3's multipart uploads.
+"""Resumable uploads (tus 1.0) over S3 multipart uploads.
 
-A request's bytes are stored as an object of their own, and then the upload's row says that they are there: what dies
-between the two leaves an object that nobody knows, and the client, which asks for the offset, sends the bytes again.
-Chunks that together are large enough become a part. Each attempt at a part has a number that no other has and counts
-only once the row says so: one that was overtaken or died changes nothing. Where all is there but what makes one object
-of it died, whoever asks next does it: the client for the offset, or an operation that is to read the upload.
+Each request's bytes are stored as an object, and then the upload's row records them. A crash between the two leaves an
+unreferenced object; the client asks for the offset and sends the bytes again. Chunks that together are large enough
+become a part. Each attempt at a part has a unique number and counts only once the row records it, so an overtaken or
+crashed attempt has no effect. If a crash interrupts the completion of the object, the next request completes it: a
+request for the offset, or an operation that reads the upload.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from chalicelib.storage.objects import objects, owners
 from chalicelib.storage.objects import tus_uploads as rows
 
 LIVES = timedelta(days=3)
-"""How long an upload may take; the buckets abort forgotten multipart uploads after a week."""
+"""Maximum duration of an upload; the buckets abort incomplete multipart uploads after a week."""
 LASTS = timedelta(days=7)
-"""How long a finished one is known by its address; its object stays as long as any upload."""
+"""How long a finished upload keeps its address; its object is kept as long as any upload."""
 log = logging.getLogger("limn.resumable")
 _set = msgspec.structs.replace
 
 
 def create(project: Project, user: int, length: int, filename: str | None, metadata: str) -> Upload:
-    """A new upload of so many bytes; one of none is finished already."""
+    """Create an upload of a size in bytes; an empty one is finished already."""
     moment = datetime.now(UTC)
     key = object_keys.upload_key(
         project.organization, project.id, user, object_keys.name_for(filename), moment.date().isoformat()
@@ -52,19 +52,19 @@ def create(project: Project, user: int, length: int, filename: str | None, metad
 
 
 def check_alive(upload: Upload) -> None:
-    """Raise Gone where an upload was ended or its time is over."""
+    """Raise Gone if an upload was ended or has expired."""
     if upload.is_gone or upload.until <= now():
         message = f"The upload {upload.id} is over: it was ended, or took too long."
         raise Gone(message)
 
 
 def append(upload: Upload, offset: int, body: bytes) -> Upload:
-    """Store what goes on at an offset; once it returns, that many bytes are safe.
+    """Store bytes at an offset; they are durable once it returns.
 
     Raises:
-        Gone: the upload is over.
-        Conflict: the upload does not go on at the offset, or somebody else is writing.
-        BadInput: it would become longer than was said.
+        Gone: the upload has ended.
+        Conflict: the offset is not the upload's, or another request is writing.
+        BadInput: the upload would exceed its declared length.
     """
     check_alive(upload)
     if offset != upload.offset:
@@ -74,7 +74,7 @@ def append(upload: Upload, offset: int, body: bytes) -> Upload:
         message = f"The upload has {upload.length} bytes; {offset} and {len(body)} are more."
         raise BadInput(message)
     if upload.waiting >= tus.SMALLEST_PART:
-        upload = _part(upload)  # died at this before; what waits stays bounded
+        upload = _part(upload)  # an earlier request crashed here; this bounds the waiting bytes
     if body:
         key = object_keys.chunks_prefix(upload.id) + f"{offset:015d}-{uuid.uuid4().hex[:12]}"
         objects.write(key, body)
@@ -90,17 +90,17 @@ def append(upload: Upload, offset: int, body: bytes) -> Upload:
         try:
             upload = _part(upload)
         except LimnError:
-            # The bytes are safe as they lie; the next request makes a part of them.
+            # The bytes are durable already; the next request makes a part of them.
             log.exception("the chunks of upload %s wait", upload.id)
     return upload
 
 
 def finish(upload: Upload) -> Upload:
-    """Make one object of an upload that is all there; one that is not, or was finished before, is as it was.
+    """Combine a complete upload into one object; no effect on an incomplete or finished upload.
 
     Raises:
-        Conflict: somebody else is doing so.
-        Unavailable: it could not be done; it may be tried again.
+        Conflict: another request is doing so.
+        Unavailable: it failed and can be repeated.
     """
     if upload.is_finished or upload.is_gone or upload.offset < upload.length:
         return upload
@@ -117,7 +117,7 @@ def finish(upload: Upload) -> Upload:
 
 
 def end(upload: Upload) -> None:
-    """Give an upload up, with all that there is of it. Doing so again goes on where it broke off."""
+    """End an upload and delete its bytes. Idempotent, also after a crash."""
     if not upload.is_gone:
         upload = rows.save(_set(upload, is_gone=True))
     if upload.is_finished:
@@ -128,7 +128,7 @@ def end(upload: Upload) -> None:
 
 
 def key_of(number: str) -> tuple[int, ObjectKey] | None:
-    """The project and the key of a finished upload; None where there is none.
+    """The project and the key of a finished upload; None if it does not exist.
 
     Raises:
         BadInput: it is not finished.
@@ -146,13 +146,13 @@ def key_of(number: str) -> tuple[int, ObjectKey] | None:
 
 
 def object_of(upload: Upload) -> ObjectKey:
-    """The key of the object that an upload becomes. Raises Forbidden, BadInput where the row names another."""
+    """The key of an upload's object. Raises Forbidden, BadInput if the row names a different one."""
     organization = owners.organization_of(upload.project) or object_keys.home_of(upload.key) or 0
     return object_keys.authorize_own_upload(upload.key, organization, upload.project, upload.user, "key")
 
 
 def sweep() -> int:
-    """End the uploads whose time is over; how many. A finished one is forgotten, and its object left."""
+    """End expired uploads; returns how many. The row of a finished upload is removed, its object is kept."""
     count = 0
     for moment, number in rows.ending(now()):
         try:
@@ -177,12 +177,12 @@ def sweep() -> int:
 
 
 def _part(upload: Upload) -> Upload:
-    """Make a part of the chunks that wait."""
+    """Combine the waiting chunks into a part."""
     begun = upload.multipart or objects.begin(object_of(upload))
     try:
         upload = rows.save(_set(upload, multipart=begun, number=upload.number + 1))
     except Conflict:
-        # Only where that is certain: where the database did not answer, the row may name it by now.
+        # Only after a certain failure: if the database did not answer, the row may name it.
         if not upload.multipart:
             objects.abort(object_of(upload), begun)
         raise
@@ -202,7 +202,7 @@ def _waiting(upload: Upload) -> bytes:
 
 
 def _clean(upload: Upload) -> None:
-    """Remove what was needed on the way, and what died on it. What stays here the bucket forgets by itself."""
+    """Remove intermediate objects and failed attempts. The bucket's lifecycle rules remove the remaining ones."""
     try:
         objects.remove(list(objects.under(object_keys.chunks_prefix(upload.id))))
         rows.forget_parts(upload)

@@ -1,7 +1,7 @@
-"""`/files/`: uploads that go on where they broke off, as tus 1.0 describes them; any client of it will do.
+"""`/files/`: resumable uploads with tus 1.0; any tus client works.
 
-Creation names the project in Upload-Metadata. The address of a finished upload is a URL that the service takes wherever
-it takes one: of a transcode, a media, a temporary file.
+The creation names the project in Upload-Metadata. The address of a finished upload is accepted where the service takes
+a URL: for a transcode, a media, a temporary file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from chalicelib.storage.objects import tus_uploads as rows
 
 TAG = "Resumable uploads"
 LIMIT = f"max-size={tus.LARGEST}, max-append-size={tus.LARGEST_CHUNK}"
-"""As the coming standard of resumable uploads says it; tus 1.0 has no word for the size of a chunk."""
+"""Header of the draft standard for resumable uploads; tus 1.0 has none for the size of a chunk."""
 ALWAYS = {
     "Tus-Resumable": tus.VERSION,
     "Tus-Version": tus.VERSION,
@@ -57,12 +57,12 @@ ONE = within(replace(PROJECT, what="upload", locate=_find, variables={"id": str}
 
 
 def capabilities(_: Call[None, NoQuery, None]) -> Answer:
-    """What is spoken here; browsers ask it before each request."""
+    """The supported protocol; browsers ask for it before each request."""
     return Answer(status=204, headers=_PREFLIGHT)
 
 
 def create(call: Call[None, NoQuery, bytes]) -> Answer:
-    """A new upload, and its first bytes where the request has some."""
+    """Create an upload, with its first bytes if the request has a body."""
     headers = call.headers
     tus.check_version(headers)
     metadata = tus.metadata_of(headers)
@@ -83,11 +83,11 @@ def create(call: Call[None, NoQuery, bytes]) -> Answer:
 
 
 def progress(call: Call[Upload, NoQuery, None]) -> Answer:
-    """How far an upload is; one that only lacks its last step gets it."""
+    """The offset of an upload; completes one that lacks only its last step."""
     tus.check_version(call.headers)
     upload = call.target
     uploads_tus.check_alive(upload)
-    with suppress(Conflict):  # another request is finishing it
+    with suppress(Conflict):  # another request is completing it
         upload = uploads_tus.finish(upload)
     more = {"Upload-Length": str(upload.length)}
     if upload.metadata:
@@ -96,7 +96,7 @@ def progress(call: Call[Upload, NoQuery, None]) -> Answer:
 
 
 def append(call: Call[Upload, NoQuery, bytes]) -> Answer:
-    """Take more bytes in."""
+    """Append bytes."""
     headers = call.headers
     tus.check_version(headers)
     tus.check_chunk(headers, call.body)
@@ -105,14 +105,14 @@ def append(call: Call[Upload, NoQuery, bytes]) -> Answer:
 
 
 def end(call: Call[Upload, NoQuery, None]) -> Answer:
-    """Give an upload up."""
+    """End an upload."""
     tus.check_version(call.headers)
     uploads_tus.end(call.target)
     return Answer(status=204)
 
 
 def overridden(call: Call[Upload, NoQuery, bytes]) -> Answer:
-    """What clients ask for that can only GET and POST."""
+    """Method override for clients that can only GET and POST."""
     method = call.headers.get("x-http-method-override", "").upper()
     if method not in _OVERRIDES:
         raise BadInput(f"X-HTTP-Method-Override: it is to be one of {', '.join(_OVERRIDES)}.")
@@ -120,7 +120,7 @@ def overridden(call: Call[Upload, NoQuery, bytes]) -> Answer:
 
 
 def download(call: Call[Upload, NoQuery, None]) -> Answer:
-    """Lead to where a finished upload may be read."""
+    """Redirect to the object of a finished upload."""
     uploads_tus.check_alive(call.target)
     upload = uploads_tus.finish(call.target)
     if not upload.is_finished:
@@ -152,7 +152,7 @@ _OVERRIDES: dict[str, Callable[[Call[Upload, NoQuery, Any]], Answer]] = {
 
 
 def _page(name: str, method: str, handler: Callable[..., Answer], summary: str, **more: Any) -> Operation:
-    """What is done with one upload; `more` says what differs."""
+    """The operations of one upload; `more` holds the differences."""
     asked: dict[str, Any] = {"path": FILES + "/{id}", "needs": Permission.TRANSFER, "addresses": ONE, **more}
     return Operation(
         id=name, method=method, handler=handler, summary=summary, returns="*/*", always=ALWAYS, tag=TAG, **asked
