@@ -35,7 +35,7 @@ from chalicelib.storage.dynamodb import entities
 
 T = TypeVar("T")
 Source = tuple[Callable[[tuple[int, ...]], Tree], Mapping[int, int]]
-"""From ids of holders to a term true of what they hold, and the bits that each holder passes down by id."""
+"""From ids of containers to a term that is true of their content, and the bits that each container passes down."""
 _MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtemplate": "hosted_template"}
 """Name of a record kind → the member that names it in a row protection, where that differs."""
 
@@ -162,7 +162,7 @@ class Scope:
             raise Forbidden
 
     def terms(self, project: int) -> Mapping[Kind, Tree]:
-        """By kind, the term that is true of what the caller has the needed level on; kinds not named are open."""
+        """By kind, the term that is true of rows on which the caller has the needed level; other kinds are open."""
         if not self.is_restricted or self.needed is Level.NONE:
             return {}
         known, bits = self.in_project(project), BITS_OF[self.needed]

@@ -18,20 +18,20 @@ Password = Annotated[str, Meta(min_length=1, max_length=1024)]
 MailedToken = Annotated[str, Meta(max_length=200)]
 UNLOCK_HOURS = 24
 AddressStanding = Literal["declared", "vouched", "confirmed"]
-"""How far an address is its user's: the user says so, staff said so, or a link mailed to it was opened."""
+"""How a user's address was verified: declared by the user, set by staff, or confirmed by a link in an email."""
 EncodedPicture = Annotated[str, Meta(max_length=2_000_000)]
-"""Base64; how large the picture may be is its handler's rule."""
+"""Base64; the handler limits the size of the picture."""
 
 
 class Credentials(Resource, kw_only=True):
-    """What a token is given for."""
+    """The body that creates a token."""
 
     username: Username
     password: Password
     refresh: bool = False
-    """Whether all earlier tokens of the user end with this."""
+    """Whether to revoke all earlier tokens of the user."""
     unlock_token: MailedToken | None = None
-    """The token of the mail that reported a lock: with it, the password counts although the account is locked."""
+    """The token of the email that reported a lock: with it, the password is accepted although the account is locked."""
 
 
 class Token(Resource, kw_only=True):
@@ -41,7 +41,7 @@ class Token(Resource, kw_only=True):
 
 
 class StoredToken(Resource, kw_only=True):
-    """A token as it is kept: its hash, and what every request needs to know of its user."""
+    """A token as it is stored: its hash, and the data of its user that every request needs."""
 
     id: str
     """SHA-256 of the token, in hex."""
@@ -53,7 +53,7 @@ class StoredToken(Resource, kw_only=True):
 
 
 class Unlock(Resource, kw_only=True):
-    """A way past the lock of an account, mailed to its user; its id is the hash of the token in the mail's link."""
+    """A bypass of an account's lock, emailed to its user; its id is the hash of the token in the email's link."""
 
     id: str
     user: int
@@ -62,10 +62,10 @@ class Unlock(Resource, kw_only=True):
 
 
 class UserUpdate(Resource, kw_only=True):
-    """What a PATCH of a user may carry."""
+    """The body of a PATCH of a user."""
 
     username: Username | None = None
-    """Sent by older clients; it must be the user's own, for a user name does not change."""
+    """Sent by older clients; it must be the user's own, since a user name does not change."""
     first_name: PersonName | None = None
     last_name: PersonName | None = None
     email: Email | None = None
@@ -77,11 +77,11 @@ class UserUpdate(Resource, kw_only=True):
     clear_profile_keys: list[str] | None = None
     elemental_id: Uuid | None = None
     is_active: bool | None = None
-    """For staff: false ends the account and its tokens, true opens it again."""
+    """For staff: false deactivates the account and revokes its tokens, true activates it again."""
 
 
 class UserSpec(Resource, kw_only=True):
-    """What creates a user."""
+    """The body that creates a user."""
 
     username: Username
     first_name: PersonName
@@ -123,7 +123,7 @@ class User(Resource, kw_only=True):
     is_active: bool = True
     password_hash: str = ""
     password_changed: float = 0.0
-    """When a reset set it last, in seconds since the epoch; resets that were mailed before are void."""
+    """When a reset last set it, in seconds since the epoch; resets that were emailed before are void."""
     email_standing: AddressStanding = "vouched"
     pending_email: str | None = None
     """An address that becomes the user's once its link is opened."""
@@ -144,12 +144,12 @@ class User(Resource, kw_only=True):
 
     @property
     def display_name(self) -> str:
-        """The user's name as others read it."""
+        """The user's full name."""
         return f"{self.first_name} {self.last_name}".strip() or self.username
 
 
 class OrganizationUpdate(Resource, kw_only=True):
-    """What a PATCH of an organization may carry."""
+    """The body of a PATCH of an organization."""
 
     unused: ClassVar = {"effective_permission": "it is computed"}
 
@@ -159,7 +159,7 @@ class OrganizationUpdate(Resource, kw_only=True):
 
 
 class OrganizationSpec(OrganizationUpdate, kw_only=True):
-    """What creates an organization."""
+    """The body that creates an organization."""
 
     name: Name
     thumb: str | None = None
@@ -174,29 +174,29 @@ class Organization(Resource, kw_only=True):
     name: Name
     default_membership_permission: DefaultLevelName = "No Access"
     thumb: str | None = None
-    """The key of its picture, in answers a URL."""
+    """The key of its picture; in responses a URL."""
     created_by: int = 0
     closing: bool = False
-    """Whether it is just being deleted, so that no project may come to it."""
+    """Whether it is being deleted: no project may be added to it."""
     permission: str | None = None
     effective_permission: int = 0
 
 
 class AffiliationUpdate(Resource, kw_only=True):
-    """What a PATCH of an affiliation may carry."""
+    """The body of a PATCH of an affiliation."""
 
     permission: OrganizationLevelName | None = None
 
 
 class AffiliationSpec(Resource, kw_only=True):
-    """What creates an affiliation."""
+    """The body that creates an affiliation."""
 
     user: Id
     permission: OrganizationLevelName
 
 
 class Affiliation(Resource, kw_only=True):
-    """A user's place in an organization."""
+    """A user's membership of an organization."""
 
     also: ClassVar = {"organization_id": "organization", "user_id": "user"}
 
@@ -211,7 +211,7 @@ class Affiliation(Resource, kw_only=True):
 
 
 class ProjectUpdate(Resource, kw_only=True):
-    """What a PATCH of a project may carry."""
+    """The body of a PATCH of a project."""
 
     name: Name | None = None
     summary: Summary | None = None
@@ -219,13 +219,13 @@ class ProjectUpdate(Resource, kw_only=True):
     bucket: Id | UnsetType | None = UNSET
     upload_bucket: Id | UnsetType | None = UNSET
     backup_bucket: Id | UnsetType | None = UNSET
-    """Kept and answered; nothing is copied there (docs/decisions/017)."""
+    """Stored and returned; no files are copied there (docs/decisions/017)."""
     elemental_id: Uuid | None = None
     thumb: str | UnsetType | None = UNSET
 
 
 class ProjectSpec(ProjectUpdate, kw_only=True):
-    """What creates a project."""
+    """The body that creates a project."""
 
     unused: ClassVar = {"effective_permission": "it is computed"}
 
@@ -252,17 +252,17 @@ class Project(Resource, kw_only=True):
     backup_bucket: int | None = None
     elemental_id: str
     thumb: str | None = None
-    """The key of its picture, in answers a URL."""
+    """The key of its picture; in responses a URL."""
     first_thumb_media: int | None = None
     first_thumb: str | None = None
-    """The key of the thumbnail of its first media that has one: its picture until it gets another."""
+    """The key of the thumbnail of its first media that has one: its picture until another is set."""
     created: Timestamp
     created_by: int
     attribute_types: list[AttributeType] = []
     """Definitions of the attributes of sections."""
     extended_info: dict[str, Any] = {}
     deleted: Timestamp | None = None
-    """When it was deleted; the rest of it is purged by a queue function."""
+    """When it was deleted; a queue function purges its content."""
     num_files: int = 0
     size: int = 0
     """Bytes of all files."""
@@ -274,14 +274,14 @@ class Project(Resource, kw_only=True):
 
 
 class MembershipUpdate(Resource, kw_only=True):
-    """What a PATCH of a membership may carry."""
+    """The body of a PATCH of a membership."""
 
     permission: ProjectLevelName | None = None
     default_version: Id | UnsetType | None = UNSET
 
 
 class MembershipSpec(Resource, kw_only=True):
-    """What creates a membership."""
+    """The body that creates a membership."""
 
     user: Id
     permission: ProjectLevelName
@@ -289,7 +289,7 @@ class MembershipSpec(Resource, kw_only=True):
 
 
 class Membership(Resource, kw_only=True):
-    """A user's place in a project."""
+    """A user's membership of a project."""
 
     id: int
     project: int

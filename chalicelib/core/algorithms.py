@@ -19,20 +19,20 @@ FilesPerJob = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class AlgorithmManifestSpec(Resource, kw_only=True):
-    """A manifest that was uploaded, to be kept with the project."""
+    """An uploaded manifest, to be stored with the project."""
 
     name: Annotated[str, Meta(min_length=1, max_length=256)]
     upload_url: FileUrl
 
 
 class AlgorithmManifest(Resource, kw_only=True):
-    """Where a manifest is kept: what a registration gives as `manifest`."""
+    """Where a manifest is stored: the value of `manifest` when an algorithm is registered."""
 
     url: str
 
 
 class GenericFileSpec(Resource, kw_only=True):
-    """A file that was uploaded, to be kept with the project. The origin of its URL is checked before its name."""
+    """An uploaded file, to be stored with the project. The origin of its URL is checked before its name."""
 
     required_later: ClassVar = frozenset({"name"})
 
@@ -41,7 +41,7 @@ class GenericFileSpec(Resource, kw_only=True):
 
 
 class GenericFile(Resource, kw_only=True):
-    """A file of a project: what an applet gives as `html_file` is its `url`."""
+    """A file of a project: its `url` is the value of `html_file` when an applet is registered."""
 
     name: str
     project: int
@@ -57,7 +57,7 @@ class AlgorithmParameter(Resource, kw_only=True):
 
 
 class AlgorithmUpdateSpec(Resource, kw_only=True):
-    """What a PATCH of an algorithm may carry. A null is not a change: clients send nulls for what they leave out."""
+    """The body of a PATCH of an algorithm. A null is not a change: clients send nulls for members they leave out."""
 
     is_whole: ClassVar = True
 
@@ -75,7 +75,7 @@ class AlgorithmUpdateSpec(Resource, kw_only=True):
 
 
 class AlgorithmSpec(AlgorithmUpdateSpec, kw_only=True):
-    """What registers an algorithm: with a manifest that was saved before, or with a hosted template."""
+    """The body that registers an algorithm: with a manifest that was saved before, or with a hosted template."""
 
     name: Name
     user: Id
@@ -83,7 +83,7 @@ class AlgorithmSpec(AlgorithmUpdateSpec, kw_only=True):
 
 
 class Algorithm(Resource, kw_only=True):
-    """A registered algorithm. `rendered` is the manifest that its template gives now."""
+    """A registered algorithm. `rendered` is the manifest that its template currently gives."""
 
     hidden: ClassVar = frozenset({"sealed"})
 
@@ -106,7 +106,7 @@ class Algorithm(Resource, kw_only=True):
 
 
 class AppletUpdate(Resource, kw_only=True):
-    """What a PATCH of an applet may carry."""
+    """The body of a PATCH of an applet."""
 
     name: Name | None = None
     description: Summary | None = None
@@ -118,13 +118,13 @@ class AppletUpdate(Resource, kw_only=True):
 
 
 class AppletSpec(AppletUpdate, kw_only=True):
-    """What registers an applet: with a page that was saved before, or with a hosted template."""
+    """The body that registers an applet: with a page that was saved before, or with a hosted template."""
 
     name: Name
 
 
 class Applet(Resource, kw_only=True):
-    """A page shown inside a project. `rendered` is the page that its template gives now."""
+    """A page shown inside a project. `rendered` is the page that its template currently gives."""
 
     hidden: ClassVar = frozenset({"sealed"})
 
@@ -143,14 +143,14 @@ class Applet(Resource, kw_only=True):
 
 
 class AnalysisSpec(Resource, kw_only=True):
-    """What is counted, under which name."""
+    """The body that creates an analysis: a search whose matches are counted, and its name."""
 
     name: Name
     data_query: DataQuery = "*"
 
 
 class AnalysisUpdate(Resource, kw_only=True):
-    """What a PATCH of an analysis may carry."""
+    """The body of a PATCH of an analysis."""
 
     name: Name | None = None
     data_query: DataQuery | None = None

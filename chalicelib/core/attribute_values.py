@@ -1,10 +1,10 @@
-"""The values of user-defined attributes: what a definition lets in, and in which form it is kept.
+"""The values of user-defined attributes: their validation, and the form in which they are stored.
 
 A value is a boolean, a number, a string, or a
 non-empty array of numbers or of strings (a float_array may be empty); null, objects and mixed arrays are refused:
 `null_attributes` sets null. 0, false, "" and [] are values.
 
-Definitions are compiled once into a `Converter`, which is kept for as long as the same definitions come by.
+Definitions are compiled once into a `Converter`, which is cached for as long as the same definitions are used.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from chalicelib.core.resource import Timestamp
 from chalicelib.errors import BadInput
 
 USER_SECTIONS = frozenset({"tator_user_sections", "svc_user_sections"})
-"""What media carry beside their own attributes, whatever their type says."""
+"""Attributes that all media have, whatever their type defines."""
 
 RESERVED = "_tator"
-"""How names begin that the service itself gives attributes, such as those of a media's jobs."""
+"""Prefixes of attributes that the service itself sets, such as those of a media's jobs."""
 
 _MOST_CONVERTERS = 512
 _LONGEST_NAME = 256
@@ -44,7 +44,7 @@ N = TypeVar("N", int, float)
 
 
 def check_definition(definition: AttributeType) -> AttributeType:
-    """A definition whose members agree with each other, its default converted to the form values are kept in.
+    """Check that the members of a definition agree, and convert its default to the stored form.
 
     Raises:
         BadInput: its name is not valid, an enum has no choices, a float_array no size, or its default does not fit.
@@ -70,7 +70,7 @@ def check_definition(definition: AttributeType) -> AttributeType:
 
 
 def check_definitions(definitions: Iterable[AttributeType]) -> list[AttributeType]:
-    """The definitions of one type, each checked. Raises BadInput, also where two have one name."""
+    """The definitions of one type, each checked. Raises BadInput, also for two definitions with one name."""
     checked: dict[str, AttributeType] = {}
     for definition in definitions:
         if definition.name in checked:
@@ -83,7 +83,7 @@ def check_definitions(definitions: Iterable[AttributeType]) -> list[AttributeTyp
 
 
 def convert(definition: AttributeType, value: Any) -> Any:
-    """A value in the form it is kept in. Raises BadInput naming the attribute and the rule it breaks."""
+    """A value in its stored form. Raises BadInput naming the attribute and the rule it breaks."""
     return _CONVERSIONS[definition.dtype](definition)(value)
 
 
@@ -96,14 +96,14 @@ class Converter:
         self._rows = [(name, self._conversions[name], _filling(item)) for name, item in self._definitions.items()]
 
     def convert(self, name: str, value: Any) -> Any:
-        """One value in the form it is kept in. Raises BadInput."""
+        """One value in its stored form. Raises BadInput."""
         return self._conversions[name](value) if name in self._conversions else _unknown(name, self._definitions)
 
     def fill(self, given: Mapping[str, Any], now: Timestamp, *, members: Collection[str] = ()) -> dict[str, Any]:
-        """The attributes of a new entity: what was given, else the time of creation, the default, or nothing.
+        """The attributes of a new entity: the given values, else the time of creation, the default, or no value.
 
         Args:
-            given: name → value. Names of the service's own (`RESERVED`), which clones send back, are dropped.
+            given: name → value. Reserved names (`RESERVED`), which clones send back, are dropped.
             now: what `use_current` fills in.
             members: names of members that may stand beside attributes, for the refusal of a misspelt one.
 
@@ -165,15 +165,15 @@ _converters: dict[tuple[int, ...], tuple[tuple[AttributeType, ...], Converter]] 
 
 
 def converter(definitions: Sequence[AttributeType]) -> Converter:
-    """The compiled form of definitions, kept for the next time the very same objects come.
+    """The compiled form of definitions, cached by the identity of the objects.
 
-    Definitions are never changed in place: storage hands out new ones for new states.
+    Definitions are never changed in place: storage returns new ones for new states.
     """
     key = tuple(map(id, definitions))
     if (found := _converters.get(key)) is None:
         if len(_converters) >= _MOST_CONVERTERS:
             _converters.clear()
-        # The definitions are kept with the converter, so that no other object can get their ids.
+        # The definitions are kept with the converter, so that no other object can reuse their ids.
         found = _converters[key] = (tuple(definitions), Converter(definitions))
     return found[1]
 
@@ -199,7 +199,7 @@ def merge(
 
 
 def _filling(definition: AttributeType) -> Callable[[Timestamp], Any] | None:
-    """What makes the value of an attribute that a new entity was not given; None where it stays absent."""
+    """The function that makes a missing attribute's value for a new entity; None where it stays absent."""
     default = definition.default
     if definition.dtype == "datetime" and definition.use_current:
         return lambda now: now.replace("Z", "+00:00")
@@ -227,7 +227,7 @@ def _refuse(name: str, rule: str) -> NoReturn:
 
 
 def _any_value(name: str, value: Any) -> Any:
-    """A value as it came, if it is one that JSON bodies may carry."""
+    """The value unchanged, if JSON bodies may hold it."""
     items = value if isinstance(value, list) else [value]
     kinds = set(map(type, items))
     if kinds == {str} or (kinds == {bool} and items is not value):
@@ -291,7 +291,7 @@ def _float(definition: AttributeType) -> Convert:
 
 
 def _number(value: Any) -> float | None:
-    """A number, or a text of one, as a float; None for anything else and for what is not finite."""
+    """A number, or a text of one, as a float; None for other values and for infinities and NaN."""
     if not isinstance(value, int | float | str):
         return None
     try:
@@ -302,7 +302,7 @@ def _number(value: Any) -> float | None:
 
 
 def _bounds(definition: AttributeType) -> Callable[[N], N] | None:
-    """The check of a number against the inclusive bounds of its attribute; None where there are none."""
+    """The check of a number against the inclusive bounds of its attribute; None without bounds."""
     low, high = definition.minimum, definition.maximum
     if low is None and high is None:
         return None

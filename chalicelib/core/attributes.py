@@ -1,6 +1,6 @@
-"""Attribute types: what a user-defined attribute is called, what it may hold, how it is shown.
+"""Attribute types: the name, dtype, bounds and display of user-defined attributes.
 
-Conversion, filling and merging of values are in `attribute_values.py`. The rules are those of `spec/3` §10.1.
+Conversion, filling and merging of values are in `attribute_values.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Dtype = Literal["bool", "int", "float", "enum", "string", "datetime", "geopos", 
 
 
 class AutocompleteService(Resource, kw_only=True):
-    """Where a string attribute gets its suggestions from."""
+    """The source of a string attribute's suggestions."""
 
     serviceUrl: str | None = None  # noqa: N815 the wire's spelling
     match_any: bool = False
@@ -32,7 +32,7 @@ class AttributeType(Resource, kw_only=True):
     description: str = ""
     required: bool = False
     order: int = 0
-    """Place among the attributes when shown; below 0 is hidden by default."""
+    """Position among the attributes when shown; below 0 is hidden by default."""
     default: Any = None
     minimum: float | None = None
     maximum: float | None = None
@@ -41,7 +41,7 @@ class AttributeType(Resource, kw_only=True):
     size: Annotated[int, Meta(ge=1, le=2000)] | None = None
     """The length of a float_array."""
     use_current: bool | None = None
-    """For a datetime: fill the time of creation."""
+    """For a datetime: fill in the time of creation."""
     autocomplete: AutocompleteService | None = None
     style: str | None = None
     visible: bool | None = None

@@ -1,4 +1,4 @@
-"""A commit: what one acknowledged write changed in a project, as after-images, in one place of the project's log."""
+"""A commit: the changes of one acknowledged write, as after-images, with one number in the project's log."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _DEFINITIONS = frozenset(DefinitionKind)
 
 
 class Change(Struct, frozen=True, array_like=True):
-    """One thing as it is after the commit.
+    """One entity or definition after the commit.
 
-    `doc` is the JSON document of the entity or definition, or JSON null once it is gone for readers.
+    `doc` is the JSON document of the entity or definition, or JSON null once it is hidden from readers.
     """
 
     kind: str
@@ -28,7 +28,7 @@ class Change(Struct, frozen=True, array_like=True):
 
     @property
     def is_gone(self) -> bool:
-        """Whether readers no longer see the thing."""
+        """Whether it is hidden from readers."""
         return bytes(self.doc) == b"null"
 
 
@@ -36,9 +36,9 @@ GONE = msgspec.Raw(b"null")
 
 
 class Edit(Struct, frozen=True, array_like=True):
-    """One entry of the change log: what fields of which entities went from what to what.
+    """One entry of the change log: the old and new values of changed fields of entities.
 
-    `old` and `new` have the same keys; built-in fields carry a `_` before their name (`spec/3` §11.4).
+    `old` and `new` have the same keys; built-in fields carry a `_` before their name.
     """
 
     kind: Kind

@@ -1,4 +1,4 @@
-"""The time that a request may take, and the interrupt of what still runs when it ends.
+"""The time limit of a request, and the interrupt of statements that still run when it ends.
 
     with time_limit(SECONDS):                     the dispatcher, around a request
         with interrupting(cursor.interrupt):      storage, around a statement
@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from chalicelib.errors import Unavailable
 
 REQUEST_SECONDS = 20.0
-"""From its beginning, how long a request may query. API Gateway answers 504 after 29 s."""
+"""Seconds from its beginning for which a request may query. API Gateway returns 504 after 29 s."""
 _AGAIN_SECONDS = 0.25
 """An interrupt between two steps of a statement has no effect, so it is repeated."""
 _END: ContextVar[float | None] = ContextVar("end", default=None)
@@ -35,7 +35,7 @@ def time_ended() -> Unavailable:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Inside, `remaining` counts from so many seconds to 0."""
+    """Inside, `remaining` counts down from this many seconds."""
     token = _END.set(time.monotonic() + seconds)
     try:
         yield
@@ -67,7 +67,7 @@ def interrupting(interrupt: Callable[[], object]) -> Iterator[None]:
     def watch() -> None:
         wait = seconds
         while not finished.wait(wait):
-            with lock:  # never after the block: the connection may serve another request by then
+            with lock:  # never after the block: the connection may serve another request then
                 if not finished.is_set():
                     interrupt()
             wait = _AGAIN_SECONDS

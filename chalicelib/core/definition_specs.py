@@ -1,4 +1,4 @@
-"""What creates and changes definitions (`spec/3` §§7–9). What is stored is in `definitions.py`."""
+"""Bodies that create and change definitions. The stored Structs are in `definitions.py`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MediaTypes = Annotated[list[Id], Meta(min_length=1)]
 
 
 class MediaTypeUpdate(Resource, kw_only=True):
-    """What a PATCH of a media type may carry."""
+    """The body of a PATCH of a media type."""
 
     unused: ClassVar = {"keep_original": "the original file is always kept"}
 
@@ -39,7 +39,7 @@ class MediaTypeUpdate(Resource, kw_only=True):
 
 
 class MediaTypeSpec(MediaTypeUpdate, kw_only=True):
-    """What creates a media type."""
+    """The body that creates a media type."""
 
     unused: ClassVar = {
         "effective_permission": "it is computed",
@@ -52,7 +52,7 @@ class MediaTypeSpec(MediaTypeUpdate, kw_only=True):
 
 
 class LocalizationTypeUpdate(Resource, kw_only=True):
-    """What a PATCH of a localization type may carry; `media_types` adds to those it has."""
+    """The body of a PATCH of a localization type; `media_types` are added to the existing ones."""
 
     accepts: ClassVar = {"colorMap": "color_map"}
 
@@ -74,7 +74,7 @@ class LocalizationTypeUpdate(Resource, kw_only=True):
 
 
 class LocalizationTypeSpec(LocalizationTypeUpdate, kw_only=True):
-    """What creates a localization type."""
+    """The body that creates a localization type."""
 
     unused: ClassVar = {"effective_permission": "it is computed"}
 
@@ -85,7 +85,7 @@ class LocalizationTypeSpec(LocalizationTypeUpdate, kw_only=True):
 
 
 class StateTypeUpdate(Resource, kw_only=True):
-    """What a PATCH of a state type may carry; `media_types` adds to those it has."""
+    """The body of a PATCH of a state type; `media_types` are added to the existing ones."""
 
     name: TypeName | None = None
     description: Description | None = None
@@ -101,7 +101,7 @@ class StateTypeUpdate(Resource, kw_only=True):
 
 
 class StateTypeSpec(StateTypeUpdate, kw_only=True):
-    """What creates a state type."""
+    """The body that creates a state type."""
 
     unused: ClassVar = {"effective_permission": "it is computed", "dtype": "it is always state"}
 
@@ -112,7 +112,7 @@ class StateTypeSpec(StateTypeUpdate, kw_only=True):
 
 
 class LeafTypeUpdate(Resource, kw_only=True):
-    """What a PATCH of a leaf type may carry."""
+    """The body of a PATCH of a leaf type."""
 
     name: TypeName | None = None
     description: Description | None = None
@@ -121,7 +121,7 @@ class LeafTypeUpdate(Resource, kw_only=True):
 
 
 class LeafTypeSpec(LeafTypeUpdate, kw_only=True):
-    """What creates a leaf type."""
+    """The body that creates a leaf type."""
 
     unused: ClassVar = {"dtype": "it is always leaf"}
 
@@ -130,7 +130,7 @@ class LeafTypeSpec(LeafTypeUpdate, kw_only=True):
 
 
 class FileTypeUpdate(Resource, kw_only=True):
-    """What a PATCH of a file type may carry."""
+    """The body of a PATCH of a file type."""
 
     name: TypeName | None = None
     description: Description | None = None
@@ -138,14 +138,14 @@ class FileTypeUpdate(Resource, kw_only=True):
 
 
 class FileTypeSpec(FileTypeUpdate, kw_only=True):
-    """What creates a file type."""
+    """The body that creates a file type."""
 
     name: TypeName
     attribute_types: list[AttributeType] | None = None
 
 
 class VersionUpdate(Resource, kw_only=True):
-    """What a PATCH of a version may carry; `bases` replaces those it has."""
+    """The body of a PATCH of a version; `bases` replaces the existing ones."""
 
     names: ClassVar = {"bases": "version"}
 
@@ -157,13 +157,13 @@ class VersionUpdate(Resource, kw_only=True):
 
 
 class VersionSpec(VersionUpdate, kw_only=True):
-    """What creates a version."""
+    """The body that creates a version."""
 
     name: Name
 
 
 class SectionUpdate(Resource, kw_only=True):
-    """What a PATCH of a section may carry."""
+    """The body of a PATCH of a section."""
 
     accepts: ClassVar = {"svc_user_sections": "tator_user_sections", "lucene_search": "lucene_string"}
 
@@ -188,7 +188,7 @@ class SectionUpdate(Resource, kw_only=True):
 
 
 class SectionSpec(Resource, kw_only=True):
-    """What creates a section. Its tag may be left out, and is then made up; null is refused (`spec/1` Errors 5)."""
+    """The body that creates a section. A missing tag is generated; null is refused."""
 
     accepts: ClassVar = {"svc_user_sections": "tator_user_sections", "lucene_search": "lucene_string"}
 
@@ -211,14 +211,14 @@ class SectionSpec(Resource, kw_only=True):
 
 
 class PathSubstitution(Resource, kw_only=True):
-    """The beginning of paths to replace, and with what."""
+    """A path prefix to replace, and its replacement."""
 
     old: str
     new: str
 
 
 class SectionBulkUpdate(Resource, kw_only=True):
-    """What a PATCH of many sections may carry."""
+    """The body of a PATCH of many sections."""
 
     path_substitution: PathSubstitution | None = None
 

@@ -1,7 +1,7 @@
-"""Definitions: what gives a project's entities their meaning — types, versions and sections.
+"""Definitions of a project's entities: types, versions and sections.
 
-They are records whose changes are also committed to the project's log, so that whoever follows the log knows at every
-commit what an attribute is called and may hold. The rules are those of `spec/3` §§7–9.
+They are records whose changes are also committed to the project's log, so that a reader of the log knows the attributes
+at every commit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from chalicelib.core.resource import Description, Id, Name, Resource, Summary, T
 from chalicelib.core.revisions import Revision
 
 Search = dict[str, Any]
-"""An object search as it came: `query/parsers/object_search.py` gives it its meaning."""
+"""An object search as it was sent: `query/parsers/object_search.py` parses it."""
 
 
 Preset = Literal["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"]
@@ -53,7 +53,7 @@ class EncodeConfig(Resource, kw_only=True):
 
 
 class StorageConfig(Resource, kw_only=True):
-    """A bucket of the user's own that an archival copy is pushed to. Its secret never comes back."""
+    """A bucket of the user's own that an archival copy is written to. Responses never show its secret."""
 
     hidden: ClassVar = frozenset({"aws_secret_access_key"})
 
@@ -80,11 +80,11 @@ class ResolutionConfig(Resource, kw_only=True):
     vcodec: Literal["h264", "av1", "hevc"] = "h264"
     crf: Annotated[int, Meta(ge=0, le=63)] = 23
     preset: str = ""
-    """One of x264's by name, for AV1 a number from 0 to 13; empty for the default."""
+    """One of x264's presets by name, for AV1 a number from 0 to 13; empty for the default."""
     pixel_format: PixelFormat = "yuv420p"
 
     def __post_init__(self) -> None:
-        """Refuse settings that the encoder does not know."""
+        """Refuse settings that the encoder does not support."""
         if self.vcodec == "av1":
             if self.preset not in {"", *_AV1_PRESETS}:
                 message = f"preset: {self.preset!r} is not a preset of AV1; accepted are '0' to '13'."
@@ -102,7 +102,7 @@ class ResolutionConfig(Resource, kw_only=True):
 
 
 class TypeUpdate(Resource, kw_only=True):
-    """What a PATCH of any type may change."""
+    """Members that a PATCH of any type may change."""
 
     name: TypeName | None = None
     description: Description | None = None
@@ -110,7 +110,7 @@ class TypeUpdate(Resource, kw_only=True):
 
 
 class Type(Resource, kw_only=True):
-    """What all types have."""
+    """Members of all types."""
 
     hidden: ClassVar = frozenset({"revisions"})
 
@@ -120,7 +120,7 @@ class Type(Resource, kw_only=True):
     description: Description = ""
     attribute_types: list[AttributeType] = []
     revisions: list[Revision] = []
-    """What changes to the attributes mean for values written before them, in order."""
+    """The effects of attribute changes on values written before them, in order."""
     elemental_id: str
     effective_permission: int = 0
 
@@ -130,7 +130,7 @@ class Type(Resource, kw_only=True):
 
 
 class MediaType(Type, kw_only=True):
-    """A kind of image or video."""
+    """A type of images or videos."""
 
     dtype: Literal["image", "video", "multi", "live"]
     file_format: Annotated[str, Meta(max_length=4)] | None = None
@@ -145,7 +145,7 @@ class MediaType(Type, kw_only=True):
 
 
 class LocalizationType(Type, kw_only=True):
-    """A kind of shape."""
+    """A type of shapes."""
 
     dtype: Literal["box", "line", "dot", "poly"]
     color_map: dict[str, Any] | None = None
@@ -154,11 +154,11 @@ class LocalizationType(Type, kw_only=True):
     drawable: bool = True
     grouping_default: bool = True
     media: list[int] = []
-    """The media types it may lie on."""
+    """The ids of media types that it may annotate."""
 
 
 class StateType(Type, kw_only=True):
-    """A kind of description of media, frames or localizations."""
+    """A type of annotations of media, frames or localizations."""
 
     dtype: str = "state"
     association: Literal["Media", "Frame", "Localization"]
@@ -172,14 +172,14 @@ class StateType(Type, kw_only=True):
 
 
 class LeafType(Type, kw_only=True):
-    """A kind of label."""
+    """A type of labels."""
 
     dtype: str = "leaf"
     visible: bool = True
 
 
 class FileType(Type, kw_only=True):
-    """A kind of file that belongs to no media."""
+    """A type of files that are not part of a media."""
 
 
 class Version(Resource, kw_only=True):
@@ -198,7 +198,7 @@ class Version(Resource, kw_only=True):
 
 
 class Section(Resource, kw_only=True):
-    """A group of media: a folder, a list, or whatever a search finds."""
+    """A group of media: a folder, a list, or the matches of a search."""
 
     also: ClassVar = {"svc_user_sections": "tator_user_sections"}
     hidden: ClassVar = frozenset({"by_name"})
@@ -224,7 +224,7 @@ class Section(Resource, kw_only=True):
     master_section: int | None = None
     effective_permission: int = 0
     by_name: bool = False
-    """Whether a media's asking for the name made this folder: there is one such for a name, in whatever case."""
+    """Whether a media created this folder by its name; there is one such folder per name, case-insensitive."""
 
 
 Definition = MediaType | LocalizationType | StateType | LeafType | FileType | Version | Section
@@ -242,7 +242,7 @@ DEFINITION_STRUCT: dict[DefinitionKind, type[Definition]] = {
 
 
 class Definitions(Struct, kw_only=True):
-    """All definitions of one project, by kind and id, as of one moment."""
+    """All definitions of one project, by kind and id, at one commit."""
 
     project: int
     by_kind: dict[DefinitionKind, dict[int, Definition]] = field(
@@ -250,11 +250,11 @@ class Definitions(Struct, kw_only=True):
     )
 
     def put(self, kind: DefinitionKind, definition: Definition) -> None:
-        """Take in a definition as it now is."""
+        """Add or replace a definition."""
         self.by_kind[kind][definition.id] = definition
 
     def drop(self, kind: DefinitionKind, number: int) -> None:
-        """Forget a definition."""
+        """Remove a definition."""
         self.by_kind[kind].pop(number, None)
 
     def types(self, kind: Kind) -> dict[int, AnyType]:

@@ -1,8 +1,8 @@
-"""Entries of the change log, computed from an entity before and after (`spec/3` §11.4).
+"""Entries of the change log, computed from an entity before and after.
 
-A commit's entries name the entities they tell of. An entity that a commit changes and no entry names was created by
-it: its first values are in the commit itself, so a creation of 500 need not repeat them. What readers never see, such
-as an older mark that ceases to be the latest, is named by an entry without members.
+A commit's entries name the entities they concern. A changed entity without an entry was created by the commit: its
+first values are in the commit itself, so a creation of 500 need not repeat them. Changes that readers never see, such
+as an older mark that ceases to be the latest, have an entry without members.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ UNTOLD = frozenset(
         "thumbnail_image",
     }
 )
-"""Members that entries leave out: the attributes have names of their own, the others change by themselves."""
+"""Members that entries leave out: attributes are recorded by name, the others change automatically."""
 
 
 def differences(before: Any, after: Any) -> tuple[dict[str, object], dict[str, object]]:
@@ -43,12 +43,12 @@ def differences(before: Any, after: Any) -> tuple[dict[str, object], dict[str, o
 
 
 def _differ(one: Any, other: Any) -> bool:
-    """Whether two JSON values differ: to Python, 0 is false and 5 is 5.0."""
+    """Whether two JSON values differ: Python's == takes 0 for false and 5 for 5.0."""
     return one is not other and (one != other or msgspec.json.encode(one) != msgspec.json.encode(other))
 
 
 def first_values(made: Any) -> dict[str, object]:
-    """What a creation says: every member that has a value and is shown, the id too, and the attributes."""
+    """The values of a creation: every shown member with a value, including the id, and the attributes."""
     new: dict[str, object] = {}
     for name in made.__struct_fields__:
         if name not in UNTOLD and name not in made.hidden and (value := getattr(made, name)) is not None:
@@ -57,13 +57,13 @@ def first_values(made: Any) -> dict[str, object]:
 
 
 def changed(kind: Kind, before: Any, after: Any, numbers: Iterable[int] = ()) -> Edit:
-    """The entry of a change of one entity, or of many told by the first of them.
+    """The entry of a change of one entity, or of the same change of many.
 
     Args:
         kind: the kind of entity.
         before: the entity, or the first of them, as it was.
-        after: the same as it is.
-        numbers: the ids of all of them, where they are more than that one.
+        after: the same entity after the change.
+        numbers: the ids of all of them, if more than one.
     """
     old, new = differences(before, after)
     return Edit(kind, list(dict.fromkeys(numbers)) or [before.id], old, new)
@@ -80,7 +80,7 @@ def tombstoned(kind: Kind, numbers: Iterable[int]) -> Edit:
 
 
 def unseen(kind: Kind, numbers: Iterable[int]) -> Edit:
-    """The entry that names what changed in ways no reader sees."""
+    """The entry of changes that readers never see."""
     return Edit(kind, list(numbers), {}, {})
 
 

@@ -19,13 +19,13 @@ _NAMED = re.compile(r"(?P<name>[^<>]*)<(?P<address>[^<>]*)>")
 
 
 class Mailbox(NamedTuple):
-    """Who a mail is from or for. `name` is empty where none was given."""
+    """A sender or recipient. `name` is empty where none was given."""
 
     name: str
     address: str
 
     def header(self) -> Address:
-        """What an `EmailMessage` takes in its `From` and `To`, and quotes or encodes as it must."""
+        """The form for `From` and `To` of an `EmailMessage`, which quotes or encodes it."""
         local, _, domain = self.address.rpartition("@")
         return Address(display_name=self.name, username=local, domain=domain)
 
@@ -36,7 +36,7 @@ def parse(text: str) -> Mailbox:
     Line ends and other control characters are refused everywhere: they would end a header and begin another.
 
     Raises:
-        BadInput: it is neither; the message repeats it.
+        BadInput: the text has neither form; the message repeats it.
     """
     given = text.strip()
     named = _NAMED.fullmatch(given)
@@ -60,5 +60,5 @@ def parse(text: str) -> Mailbox:
 
 
 def is_one_line(text: str) -> bool:
-    """Whether a text may stand in a header: no control characters, none of Unicode's line ends."""
+    """Whether a text is allowed in a header: no control characters and no Unicode line ends."""
     return not re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", text)

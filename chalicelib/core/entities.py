@@ -1,7 +1,6 @@
-"""The entities: media and what is written down about them.
+"""The entities: media, annotations, leaves and files.
 
-Each is three nested Structs: what a PATCH may change, what is given at creation, what is stored. The rules are those of
-`spec/4` §§3, 8, 10, 11 and 12.
+Each is three nested Structs: members that a PATCH may change, members given at creation, members that the service adds.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ Frame = Annotated[int, Meta(ge=0, description="number of the frame in presentati
 ArchiveState = Literal["live", "to_archive", "archived", "to_live"]
 Attributes = dict[str, Any]
 Revisions = Annotated[int, Meta(ge=0)]
-"""How many of its type's revisions (`revisions.py`) the attributes of an entity have been through."""
+"""The number of its type's revisions (`revisions.py`) that were applied to an entity's attributes."""
 
 
 class AttributeChange(Resource, kw_only=True):
-    """What every PATCH of an entity may say of its attributes, applied in this order."""
+    """Members of every PATCH of an entity that change its attributes, applied in this order."""
 
     attributes: Attributes | None = None
     reset_attributes: list[str] | None = None
@@ -45,9 +44,9 @@ class Geometry(Resource, kw_only=True):
 
 
 class LocalizationUpdate(Geometry, kw_only=True):
-    """What a PATCH of one localization may carry (`spec/4` §14.2).
+    """What a PATCH of one localization may carry.
 
-    The members of AttributeChange stand here again: a Struct cannot have two bases with members.
+    The members of AttributeChange are repeated here: a Struct cannot have two bases with members.
     """
 
     names: ClassVar = {"version": "version", "parent": "localization"}
@@ -66,7 +65,7 @@ class LocalizationUpdate(Geometry, kw_only=True):
 
 
 class LocalizationSpec(Geometry, kw_only=True):
-    """What creates a localization; `attributes` may also stand at base level, as older clients send them."""
+    """The body that creates a localization; older clients send `attributes` at base level."""
 
     gathers: ClassVar[str | None] = "attributes"
     names: ClassVar = {"media_id": "media", "version": "version", "parent": "localization"}
@@ -100,7 +99,7 @@ class Localization(Geometry, kw_only=True):
     elemental_id: str
     mark: int = 0
     latest: bool = True
-    """Whether this is the newest mark of its element: what ordinary queries see (`spec/4` §10.3)."""
+    """Whether this is the newest mark of its element, which ordinary queries see."""
     variant_deleted: bool = False
     created_by: int | None
     created_datetime: Timestamp
@@ -111,7 +110,7 @@ class Localization(Geometry, kw_only=True):
 
 
 class StateUpdate(AttributeChange, kw_only=True):
-    """What a PATCH of one state may carry."""
+    """The body of a PATCH of one state."""
 
     names: ClassVar = {
         "parent": "state",
@@ -135,7 +134,7 @@ class StateUpdate(AttributeChange, kw_only=True):
 
 
 class StateSpec(Resource, kw_only=True):
-    """What creates a state."""
+    """The body that creates a state."""
 
     gathers: ClassVar[str | None] = "attributes"
     names: ClassVar = {
@@ -155,7 +154,7 @@ class StateSpec(Resource, kw_only=True):
 
 
 class State(Resource, kw_only=True):
-    """A description of media, of a frame, or of localizations (then it is a track)."""
+    """An annotation of a media, of a frame, or of localizations (then it is a track)."""
 
     also: ClassVar = {"meta": "type", "user": "created_by"}
     hidden: ClassVar = frozenset({"latest", "revision"})
@@ -206,7 +205,7 @@ class Leaf(Resource, kw_only=True):
 
 
 class File(Resource, kw_only=True):
-    """A permanent file that belongs to no media."""
+    """A permanent file that is not part of a media."""
 
     also: ClassVar = {"meta": "type"}
     hidden: ClassVar = frozenset({"revision"})
@@ -295,7 +294,7 @@ class AuxiliaryFileDefinition(Resource, kw_only=True):
 
 
 class ConcatDefinition(Resource, kw_only=True):
-    """One part of a media that strings others together; the offset is in seconds."""
+    """One part of a media that concatenates others; the offset is in seconds."""
 
     names: ClassVar = {"id": "media"}
 
@@ -338,7 +337,7 @@ class MediaFiles(Resource, kw_only=True):
 
 
 class Dimensions(Resource, kw_only=True):
-    """What is known of a picture or video beside its files; for a picture it comes from the file."""
+    """Metadata of an image or video; for an image it is read from the file."""
 
     accepts: ClassVar = {"summaryLevel": "summary_level"}
 
@@ -386,7 +385,7 @@ Entity = Media | Localization | State | Leaf | File
 
 
 def media_of(annotation: Any) -> list[int]:
-    """The ids of the media that a localization or a state, or a part of one that was read, lies on."""
+    """The ids of the media that a localization or a state, whole or partly read, is on."""
     media = annotation.media
     return media if isinstance(media, list) else [media]
 

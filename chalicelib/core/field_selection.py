@@ -1,4 +1,4 @@
-"""Answers with only some members: what `fields=id,attributes.Species` makes of a document (`spec/4` §13.12)."""
+"""Responses with selected members only: `fields=id,attributes.Species` applied to documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def shaper(kind: Kind, fields: str) -> Callable[[bytes], bytes]:
-    """What cuts documents down to the members that are named; a dotted name asks for a part of a member.
+    """The function that reduces documents to the named members; a dotted name selects a part of a member.
 
     A part that a document lacks is null. States also keep their media and localizations.
 
@@ -33,7 +33,7 @@ def shaper(kind: Kind, fields: str) -> Callable[[bytes], bytes]:
     for path in paths:
         if path[0] not in known:
             raise BadInput(f"fields: a {kind} has no member {path[0]!r}.")
-    # Attributes may have dots in their names; whatever else is deeper is a part of a part.
+    # Names of attributes may contain dots; in other members a dot separates the parts.
     paths = [(path[0], ".".join(path[1:])) if path[0] == "attributes" and path[1:] else path for path in paths]
 
     def shape(document: bytes) -> bytes:
@@ -47,7 +47,7 @@ def shaper(kind: Kind, fields: str) -> Callable[[bytes], bytes]:
 
 
 def _copy(whole: Any, shaped: dict[str, Any], path: tuple[str, ...]) -> None:
-    """Put what lies at a path of a document at the same path of the shaped one."""
+    """Copy the value at a path of a document to the same path of the reduced one."""
     name, *deeper = path
     value = whole.get(name) if isinstance(whole, dict) else None
     if not deeper:

@@ -1,6 +1,6 @@
-"""What an organization owns beside projects: buckets, job clusters, hosted templates (`spec/3` §§6, 12.7, 12.9).
+"""Integrations of an organization: buckets, job clusters, hosted templates.
 
-Secrets lie sealed in the record, in one member that no answer shows.
+Secrets are sealed in one member of the record, which responses never show.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Secret = Annotated[str, Meta(min_length=1, max_length=8192)]
 
 
 class BucketUpdate(Resource, kw_only=True):
-    """What a PATCH of a bucket may carry, in both generations: flat keys, or a store type with its configuration."""
+    """The body of a PATCH of a bucket, in both generations: flat keys, or a store type with its configuration."""
 
     unused: ClassVar = {"effective_permission": "it is computed"}
 
@@ -41,13 +41,13 @@ class BucketUpdate(Resource, kw_only=True):
 
 
 class BucketSpec(BucketUpdate, kw_only=True):
-    """What creates a bucket."""
+    """The body that creates a bucket."""
 
     name: BucketName
 
 
 class Bucket(Resource, kw_only=True):
-    """An object-storage bucket of an organization. Its credentials are never shown."""
+    """An object-storage bucket of an organization. Responses never show its credentials."""
 
     hidden: ClassVar = frozenset({"sealed"})
 
@@ -67,7 +67,7 @@ class Bucket(Resource, kw_only=True):
 
 
 class JobClusterSpec(Resource, kw_only=True):
-    """What creates or replaces a job cluster; all of it is required both times (`spec/1`, job cluster)."""
+    """The body that creates or replaces a job cluster; all members are required both times."""
 
     name: Name
     host: Host
@@ -77,7 +77,7 @@ class JobClusterSpec(Resource, kw_only=True):
 
 
 class JobCluster(Resource, kw_only=True):
-    """A cluster that runs workflows. Token and certificate come back, to the organization's administrators only."""
+    """A cluster that runs workflows. Only administrators of the organization see its token and certificate."""
 
     hidden: ClassVar = frozenset({"sealed"})
 
@@ -100,7 +100,7 @@ class NamedValue(Resource, kw_only=True):
 
 
 class HostedTemplateUpdate(Resource, kw_only=True):
-    """What a PATCH of a hosted template may carry."""
+    """The body of a PATCH of a hosted template."""
 
     name: Name | None = None
     url: Url | None = None
@@ -109,14 +109,14 @@ class HostedTemplateUpdate(Resource, kw_only=True):
 
 
 class HostedTemplateSpec(HostedTemplateUpdate, kw_only=True):
-    """What creates a hosted template."""
+    """The body that creates a hosted template."""
 
     name: Name
     url: Url
 
 
 class HostedTemplate(Resource, kw_only=True):
-    """A template of a manifest or applet that lies somewhere on the web; its headers may be secret and stay here."""
+    """A template of a manifest or applet on another server. Its headers may be secret; responses never show those."""
 
     hidden: ClassVar = frozenset({"sealed"})
 

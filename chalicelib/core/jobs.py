@@ -1,9 +1,10 @@
-"""Jobs: work that goes on after its request was answered; transcodes are jobs of the service's own.
+"""Jobs: work that continues after its response; transcodes are jobs of the service itself.
 
-A job's record is its state machine: each worker reads the record first and writes it last, so that work may stop at any
-point and begin again.
+A job's record is its state machine: each worker reads the record first and writes it last, so that work can stop at any
+point and restart.
 
-    pending → running → succeeded | failed        a cancelled one is removed, and work on it ends where it finds that
+    pending → running → succeeded | failed        a cancelled one is removed; work on it stops when it finds the record
+                                                  missing
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ Uid = Annotated[str, Meta(min_length=1, max_length=36, pattern=r"^[A-Za-z0-9._:-
 
 
 class EmailAttachmentSpec(Resource, kw_only=True):
-    """An object of the project that goes with a mail, and its name there."""
+    """An object of the project to attach to an email, and its name there."""
 
     key: Annotated[str, Meta(min_length=1, max_length=1024)]
     name: Annotated[str, Meta(min_length=1, max_length=256)]
 
 
 class EmailSpec(Resource, kw_only=True):
-    """A mail to members of the project."""
+    """An email to members of the project."""
 
     recipients: list[str]
     """Each `Name <name@example.org>` or `name@example.org`."""
@@ -40,10 +41,10 @@ class EmailSpec(Resource, kw_only=True):
 
 
 class TranscodeSpec(Resource, kw_only=True):
-    """What is to be transcoded.
+    """A media to transcode.
 
-    All members but the optional ones are required; the origin of the URL is checked first, so the absence of `name` is
-    found by the handler.
+    All members but the optional ones are required; the origin of the URL is checked first, so the handler checks that
+    `name` is present.
     """
 
     names: ClassVar = {"media_id": "media", "section_id": "section"}
@@ -56,7 +57,7 @@ class TranscodeSpec(Resource, kw_only=True):
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     name: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
     size: Annotated[int, Meta(ge=0)] | None = None
-    """Bytes; needed only where the server of the URL does not tell."""
+    """Bytes; needed only where the server of the URL does not report the size."""
     section: str | None = None
     section_id: int | None = None
     md5: Annotated[str, Meta(max_length=32)] | None = None
@@ -66,7 +67,7 @@ class TranscodeSpec(Resource, kw_only=True):
 
 
 class JobProgress(Resource, kw_only=True):
-    """How far a job is: so many of so many, in steps or in the unit that a step reports."""
+    """The progress of a job: done and total, in steps or in the unit that a step reports."""
 
     done: Annotated[int, Meta(ge=0, le=MOST_UNITS)]
     total: Annotated[int, Meta(ge=0, le=MOST_UNITS)]
@@ -74,13 +75,13 @@ class JobProgress(Resource, kw_only=True):
 
 
 class JobUpdate(Resource, kw_only=True):
-    """What a PATCH of a job carries."""
+    """The body of a PATCH of a job."""
 
     progress: JobProgress
 
 
 class JobNode(Resource, kw_only=True):
-    """One step of a job. `message` says why it failed, `log` where its output is kept."""
+    """One step of a job. `message` is the reason of its failure, `log` the object that holds its output."""
 
     id: str
     task: str
@@ -93,7 +94,7 @@ class JobNode(Resource, kw_only=True):
 
 
 class JobLog(Resource, kw_only=True):
-    """The last lines of a step's output. `log` says where all of it is kept."""
+    """The last lines of a step's output. `log` is the object that holds all of it."""
 
     uid: str
     node: str
@@ -104,7 +105,7 @@ class JobLog(Resource, kw_only=True):
 
 
 class JobGroup(Resource, kw_only=True):
-    """The jobs of one launch: how many there are of each status, and the sum of their progress."""
+    """The jobs of one launch: the number of jobs of each status, and the sum of their progress."""
 
     gid: str
     project: int
@@ -114,10 +115,10 @@ class JobGroup(Resource, kw_only=True):
 
 
 class Job(Resource, kw_only=True):
-    """A job as it is answered.
+    """A job in responses.
 
-    `alg_id` is the algorithm that was launched; a transcode has none. `message` says why a job failed. `progress`
-    counts steps, or what a step reported; of a transcode, pieces, as `done` and `pieces` do too.
+    `alg_id` is the algorithm that was launched; a transcode has none. `message` is the reason of a failure. `progress`
+    counts steps, or the unit that a step reports; for a transcode, pieces, as do `done` and `pieces`.
     """
 
     id: str
@@ -138,14 +139,14 @@ class Job(Resource, kw_only=True):
 
 
 class Transcode(Resource, kw_only=True):
-    """A transcode: what was asked for, and the job that does it."""
+    """A transcode: the request, and the job that runs it."""
 
     spec: dict[str, Any]
     job: Job
 
 
 class TranscodeCreated(Resource, kw_only=True):
-    """What starting a transcode says, to clients of every version."""
+    """The response to the start of a transcode, for clients of every version."""
 
     message: str
     id: str
@@ -156,9 +157,9 @@ class TranscodeCreated(Resource, kw_only=True):
 
 
 class StoredJob(Resource, kw_only=True):
-    """A job as it is kept.
+    """A job as it is stored.
 
-    `plan` is where the plan of its pieces lies once it is made, `digest` what the keys of its results derive from.
+    `plan` is the key of the plan of its pieces once that is made; the keys of its results derive from `digest`.
     """
 
     uid: str
@@ -177,12 +178,12 @@ class StoredJob(Resource, kw_only=True):
 
     @property
     def sources(self) -> list[int]:
-        """The ids of the media that it is about."""
+        """The ids of the media that it works on."""
         return [self.media]
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more will happen to it."""
+        """Whether it has ended."""
         return self.status in FINISHED
 
     @property

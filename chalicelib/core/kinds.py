@@ -1,4 +1,4 @@
-"""The kinds of things a project's log speaks of: five entities and the definitions that give them meaning."""
+"""The kinds of entities and definitions in a project's log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """A kind of entity: what attributes and queries are about. The value is its word in keys, logs and messages."""
+    """A kind of entity: it has attributes and queries. Its value is its word in keys, logs and messages."""
 
     MEDIA = "media"
     LOCALIZATION = "localization"
@@ -16,12 +16,12 @@ class Kind(StrEnum):
 
     @property
     def is_annotation(self) -> bool:
-        """Whether it lies on media, in a version, with marks and tombstones."""
+        """Whether it annotates media, in a version, with marks and tombstones."""
         return self in (Kind.LOCALIZATION, Kind.STATE)
 
 
 class DefinitionKind(StrEnum):
-    """A kind of record that readers of entities need: its changes are committed to the project's log as well."""
+    """A kind of record that readers of entities need: its changes are committed to the project's log, too."""
 
     MEDIA_TYPE = "media_type"
     LOCALIZATION_TYPE = "localization_type"

@@ -1,7 +1,7 @@
-"""Marks: an element, named by version and elemental id, has rows numbered 0, 1, 2 … (`spec/4` §10.3).
+"""Marks: an element, named by version and elemental id, has rows numbered 0, 1, 2 ….
 
-Readers see the last. The rule that everything here keeps: of the rows of an element that were not deleted, exactly the
-one with the highest mark has `latest` set.
+Readers see the last. Invariant: of the rows of an element that were not deleted, exactly the one with the highest mark
+has `latest` set.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def next_mark(rows: Iterable[Any]) -> int:
 
 
 def settled(rows: Iterable[A]) -> list[A]:
-    """Changed copies of those rows of one element whose `latest` is not what the rule says."""
+    """Changed copies of the rows of one element whose `latest` breaks the invariant."""
     ordered = sorted(rows, key=lambda row: (row.mark, row.id))
     wanted = {row.id: row is ordered[-1] for row in ordered}
     return [msgspec.structs.replace(row, latest=wanted[row.id]) for row in ordered if row.latest != wanted[row.id]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.core.entities import MediaFiles
 
 TAG_ATTRIBUTE = "tator_user_sections"
-"""The attribute of a media that carries the tag of its folder; empty where it is in none."""
+"""The attribute of a media with the tag of its folder; empty where it is in no folder."""
 ROLES = ("streaming", "archival", "audio", "image", "thumbnail", "thumbnail_gif", "attachment")
 """The roles whose entries name objects."""
 

@@ -1,4 +1,4 @@
-"""Names that callers give, and the declared ones they may have meant."""
+"""Suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 
 def nearest(name: str, declared: Collection[str]) -> str:
-    """The end of a sentence that refuses a name: the nearest declared one, or all of them where none is near."""
+    """The end of a message that refuses a name: the nearest declared name, or all of them where none is similar."""
     if found := difflib.get_close_matches(name, declared, n=1, cutoff=0.5):
         return f" Did you mean {found[0]!r}?"
     return f" Declared: {', '.join(sorted(declared))}." if declared else " None is declared."

@@ -1,11 +1,11 @@
-"""Keys of objects: where every file lies, whose a key is, and which keys the service may act on.
+"""Keys of objects: the folder of every file, the owner of a key, and the keys that the service may act on.
 
-    _uploads/{day}/{organization}/{project}/{user}/{name}    an upload that no media or File has taken in yet
+    _uploads/{day}/{organization}/{project}/{user}/{name}    an upload that is not part of a media or File yet
     _uploads/chunks/{upload}/{name}                          bytes of a resumable upload; removed with it
     {organization}/{project}/{media}/{name}                  the files of a media
     {organization}/{project}/files/{file}/{name}             the object of a File
     {organization}/{project}/generic/{name}                  manifests of algorithms and pages of applets
-    {organization}/{project}/jobs/{job}/{name}               what runs of algorithms keep
+    {organization}/{project}/jobs/{job}/{name}               files of runs of algorithms
     {organization}/{project}/{name}                          the picture of a project
     {organization}/{name}                                    the picture of an organization
     user_data/{user}/avatar.{extension}                      the picture of a user
@@ -13,8 +13,8 @@
     _pieces/{project}/{job}/{name}                           intermediate files of a transcode; removed with it
     projects/{project}/{name}, answers/{name}                in the views bucket: commits, snapshots, large answers
 
-A name that ends with `@` and a number, before its extension, lies in the organization's bucket of that number:
-`1/2/3/720_AbCdEfGhIj@12.mp4`. Every other lies in the buckets of the deployment.
+A name that ends with `@` and a number, before its extension, is stored in the organization's bucket of that number:
+`1/2/3/720_AbCdEfGhIj@12.mp4`. All others are in the buckets of the deployment.
 
 A caller can guess the form of a key, so a key in a request or in a stored document is only text (`str`). The functions
 of `storage/objects` take an `ObjectKey`, and there are three ways to one (docs/decisions/043):
@@ -56,7 +56,7 @@ _PICTURE_PARTS = 3
 
 
 class _Proof:
-    """What only this module can pass to the constructors of keys."""
+    """A sentinel that only this module can pass to the constructors of keys."""
 
 
 _PROOF = _Proof()
@@ -75,7 +75,7 @@ class ObjectKey:
     proof: InitVar[_Proof]
 
     def __post_init__(self, proof: _Proof) -> None:
-        """Refuse to make one outside this module."""
+        """Refuse construction outside this module."""
         if proof is not _PROOF:
             message = "An ObjectKey is made by the functions of core/object_keys.py."
             raise TypeError(message)
@@ -88,13 +88,13 @@ class ObjectKey:
 @final
 @dataclass(frozen=True, order=True, slots=True)
 class ObjectPrefix:
-    """The beginning of keys that the service has built, a slash at the end: `prefix + "name"` is a key below it."""
+    """A prefix of keys built by the service, with a slash at the end: `prefix + "name"` is a key below it."""
 
     path: str
     proof: InitVar[_Proof]
 
     def __post_init__(self, proof: _Proof) -> None:
-        """Refuse to make one outside this module."""
+        """Refuse construction outside this module."""
         if proof is not _PROOF or not self.path.endswith("/"):
             message = "An ObjectPrefix is made by the functions of core/object_keys.py."
             raise TypeError(message)
@@ -104,7 +104,10 @@ class ObjectPrefix:
         return self.path
 
     def __add__(self, name: str) -> ObjectKey:
-        """The key of an object below the prefix; `name` may have folders. Raises BadInput for `..` and the like."""
+        """The key of an object below the prefix; `name` may have folders.
+
+        Raises BadInput for relative parts such as `..`.
+        """
         return _made(self.path + name)
 
     def folder(self, name: str) -> ObjectPrefix:
@@ -120,9 +123,9 @@ class ObjectPrefix:
 
 
 def name_for(filename: str | None) -> str:
-    """A new name: the caller's with ten random letters, or a uuid where none is given.
+    """A new name: the caller's name with ten random letters, or a uuid where none is given.
 
-    Folders are left out of it, and what is not a plain letter, digit or mark becomes `_`.
+    Folders are dropped, and characters other than ASCII letters, digits and a few marks become `_`.
     """
     if not filename:
         return str(uuid.uuid4())
@@ -133,7 +136,7 @@ def name_for(filename: str | None) -> str:
 
 
 def in_bucket(name: str, bucket: int | None) -> str:
-    """A name, marked with the number of the registered bucket that its object lies in, if it lies in one."""
+    """A name, marked with the number of the registered bucket that holds its object, if any."""
     if bucket is None:
         return name
     stem, extension = posixpath.splitext(name)
@@ -155,7 +158,7 @@ def home_of(key: str) -> int | None:
 
 
 def owner_of(key: str) -> tuple[int, str, int] | None:
-    """In whose folder a key lies: the project, `media` or `file`, and its id; None for any other key."""
+    """The owner of a key: the project, `media` or `file`, and its id; None for any other key."""
     parts = key.split("/")
     if len(parts) == _MEDIA_PARTS and all(map(_NUMBER.fullmatch, parts[:3])):
         return int(parts[1]), "media", int(parts[2])
@@ -178,7 +181,7 @@ def is_organizations(key: str) -> bool:
 
 
 def is_url(path: str) -> bool:
-    """Whether a path is a URL rather than a key of ours."""
+    """Whether a path is a URL rather than a key."""
     return "://" in path
 
 
@@ -186,110 +189,110 @@ def is_url(path: str) -> bool:
 
 
 def upload_key(organization: int, project: int, user: int, name: str, day: str) -> ObjectKey:
-    """Where an upload that belongs to nothing yet lies; `day` is `YYYY-MM-DD`."""
+    """The key of an upload that is not part of a media or File yet; `day` is `YYYY-MM-DD`."""
     return _made(f"{UPLOADS}/{day}/{organization}/{project}/{user}/{name}")
 
 
 def media_key(organization: int, project: int, media: int, name: str) -> ObjectKey:
-    """Where a file of a media lies."""
+    """The key of a file of a media."""
     return media_prefix(organization, project, media) + name
 
 
 def media_prefix(organization: int, project: int, media: int) -> ObjectPrefix:
-    """Where the files of a media lie."""
+    """The folder of a media."""
     return _folder(f"{organization}/{project}/{media}/")
 
 
 def project_prefix(organization: int, project: int) -> ObjectPrefix:
-    """Where all files of a project lie that it keeps until it is purged."""
+    """The folder of a project's files that are kept until the project is purged."""
     return _folder(f"{organization}/{project}/")
 
 
 def file_key(organization: int, project: int, file: int, name: str) -> ObjectKey:
-    """Where the object of a File lies."""
+    """The key of a File's object."""
     return _made(f"{organization}/{project}/files/{file}/{name}")
 
 
 def generic_key(organization: int, project: int, name: str) -> ObjectKey:
-    """Where the manifest of an algorithm or the page of an applet lies."""
+    """The key of an algorithm's manifest or of an applet's page."""
     return _made(f"{organization}/{project}/{GENERIC}/{name}")
 
 
 def job_prefix(organization: int, project: int, job: str) -> ObjectPrefix:
-    """Where a run of an algorithm, or the launch it belongs to, keeps its files."""
+    """The key of a file of an algorithm's run, or of its launch."""
     return _folder(f"{organization}/{project}/jobs/{job}/")
 
 
 def project_picture_key(organization: int, project: int, name: str) -> ObjectKey:
-    """Where the picture of a project lies."""
+    """The key of a project's picture."""
     return _made(f"{organization}/{project}/{name}")
 
 
 def organization_key(organization: int, name: str) -> ObjectKey:
-    """Where an upload for an organization lies, such as its picture."""
+    """The key of an upload for an organization, such as its picture."""
     return _made(f"{organization}/{name}")
 
 
 def avatar_key(user: int, extension: str) -> ObjectKey:
-    """Where the picture of a user lies."""
+    """The key of a user's picture."""
     return _made(f"user_data/{user}/avatar.{extension}")
 
 
 def temporary_key(project: int, name: str) -> ObjectKey:
-    """Where a temporary file lies."""
+    """The key of a temporary file."""
     return temporary_prefix(project) + name
 
 
 def temporary_prefix(project: int) -> ObjectPrefix:
-    """Where the temporary files of a project lie."""
+    """The folder of a project's temporary files."""
     return _folder(f"{TEMPORARY}/{project}/")
 
 
 def pieces_prefix(project: int, job: str = "") -> ObjectPrefix:
-    """Where a transcode keeps its intermediate files; where all of a project do, if no job is given."""
+    """The folder of a transcode's intermediate files, or without a job those of the project."""
     return _folder(f"{PIECES}/{project}/{job}/" if job else f"{PIECES}/{project}/")
 
 
 def chunks_prefix(upload: str) -> ObjectPrefix:
-    """Where a resumable upload keeps the bytes that are in no part yet."""
+    """The folder of a resumable upload's bytes that are in no part yet."""
     return _folder(f"{UPLOADS}/chunks/{upload}/")
 
 
 def view_prefix(project: int) -> ObjectPrefix:
-    """Where a project's objects in the views bucket lie."""
+    """The folder of a project's objects in the views bucket."""
     return _folder(f"projects/{project}/")
 
 
 def answer_key(end: int) -> ObjectKey:
-    """A new key in the views bucket for an answer that is too large for the API.
+    """A new key in the views bucket for a response that is too large for the API.
 
     Args:
-        end: until when it is served, in seconds since 1970 (decision 50).
+        end: when it expires, in seconds since 1970 (decision 50).
     """
     return _made(f"answers/{end}/{secrets.token_hex(32)}")
 
 
 def trial_key() -> ObjectKey:
-    """A new key for an object that shows whether a bucket can be used."""
+    """A new key for an object that tests whether a bucket is usable."""
     return _made(f"_trial/{uuid.uuid4().hex}")
 
 
 def listed(prefix: ObjectPrefix, path: str) -> ObjectKey:
-    """A key that a store listed below a prefix, whatever other characters it has."""
+    """A key that a store listed below a prefix, with any characters."""
     if not path.startswith(prefix.path):
         message = f"{path!r} does not lie below {prefix.path!r}"
         raise ValueError(message)
     return ObjectKey(path, _PROOF)
 
 
-# --- keys that somebody names --------------------------------------------------------------------------------------
+# --- keys that callers name -----------------------------------------------------------------------------------------
 
 
 def authorize_project_key(path: str, organization: int, project: int) -> ObjectKey:
     """The key of an upload, a media's file, a File's object or a generic file of one project.
 
     Raises:
-        BadInput: the text has not the form of any of these.
+        BadInput: the text has none of these forms.
         Forbidden: it is a key of another project, or begins with another organization.
     """
     parts = path.split("/")
@@ -357,7 +360,7 @@ def authorize_own_upload(path: str, organization: int, project: int, user: int, 
     """The key of an upload that a user made for a project.
 
     Raises:
-        BadInput: it is another key; the message begins with `member`.
+        BadInput: it is not such a key; the message begins with `member`.
     """
     parts = path.split("/")
     if len(parts) != _UPLOAD_PARTS or parts[0] != UPLOADS or not _DAY.fullmatch(parts[1]) or not _is_sound(path):

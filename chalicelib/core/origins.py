@@ -1,6 +1,6 @@
-"""Which URLs the service may fetch for a caller, and which addresses it may connect to (design §5).
+"""Which URLs the service may fetch for a caller, and which addresses it may connect to.
 
-Everything here is pure: taking a URL apart, and judging an address that a name was resolved to.
+All functions are pure: they parse URLs, and check addresses that a name was resolved to.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\
 _PORTS = {"http": 80, "https": 443}
 _LARGEST_PORT = 65_535
 _LONGEST = 4096
-# Addresses of IPv6 that carry one of IPv4 within them: whoever can name one can name any.
+# IPv6 addresses that embed an IPv4 address: a caller who can name one can name any IPv4 address.
 _CARRIERS = tuple(IPv6Network(text) for text in ("::/96", "::ffff:0:0/96", "64:ff9b::/32", "2001::/32", "2002::/16"))
 
 
 class Address(Struct, frozen=True):
-    """A URL taken apart: nothing in it that two readers could read in two ways."""
+    """A parsed URL without parts that two parsers could read differently."""
 
     scheme: str
     host: str
     port: int
     target: str
-    """Path and query as they are sent, `/` at least."""
+    """Path and query as they are sent, at least `/`."""
 
     @property
     def origin(self) -> str:
-        """`scheme://host:port`, the port always given."""
+        """`scheme://host:port`, always with the port."""
         return f"{self.scheme}://{self.host}:{self.port}"
 
     @property
@@ -47,16 +47,16 @@ class Address(Struct, frozen=True):
 
 
 def refusal(url: str) -> Forbidden:
-    """What a URL meets that may not be fetched."""
+    """The error for a URL that may not be fetched."""
     return Forbidden(f"The URL {url[:200]!r} is not from an allowed origin.")
 
 
 def normalize(url: str, member: str) -> str:
-    """A URL as it is stored, and can be sent in a header: in ASCII, other characters percent-encoded.
+    """A URL as it is stored and sent in headers: in ASCII, other characters percent-encoded.
 
     Args:
-        url: what a request gives.
-        member: the member it is given in, for the message.
+        url: the URL in a request.
+        member: the member that holds it, for the message.
 
     Raises:
         BadInput: it is not http or https, or holds credentials, spaces or control characters.
@@ -73,10 +73,10 @@ def normalize(url: str, member: str) -> str:
 
 
 def take_apart(url: str) -> Address:
-    """A URL in its parts.
+    """Parse a URL.
 
     Raises:
-        Forbidden: it is not http or https, carries credentials, or holds characters that URLs have not.
+        Forbidden: it is not http or https, carries credentials, or holds characters that are not allowed in URLs.
     """
     plain = len(url) <= _LONGEST and url.isascii() and url.isprintable() and not set(url) & set(' \\<>"{}|^`')
     if not plain:

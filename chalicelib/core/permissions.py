@@ -1,9 +1,9 @@
-"""Who may do what: the levels, and the one function that decides.
+"""Permissions: the levels, and the one function that decides.
 
 Levels are cumulative: a membership's five on a project, an affiliation's two on an organization.
 
-Where fine-grained permissions are on, row protections add to that (`access/masks.py`), and what a caller may do with a
-thing is the highest level all of whose bits there are.
+Where fine-grained permissions are on, row protections add to that (`access/masks.py`), and the caller's level on a
+record or entity is the highest one all of whose bits are set.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OrganizationLevelName = Literal["Member", "Admin"]
 
 
 class Level(IntEnum):
-    """How far a caller may go in a project or an organization; 0 is a stranger."""
+    """A caller's level in a project or an organization; 0 is a stranger."""
 
     NONE = 0
     VIEW = 1
@@ -40,7 +40,7 @@ LEVEL_OF: dict[str, Level] = {
 
 
 class Permission(Enum):
-    """What an operation needs. Every operation names one; it cannot be declared without."""
+    """The permission that an operation needs. Every operation declares one."""
 
     ANYONE = "anyone"
     SIGNED_IN = "signed in"
@@ -63,7 +63,7 @@ _ORGANIZATION_LEVELS = ("Member", "Admin")
 
 
 def name_of_level(needs: Permission, level: Level) -> str:
-    """The name of the level that a caller holds, in the words of where the permission is about."""
+    """The name of a level in a project or an organization, whichever the permission concerns."""
     if needs is Permission.STAFF:
         return Permission.SIGNED_IN.value
     in_organization = needs.value in _ORGANIZATION_LEVELS
@@ -72,13 +72,13 @@ def name_of_level(needs: Permission, level: Level) -> str:
 
 
 class Verdict(Enum):
-    """What becomes of a request after its caller was looked at."""
+    """The decision on a request."""
 
     ALLOWED = "allowed"
     NOT_SIGNED_IN = "not signed in"
     FORBIDDEN = "forbidden"
     UNKNOWN = "unknown"
-    """The caller is a stranger to what is addressed, and may not know that it exists."""
+    """The caller has no access to the addressed record or entity, and may not know that it exists."""
 
 
 def decide(needs: Permission, *, signed_in: bool, is_staff: bool, level: Level) -> Verdict:
@@ -88,7 +88,7 @@ def decide(needs: Permission, *, signed_in: bool, is_staff: bool, level: Level) 
         needs: the operation's permission.
         signed_in: whether the request carried valid credentials.
         is_staff: whether the caller administers the deployment. That opens no project.
-        level: the caller's level in the project or organization addressed; NONE where there is none.
+        level: the caller's level in the project or organization addressed; NONE where none is addressed.
     """
     if needs is Permission.ANYONE:
         return Verdict.ALLOWED

@@ -1,4 +1,4 @@
-"""What belongs to one user: bookmarks, favorites, announcements (`spec/3` §11)."""
+"""Records of one user: bookmarks, favorites, announcements."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ EntityTypeName = Literal["Localization", "State"]
 
 
 class BookmarkUpdate(Resource, kw_only=True):
-    """What a PATCH of a bookmark may carry."""
+    """The body of a PATCH of a bookmark."""
 
     name: Name | None = None
     uri: Uri | None = None
 
 
 class BookmarkSpec(Resource, kw_only=True):
-    """What creates a bookmark."""
+    """The body that creates a bookmark."""
 
     name: Name
     uri: Uri
@@ -39,7 +39,7 @@ class Bookmark(Resource, kw_only=True):
 
 
 class FavoriteUpdate(Resource, kw_only=True):
-    """What a PATCH of a favorite may carry."""
+    """The body of a PATCH of a favorite."""
 
     accepts: ClassVar = {"entityTypeName": "entity_type_name"}
 
@@ -48,7 +48,7 @@ class FavoriteUpdate(Resource, kw_only=True):
 
 
 class FavoriteSpec(Resource, kw_only=True):
-    """What creates a favorite. Old clients do not say the kind of type; theirs are localization types."""
+    """The body that creates a favorite. Old clients do not send the kind of type; theirs are localization types."""
 
     accepts: ClassVar = {"entityTypeName": "entity_type_name", "meta": "type"}
 
@@ -60,7 +60,7 @@ class FavoriteSpec(Resource, kw_only=True):
 
 
 class Favorite(Resource, kw_only=True):
-    """Attribute values kept at hand for new annotations of a type."""
+    """Attribute values saved for new annotations of a type."""
 
     also: ClassVar = {"meta": "type", "entityTypeName": "entity_type_name"}
 
@@ -75,14 +75,14 @@ class Favorite(Resource, kw_only=True):
 
 
 class Announcement(Resource, kw_only=True):
-    """A message to everybody, or to some, until each has acknowledged it."""
+    """A message to all users, or to some, until each has acknowledged it."""
 
     also: ClassVar = {"message": "markdown"}
     hidden: ClassVar = frozenset({"user"})
 
     id: int
     user: int
-    """Whom this copy is addressed to."""
+    """The user who receives this copy."""
     subject: str = ""
     markdown: str
     created_datetime: Timestamp

@@ -1,4 +1,4 @@
-"""How each kind of record is kept: under which parent, in what order, and what of it must be unique.
+"""How each kind of record is stored: its parent, its order, and its unique values.
 
 A record kind is data; `storage/dynamodb/records.py` reads it. The Structs are those of the other modules of this
 package.
@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 def padded(number: int) -> str:
-    """An id as it sorts in a key."""
+    """An id, padded so that it sorts in a key."""
     return f"{number:012d}"
 
 
@@ -25,12 +25,12 @@ class RecordKind(Generic[R]):
     """One kind of record.
 
     Attributes:
-        name: its word in keys and, capitalised, in messages.
+        name: its word in keys and, capitalized, in messages.
         struct: its Struct.
-        parent: the member that holds the parent's id, and the parent's word; None for a record that stands by itself.
+        parent: the member that holds the parent's id, and the parent's word; None for a record without parent.
         key: the sort key within its parent, unique there; the padded id unless said otherwise.
         links: further members under whose values the record is listed: member → word of what the value identifies.
-        claims: what nobody else may have at the same time, as words; the record holds them while it lives.
+        claims: unique values, as words; the record holds them until it is deleted.
         definition: set where a change of the record is also committed to its project's log.
     """
 

@@ -1,9 +1,9 @@
-"""What every stored record is made of: Structs nested by *when* a field may be set.
+"""The base of stored records: Structs nested by *when* a field may be set.
 
-A resource writes each of its fields once: the Struct of what a PATCH may change, extended by what is given at
-creation, extended by what the service adds. A PATCH touches only the members it is given; 0, false and "" are values.
-A member that null clears has the type `X | None | UnsetType` and the default UNSET; for every other member None means
-"not given". `docs/decisions/008-null-is-absent.md` has the rule for callers.
+A resource writes each of its fields once: the Struct of members that a PATCH may change, extended by members given at
+creation, extended by members that the service adds. A PATCH touches only the members it is given; 0, false and "" are
+values. A member that null clears has the type `X | None | UnsetType` and the default UNSET; for every other member None
+means "not given". `docs/decisions/008-null-is-absent.md` has the rule for callers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from msgspec import UNSET, Meta, Struct, inspect
 Id = Annotated[int, Meta(ge=1)]
 Flag = Annotated[int, Meta(ge=0, le=1)]
 ONE_LINE = r"^[^\x00-\x1f\x7f]*$(?!\n)"
-"""No control characters; Python's `$` alone would let a line end pass at the end."""
+"""No control characters; Python's `$` alone would allow a line end at the end."""
 Name = Annotated[str, Meta(min_length=1, max_length=128, pattern=ONE_LINE)]
 TypeName = Annotated[str, Meta(min_length=1, max_length=64, pattern=ONE_LINE)]
 Description = Annotated[str, Meta(max_length=256)]
@@ -29,34 +29,34 @@ Timestamp = str
 
 
 class Resource(Struct, kw_only=True, omit_defaults=True):
-    """Base of everything that is decoded from a body or encoded into an answer."""
+    """Base of all Structs that are decoded from a body or encoded into a response."""
 
     accepts: ClassVar[Mapping[str, str]] = {}
-    """Older names of members, still accepted: old name → name (`spec/3` §18)."""
+    """Older names of members, still accepted: old name → name."""
     also: ClassVar[Mapping[str, str]] = {}
-    """Older names of members, still emitted: old name → name whose value it carries."""
+    """Older names of members, still emitted: old name → name whose value it has."""
     gathers: ClassVar[str | None] = None
-    """The member, a mapping, that takes in what older clients sent as unknown members beside it."""
+    """The member, a mapping, that receives unknown members, which older clients send beside it."""
     unused: ClassVar[Mapping[str, str]] = {}
-    """Members that clients send and that have no effect: name → why. Every other unknown member is refused."""
+    """Members that clients send and that have no effect: name → reason. All other unknown members are refused."""
     is_open: ClassVar[bool] = False
-    """Whether members of any name may be given."""
+    """Whether members of any name are accepted."""
     is_whole: ClassVar[bool] = False
-    """Whether a PATCH with it replaces everything, so that null stands for absence as at creation."""
+    """Whether a PATCH with it replaces all members, so that null means absent, as at creation."""
     is_change: ClassVar[bool] = False
-    """Whether it says, within the body of a PATCH, which members change: the rule of null holds in it too."""
+    """Whether it lists changes of members within the body of a PATCH: the rule of null applies in it, too."""
     required_later: ClassVar[frozenset[str]] = frozenset()
-    """Members that a handler misses only after a check that goes first, such as that of a URL's origin."""
+    """Required members that the handler checks, after a check that precedes it, such as that of a URL's origin."""
     names: ClassVar[Mapping[str, str]] = {}
-    """Members of a body that name entities or records by id: member → their kind (`access/references.py`)."""
+    """Members of a body that refer to entities or records by id: member → their kind (`access/references.py`)."""
     drops_unknown: ClassVar[frozenset[str]] = frozenset()
-    """Of these, members whose unknown ids are left out instead of refused."""
+    """The subset of these whose unknown ids are dropped instead of refused."""
     hidden: ClassVar[frozenset[str]] = frozenset()
     """Members that are stored and never emitted."""
 
 
 class Created(Struct, kw_only=True, omit_defaults=True):
-    """What CreateResponse says: the new thing's id, and the thing where the operation gives it."""
+    """The members of CreateResponse: the new id, and the new object where the operation returns it."""
 
     message: str
     id: int | str
@@ -64,7 +64,7 @@ class Created(Struct, kw_only=True, omit_defaults=True):
 
 
 def answer(thing: Resource) -> dict[str, Any]:
-    """The members of a thing as callers see them: every one, null where unset, under new and old names."""
+    """The members of a record or entity in responses: every one, null where unset, under new and old names."""
     seen = msgspec.structs.asdict(thing)
     for old, name in thing.also.items():
         seen[old] = seen[name]
@@ -84,7 +84,7 @@ def given(change: Struct) -> dict[str, Any]:
 
 
 def options(type_: inspect.Type) -> Iterator[inspect.Type]:
-    """What a member of a type may be, beneath annotations and beside null."""
+    """The alternatives of a member's type, without annotations and null."""
     if isinstance(type_, inspect.Metadata):
         yield from options(type_.type)
     elif isinstance(type_, inspect.UnionType):
@@ -95,11 +95,11 @@ def options(type_: inspect.Type) -> Iterator[inspect.Type]:
 
 
 def now() -> Timestamp:
-    """This instant, as it is written into records."""
+    """The current time in the stored format."""
     return timestamp(datetime.now(UTC))
 
 
 def timestamp(moment: datetime) -> Timestamp:
-    """An instant in the service's own form; a naive one counts as UTC."""
+    """An instant in the stored format; one without offset counts as UTC."""
     aware = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     return aware.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""What operations answer with a sentence. Clients know these shapes by their names (`spec/4` §14.6)."""
+"""Responses that are a message. Clients know these shapes by their names."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from msgspec import Struct
 
 
 class MessageResponse(Struct, kw_only=True, omit_defaults=True):
-    """What was done."""
+    """What the operation did."""
 
     message: str
 
 
 class CreateResponse(Struct, kw_only=True, omit_defaults=True):
-    """What was created."""
+    """The id of a new record or entity, and a message."""
 
     message: str
     id: int | str
-    """The id of what was created; for a transcode or job its uid."""
+    """The new id; for a transcode or job its uid."""
     object: dict[str, Any] | None = None
-    """What was created, where the operation gives it."""
+    """The new object, where the operation returns it."""
 
 
 class CreateListResponse(Struct, kw_only=True, omit_defaults=True):
-    """What was created, in the order it was given."""
+    """The ids of new records or entities, in the order of the request, and a message."""
 
     message: str
     id: list[int | str]
-    """The ids of what was created; for transcodes and jobs their uids."""
+    """The new ids; for transcodes and jobs their uids."""
     object: list[dict[str, Any]] | None = None
-    """What was created, where the operation gives it."""
+    """The new objects, where the operation returns them."""
 
 
 class BadRequestResponse(Struct, kw_only=True):
-    """What was wrong with the request."""
+    """The error of a bad request."""
 
     message: str
     """The rule that was broken, in a sentence."""
     details: str
-    """The field and the rule; `None` where the message says it all."""
+    """The field and the rule; `None` where the message has both."""
 
 
 class NotFoundResponse(Struct, kw_only=True):
-    """What was not found, was not allowed, or was in the way."""
+    """The error of a request for a missing object, without permission, or in conflict with the current state."""
 
     message: str
     details: str = "None"

@@ -1,4 +1,4 @@
-"""The one policy for repeating what met a conflict or a busy service: exponential pauses with full jitter."""
+"""The retry policy for conflicts and throttling: exponential backoff with full jitter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Retry:
     longest: float
 
     def attempts(self) -> Iterator[int]:
-        """The numbers of the attempts, from 0, with a pause before each but the first."""
+        """The numbers of the attempts, from 0, with a pause before each except the first."""
         for attempt in range(self.most):
             if attempt:
                 self.pause(attempt)
@@ -37,7 +37,7 @@ class Retry:
         time.sleep(min(self.longest, self.first * 2 ** min(attempt - 1, 20)) * random.random())  # noqa: S311 no secret
 
     def call(self, attempt: Callable[[], T], on: type[Exception]) -> T:
-        """The result of a call, repeated while it raises `on`; the last attempt's error passes."""
+        """The result of a call, retried while it raises `on`; raises the error of the last attempt."""
         for number in self.attempts():
             try:
                 return attempt()

@@ -1,9 +1,9 @@
-"""Revisions: what changes to a type's attributes mean for the values written before them.
+"""Revisions: how changes of a type's attributes affect the values written before them.
 
-A type lists every change to its attributes that concerns values, in order; a thing says how many of them its values
-have been through. So a rename is one small commit however many things there are: whoever reads a thing takes its values
-through what came since (`up_to_date`), and whoever writes it writes them as they have become. A thing written under a
-definition that somebody had just changed says so itself, and is read right as well.
+A type lists every change of its attributes that affects values, in order; each entity stores the number of revisions
+that its values are at. So a rename is one small commit for any number of entities: a reader applies the missing
+revisions to the values (`up_to_date`), and a writer stores the result. An entity written under a definition that was
+changed concurrently has the older number, and is read correctly too.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ Values = dict[str, Any]
 
 
 class Added(msgspec.Struct, frozen=True, tag=True):
-    """An attribute came; `value`, if there is one, is what things get that were there."""
+    """An attribute was added; existing entities get `value`, if given."""
 
     name: str
     value: Any = None
 
 
 class Removed(msgspec.Struct, frozen=True, tag=True):
-    """An attribute went with all its values."""
+    """An attribute was deleted with all its values."""
 
     name: str
 
 
 class Renamed(msgspec.Struct, frozen=True, tag=True):
-    """An attribute got another name; none that the type had then."""
+    """An attribute was renamed, to a name that was free then."""
 
     name: str
     to: str
 
 
 class Recast(msgspec.Struct, frozen=True, tag=True):
-    """Numbers became whole, towards zero, or floating."""
+    """Numbers became integers, truncated towards zero, or floats."""
 
     name: str
     dtype: Literal["int", "float"]
@@ -51,14 +51,14 @@ Revision = Added | Removed | Renamed | Recast
 
 
 def revised(values: Values, revisions: Sequence[Revision]) -> Values:
-    """Values after revisions, in the order they had. The given ones are not modified."""
+    """Values after revisions, in their order. The given ones are not modified."""
     after = dict(values)
     for revision in revisions:
         match revision:
             case Removed(name):
                 after.pop(name, None)
             case Added(name, value):
-                after.pop(name, None)  # a stray value of that name is nobody's
+                after.pop(name, None)  # a stray value under that name belongs to no attribute
                 if value is not None:
                     after[name] = value
             case Renamed(name, to) if name in after:
@@ -72,15 +72,15 @@ def revised(values: Values, revisions: Sequence[Revision]) -> Values:
 
 
 def recast(number: float, dtype: Literal["int", "float"]) -> float:
-    """A number of the other dtype; an integer beyond what a float can be stays as near as one comes."""
+    """A number of the other dtype; an integer beyond the range of floats becomes the nearest float."""
     return math.trunc(number) if dtype == "int" else float(number)
 
 
 def up_to_date(entity: E, revisions: Sequence[Revision]) -> E:
-    """A thing with its values as its type has them, the thing itself where they are.
+    """An entity with its values at its type's last revision; the same object if they are.
 
     Raises:
-        Conflict: the thing has been through more than that: the type was read too long ago.
+        Conflict: the entity is at a later revision: the type was read too long ago.
     """
     done: int = entity.revision  # type: ignore[attr-defined]
     if done == len(revisions):

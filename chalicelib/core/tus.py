@@ -1,8 +1,8 @@
-"""Resumable uploads as tus 1.0 describes them (https://tus.io/protocols/resumable-upload): what their headers say.
+"""Resumable uploads as tus 1.0 describes them (https://tus.io/protocols/resumable-upload): their headers.
 
-An upload is a row of what arrived and what became of it; its bytes lie in the object store. `offset` counts the bytes
-that are safe: those in `parts` of a multipart upload, in rows of their own, and those in `chunks`, objects that wait
-until together they are large enough for a part.
+An upload is a row with its progress; its bytes are in the object store. `offset` counts the stored bytes: those in
+`parts` of a multipart upload, in rows of their own, and those in `chunks`, objects that wait until together they are
+large enough for a part.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ VERSION = "1.0.0"
 EXTENSIONS = "creation,creation-with-upload,expiration,checksum,termination"
 CONTENT_TYPE = "application/offset+octet-stream"
 LARGEST = 50_000_000_000
-"""Bytes of an upload: S3 takes 10,000 parts, and ours have 5 MiB at least."""
+"""Most bytes of an upload: S3 takes 10,000 parts, and ours have at least 5 MiB."""
 LARGEST_CHUNK = 4 * 1024 * 1024
-"""Bytes of one request. API Gateway takes 10 MB and Lambda 6 MB in base64, which is 4.5 MB as it was."""
+"""Most bytes of one request. API Gateway takes 10 MB, and Lambda 6 MB in base64, which is 4.5 MB decoded."""
 SMALLEST_PART = 5 * 1024 * 1024
-"""Bytes of any part but the last, by S3's rule."""
+"""Least bytes of any part except the last, by S3's rule."""
 LONGEST_METADATA = 4096
 _NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII)
 _PROJECT = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
@@ -54,18 +54,18 @@ class Upload(Struct, kw_only=True):
     project: int
     user: int
     key: str
-    """Where the object will lie."""
+    """The key of the future object."""
     length: int
     until: Timestamp
     """When it ends, finished or not."""
     metadata: str = ""
-    """The client's, as it was sent."""
+    """The client's metadata, as it was sent."""
     offset: int = 0
     chunks: list[Chunk] = []
     multipart: str = ""
-    """The id of the multipart upload; empty until there is one."""
+    """The id of the multipart upload; empty before its first part."""
     number: int = 0
-    """The last part number that somebody was given. Each attempt gets its own: what a crash left is in nobody's way."""
+    """The last part number given to an attempt. Each attempt has its own, so the remains of a crash do no harm."""
     is_finished: bool = False
     is_gone: bool = False
     n: int = 0
@@ -78,14 +78,14 @@ class Upload(Struct, kw_only=True):
 
 
 def check_version(headers: Mapping[str, str]) -> None:
-    """Raise WrongVersion unless a request speaks tus 1.0.0."""
+    """Raise WrongVersion unless the request has `Tus-Resumable: 1.0.0`."""
     if headers.get("tus-resumable") != VERSION:
         message = f"Tus-Resumable: it is to be {VERSION}, the one version of tus that is spoken here."
         raise WrongVersion(message)
 
 
 def length_of(headers: Mapping[str, str]) -> int:
-    """What an upload will have in bytes. Raises BadInput, TooLarge."""
+    """The total size of an upload in bytes. Raises BadInput, TooLarge."""
     if "upload-defer-length" in headers:
         raise BadInput("Upload-Defer-Length: the length is to be known at creation; send Upload-Length.")
     length = _count(headers, "Upload-Length")
@@ -96,7 +96,7 @@ def length_of(headers: Mapping[str, str]) -> int:
 
 
 def offset_of(headers: Mapping[str, str]) -> int:
-    """Where the bytes of a request begin. Raises BadInput."""
+    """The offset of a request's bytes. Raises BadInput."""
     return _count(headers, "Upload-Offset")
 
 
@@ -121,7 +121,7 @@ def metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def project_of(metadata: Mapping[str, str]) -> int:
-    """The project that an upload is for. Raises BadInput."""
+    """The project of an upload. Raises BadInput."""
     text = metadata.get("project", "")
     if not _PROJECT.fullmatch(text):
         raise BadInput("Upload-Metadata: project is required, the id of the project that the upload is for.")
@@ -129,13 +129,13 @@ def project_of(metadata: Mapping[str, str]) -> int:
 
 
 def check_chunk(headers: Mapping[str, str], body: bytes) -> None:
-    """Raise unless a request's body is of the right type, small enough, and what its checksum says.
+    """Raise unless a request's body has the right type, is small enough, and matches its checksum.
 
     Raises:
-        WrongContent: of another type.
+        WrongContent: it has another type.
         TooLarge: the message names the size to use.
-        BadInput: a checksum that is not understood.
-        Damaged: a checksum that is another's.
+        BadInput: the checksum cannot be parsed.
+        Damaged: the checksum does not match.
     """
     if headers.get("content-type", "").partition(";")[0].strip().lower() != CONTENT_TYPE:
         message = f"Content-Type: it is to be {CONTENT_TYPE}."

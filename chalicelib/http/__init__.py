@@ -1,1 +1,1 @@
-"""The declaration of operations, and what every one of them passes through."""
+"""The declaration of operations, and the path of every request."""

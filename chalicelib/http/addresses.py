@@ -1,9 +1,8 @@
-"""How the variables of a path lead to what they address.
+"""Addresses: from the variables of a path to the addressed project, organization, record or entity.
 
-A path addresses a project, an organization, a record by its id, an entity by its id, or nothing; of what kind the id is
-may stand in the body. The address also
-tells how far a caller may go there: the dispatcher asks it once, before the handler. `what` is the word of the kind of
-thing, as in keys.
+A path addresses a project, an organization, a record by its id, an entity by its id, or nothing; the body may name the
+kind of the id. The address also gives the caller's level: the dispatcher reads it once, before the handler. `what` is
+the word of the kind, as in keys.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ from chalicelib.storage.dynamodb import entities, records
 
 @dataclass(frozen=True, kw_only=True)
 class _InProject:
-    """Something of a project: the caller's membership decides."""
+    """A record or entity of a project: the caller's membership decides."""
 
     what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
     judged: Callable[[Found[Any]], Any] = lambda found: found.thing
-    """What of that which was found decides how far one may go with it."""
+    """From the found record or entity to the one that decides the caller's level."""
     is_door: bool = False
-    """Whether it is what lies in the project that the operation is about: see `within`."""
+    """Whether the operation concerns the content of the project, each entity by itself: see `within`."""
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The thing, or NotFound."""
+        """The record or entity, or NotFound."""
         return self.locate(path)
 
     def level(self, scope: Scope, found: Found[Any]) -> Level:
@@ -48,16 +47,16 @@ class _InProject:
 
 @dataclass(frozen=True, kw_only=True)
 class _InOrganization:
-    """Something of an organization: the caller's affiliation decides."""
+    """A record of an organization: the caller's affiliation decides."""
 
     what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
     is_door: bool = False
-    """Whether it is what lies in the organization that the operation is about: see `within`."""
+    """Whether the operation concerns the content of the organization, each record by itself: see `within`."""
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The thing, or NotFound."""
+        """The record, or NotFound."""
         return self.locate(path)
 
     def level(self, scope: Scope, found: Found[Any]) -> Level:
@@ -69,36 +68,36 @@ class _InOrganization:
 
 @dataclass(frozen=True, kw_only=True)
 class _Plain:
-    """Something that no membership guards; the handler decides, or the operation is for anyone."""
+    """A record without membership check; the handler decides, or the operation is open to everyone."""
 
     what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type]
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The thing, or NotFound."""
+        """The record, or NotFound."""
         return self.locate(path)
 
     def level(self, scope: Scope, found: Found[Any]) -> Level:  # noqa: ARG002 nothing to look at
-        """There are no levels here."""
+        """NONE: there are no levels here."""
         return Level.NONE
 
 
 @dataclass(frozen=True, kw_only=True)
 class Own:
-    """Something of one user in a project: to everybody else it is not there."""
+    """A record of one user in a project; for other users it does not exist."""
 
     what: str
     kind: RecordKind[Any]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The thing, or NotFound."""
+        """The record, or NotFound."""
         record = records.get(self.kind, path["id"])
         return Found(thing=record, project=record.project)
 
     def level(self, scope: Scope, found: Found[Any]) -> Level:
-        """The caller's level in the project, if the thing is the caller's."""
+        """The caller's level in the project, if the record is the caller's."""
         if found.thing.user != scope.caller.id:
             return Level.NONE
         return scope.project_level(found.project or 0, self.what, lambda: found.thing)
@@ -127,17 +126,17 @@ ORGANIZATION_BY_ID = _InOrganization(what="organization", locate=lambda path: _o
 
 
 def within(address: Address[Any]) -> Address[Any]:
-    """The same address for operations that are about what lies in a project or organization, each thing by itself.
+    """The same address for operations on the content of a project or organization, with a check of each entity.
 
     With fine-grained permissions (`docs/decisions/012-fine-grained-permissions.md`) the caller then needs to see the
-    project, and the operation's level on each entity that is listed, changed, deleted or made: the scope of the call
+    project, and the operation's level on each entity that is listed, changed, deleted or created: the scope of the call
     checks that, which the handler's queries, `scope.only` and `scope.check` use.
     """
     return replace(address, is_door=True)  # type: ignore[type-var]
 
 
 WITHIN_PROJECT = within(PROJECT)
-"""`/rest/…/{project}`, where each thing in the project is looked at by itself."""
+"""`/rest/…/{project}`, where each entity in the project is checked by itself."""
 
 
 def record_of_project(kind: RecordKind[Any], variable: str = "id") -> _InProject:
@@ -151,7 +150,7 @@ def record_of_project(kind: RecordKind[Any], variable: str = "id") -> _InProject
 
 
 def own_record_of_project(kind: RecordKind[Any]) -> Own:
-    """`/rest/Bookmark/{id}`: a record of a project that only its own user may know of."""
+    """`/rest/Bookmark/{id}`: a record of a project that only its own user may see."""
     return Own(what=kind.name, kind=kind)
 
 
@@ -177,21 +176,21 @@ def entity(kind: Kind) -> _InProject:
 
 @dataclass(frozen=True, kw_only=True)
 class _ByBody(_InProject):
-    """Something of a project that the path alone does not tell: what kind of thing its id is of stands in the body."""
+    """A record or entity of a project whose kind the body names."""
 
     locate: Callable[[dict[str, Any]], Found[Any]] = field(init=False)
     locate_by: Callable[[dict[str, Any], Any], Found[Any]]
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:
-        """The thing, or NotFound."""
+        """The record or entity, or NotFound."""
         return self.locate_by(path, body)
 
 
 def by_body(what: str, locate: Callable[[dict[str, Any], Any], Found[Any]]) -> Address[Any]:
-    """`/rest/AttributeType/{id}`: a thing of a project that path and body name together."""
+    """`/rest/AttributeType/{id}`: a type of a project that path and body name together."""
     return _ByBody(what=what, locate_by=locate)
 
 
 def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> _Plain:
-    """Something that no membership guards."""
+    """A record without membership check."""
     return _Plain(what="", locate=lambda path: Found(thing=locate(path)), variables=variables)

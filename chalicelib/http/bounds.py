@@ -1,7 +1,7 @@
-"""How much a request may hold, whatever its types say: checked before work begins, and named when broken.
+"""Bounds of every request, whatever its types allow: checked before the handler runs, and named in errors.
 
-Types bound their own members more tightly where a rule of the interface or of a handler says so; what is here holds
-for all others. Only bodies with room for a breach, or with long integers, are looked through.
+Types may bound their members more tightly; these bounds hold for all others. Only bodies that are large enough to break
+a bound, or have long integers, are scanned.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from chalicelib.core.resource import options
 from chalicelib.errors import BadInput
 
 MAX_DEPTH = 50
-"""Arrays and objects within each other."""
+"""Most levels of nested arrays and objects."""
 MAX_TEXT = 100_000
-"""Characters of one text, or of one name of a member."""
+"""Most characters of one text, or of one name of a member."""
 MAX_ITEMS = 100_000
-"""Items of one array."""
+"""Most items of one array."""
 MAX_MEMBERS = 20_000
-"""Members of one object."""
+"""Most members of one object."""
 MAX_PARAMETER = 10_240
-"""Characters of all values of one query parameter: API Gateway takes no longer request line."""
+"""Most characters of all values of one query parameter: API Gateway takes no longer request line."""
 BODY_ERROR = "Request body validation error"
 
 _Place = tuple[str | int, ...]
-"""The names of members and the places in arrays that lead to a value."""
+"""The names of members and the array indexes that lead to a value."""
 _INT64 = range(-(2**63), 2**63)
 _LONG_DIGITS = re.compile(rb"[0-9]{19}")
 _NEITHER_BRACKET_NOR_QUOTE = bytes(set(range(256)) - set(b'[]{}"'))
 
 
 def check_depth(text: bytes) -> None:
-    """Refuse what is nested too deeply, before anything parses it.
+    """Refuse bodies that are nested too deeply, before they are parsed.
 
     Raises:
         BadInput: pairs of brackets are left after the innermost ones were taken away `MAX_DEPTH` times.
     """
     marks = text.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NEITHER_BRACKET_NOR_QUOTE)
-    if b'"' in (left := marks.replace(b'""', b"")):  # A string holds brackets: every other piece is outside of strings.
+    if b'"' in (left := marks.replace(b'""', b"")):  # A string may hold brackets: the other pieces are outside.
         left = b"".join(marks.split(b'"')[::2])
     for _ in range(MAX_DEPTH):
         left = left.replace(b"[]", b".").replace(b"{}", b".").replace(b".", b"")
@@ -65,7 +65,7 @@ def check_sizes(text: bytes, own: frozenset[str]) -> None:
 
 
 def _has_room(text: bytes) -> bool:
-    """Whether a body may break a rule, by its marks alone: 500 boxes are seen to be small without a look at each."""
+    """Whether a body may break a bound, by its marks alone: a body of 500 boxes is cleared without a full scan."""
     if text.count(b",") >= MAX_ITEMS or text.count(b":") > MAX_MEMBERS:
         return True
     plain = text.replace(b"\\\\", b"..").replace(b'\\"', b"..") if b"\\" in text else text
@@ -85,7 +85,7 @@ def check_parameter(name: str, values: list[str]) -> None:
 
 @cache
 def longer_texts(type_: Any) -> frozenset[str]:
-    """The members of a body's type that say themselves that their texts may be longer than `MAX_TEXT`."""
+    """The members of a body's type that allow texts longer than `MAX_TEXT`."""
     fields = getattr(inspect.type_info(type_), "fields", ())
     return frozenset(field.encode_name for field in fields if _longest(field.type) > MAX_TEXT)
 

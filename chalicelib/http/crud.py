@@ -9,7 +9,7 @@
         )
     )
 
-What is special about a kind stands in the two functions it must give, `listed` and `made`, and in those it may give.
+Each kind provides two functions, `listed` and `made`, and may provide others.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ Handler = Callable[[Call[Any, Any, Any]], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class RecordResource:
-    """One kind of record as the interface shows it.
+    """One kind of record in the API.
 
     Attributes:
         word, plural: as in `/rest/Bookmark/{id}` and `/rest/Bookmarks/{project}`.
-        kind: how it is kept.
+        kind: its record kind.
         parent, one: what the two paths address; `variable` is the path variable of the parent.
-        read, write: the permissions of GET and of everything else.
+        read, write: the permissions of GET and of the other operations.
         spec, update: the bodies of creation and change.
         schema_update: the type that `/schema` shows for `update`, where clients build a keyword from its name.
-        listed: the records a list answers with.
-        made: from a creation to the new record, stored.
-        shown: how a record is answered; itself unless said otherwise.
+        listed: the records of a list.
+        made: stores and returns the new record.
+        shown: the response for a record; the record itself by default.
         changed: from a change and the members given to the members to replace; may refuse.
-        taken: what a change meets that claims what another holds.
-        removed: does the deletion; the plain removal unless said otherwise.
+        taken: the error for a change that claims another record's unique value.
+        removed: deletes the record; by default without checks.
     """
 
     word: str
@@ -74,11 +74,11 @@ class RecordResource:
     change_says: str = "{word} {id} updated successfully!"
 
     def list(self, call: Call[Any, Any, Any]) -> list[Any]:
-        """All that the caller may see here."""
+        """All records that the caller may see."""
         return [self.shown(record) for record in call.scope.only(self.one.what, self.listed(call))]
 
     def create(self, call: Call[Any, Any, Any]) -> CreateResponse:
-        """A new record."""
+        """Create a record."""
         record = self.made(call)
         return CreateResponse(message=f"{self.word} created successfully!", id=self.kind.id_of(record))
 
@@ -104,7 +104,7 @@ class RecordResource:
         return MessageResponse(message=self.change_says.format(word=self.word, id=number))
 
     def delete(self, call: Call[Any, Any, Any]) -> MessageResponse:
-        """Remove the record."""
+        """Delete the record."""
         number = self.kind.id_of(call.target)
         if self.removed:
             self.removed(call)

@@ -1,9 +1,9 @@
-"""From the text of a request to values: path variables, query parameters, the body.
+"""Decoding of requests: path variables, query parameters, the body.
 
-Everything is bounded before work begins: bytes (`MAX_BODY`), items per list body (`MAX_THINGS`), and nesting, texts,
-arrays, objects and integers (`bounds.py`). What breaks a rule is BadInput with the field and the rule in its text.
+All sizes are checked before the handler runs: bytes (`MAX_BODY`), items per list body (`MAX_THINGS`), and nesting,
+texts, arrays, objects and integers (`bounds.py`). A broken rule is BadInput with the field and the rule in its message.
 Unknown parameters and members are refused by name, with the nearest declared one (decision 49). Old forms of bodies,
-such as renamed members, are made new before msgspec validates.
+such as renamed members, are converted before msgspec validates.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from chalicelib.http.forms import Tidying, inner_of, members_of
 from chalicelib.http.operation import NoQuery, OneOf, Operation, formats_of
 
 MAX_BODY = 6 * 1024 * 1024
-"""Bytes: what Lambda takes."""
+"""Bytes: the limit of Lambda."""
 _NOTHING = (b"", b"null", b"{}")
-"""Bodies that say nothing."""
+"""Bodies that count as absent."""
 MAX_THINGS = 500
-"""Things in one body of several shapes, unless its type says otherwise."""
+"""Most items in one body of several shapes, unless its type says otherwise."""
 _VARIABLE = re.compile(r"{(\w+)}")
 _ID = re.compile(r"0*[1-9][0-9]{0,17}")
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
@@ -42,7 +42,7 @@ _KINDS: dict[type, type] = {inspect.BoolType: bool, inspect.IntType: int, inspec
 _PLACE = re.compile(r"(?P<what>.*?) - at (?:`key` in )?`\$(?P<path>.*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
 _INTERFACE = "/rest/"
-"""What is declared beneath it is strict; pages beside it take what browsers and mail programs add to links."""
+"""The prefix below which unknown parameters are refused; pages accept those that browsers and email programs add."""
 _STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?:\d+|\.\.\.)\]")
 
 
@@ -72,7 +72,7 @@ def decode_path(operation: Operation, raw: Mapping[str, str]) -> dict[str, int |
 
 @dataclass(frozen=True, kw_only=True)
 class _Parameter:
-    """One query parameter: its names in order of preference, and what a text of it must look like."""
+    """One query parameter: its names in order of preference, and the pattern of its text."""
 
     names: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -84,7 +84,7 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
     """The operation's query parameters; old names (`accepts`) are understood.
 
     Args:
-        operation: what is asked for.
+        operation: the operation.
         multi_value_params: name → all its values, unquoted. Lists come as csv, repeated, or both; others come once.
 
     Raises:
@@ -145,7 +145,7 @@ def _parameters(query: type[Resource]) -> tuple[_Parameter, ...]:
 
 
 def _look(options: list[inspect.Type]) -> tuple[re.Pattern[str], str]:
-    """What texts of a type look like. Where text is among the options, like anything; `null` is no literal."""
+    """The pattern of a type's texts. Any text where the type allows text; `null` is no literal."""
     values = [value for option in options if isinstance(option, inspect.LiteralType) for value in option.values]
     kinds = {type(value) for value in values} or {_KINDS.get(type(option), str) for option in options}
     if kinds == {bool}:
@@ -162,7 +162,7 @@ def _look(options: list[inspect.Type]) -> tuple[re.Pattern[str], str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Shape:
-    """One shape of a body. For `takes_ids` a bare array stands for `{"ids": [...]}`; `most` bounds an array."""
+    """One shape of a body. With `takes_ids` a bare array means `{"ids": [...]}`; `most` bounds an array."""
 
     type: Any
     info: inspect.Type
@@ -172,16 +172,16 @@ class _Shape:
 
 
 def decode_body(operation: Operation, raw: bytes | None, content_type: str | None) -> Any:
-    """The operation's body; None where it has none, or may be and is absent.
+    """The operation's body; None where it has none, or where it is optional and absent.
 
     Args:
-        operation: what is asked for.
+        operation: the operation.
         raw: the bytes of the body, decompressed.
         content_type: the Content-Type header; JSON is assumed where it is missing.
 
     Raises:
         TooLarge: more bytes than `MAX_BODY`.
-        BadInput: missing, not JSON, nested too deeply, or against the schema; the details name field and rule.
+        BadInput: missing, not JSON, nested too deeply, or invalid by the schema; the details name field and rule.
     """
     if operation.body is bytes:
         return raw or b""
@@ -212,7 +212,7 @@ def decode_body(operation: Operation, raw: bytes | None, content_type: str | Non
 
 
 def _decode_any(text: bytes, shapes: tuple[_Shape, ...], operation: Operation) -> Any:
-    """The body in the first shape that it fits; the error is that of the first shape it could have been."""
+    """The body in the first shape that it fits; raises the error of the first shape that it resembles."""
     value = msgspec.json.decode(text)
     is_list = isinstance(value, list)
     fitting = [shape for shape in shapes if shape.is_list == is_list]
@@ -255,12 +255,12 @@ def _shapes(body: Any) -> tuple[_Shape, ...]:
 
 
 def _placed(text: str) -> tuple[str, str]:
-    """What msgspec complains of, and where: `.frame`, `[0].points[1]`, or nothing at the top."""
+    """The message of msgspec, and its place: `.frame`, `[0].points[1]`, or empty at the top."""
     return (found["what"], found["path"]) if (found := _PLACE.fullmatch(text)) else (text, "")
 
 
 def explain(text: str, info: inspect.Type) -> str:
-    """A sentence of msgspec as callers read it: the field by its path in the type, the rule, and what enums allow."""
+    """A message of msgspec as callers read it: the field by its path in the type, the rule, and the values of enums."""
     what, path = _placed(text)
     where = path.strip(".")
     if missing := _MISSING.fullmatch(what):

@@ -1,9 +1,9 @@
-"""The one dispatcher: from a request to an answer, by the operation's declaration alone.
+"""The one dispatcher: from a request to a response, by the operation's declaration alone.
 
 The order of checks is the same for every operation: route → credentials (401) → decode and validate (400, 413) →
-does the addressed thing exist for this caller (404) → permission (403) → may they see what the body names (400) → the
-work. Every LimnError becomes its status
-and `{message, details}`; anything else is our own bug: 500 with the request's id and nothing of the cause.
+is the addressed record or entity visible to the caller (404) → permission (403) → are references in the body visible
+(400) → the handler. Every LimnError becomes its status and `{message, details}`; any other error is a bug: 500 with the
+request's id, without the cause.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ log = logging.getLogger("limn.api")
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A request as API Gateway hands it on: path variables still quoted, headers with lower-case names."""
+    """A request as API Gateway passes it: path variables still quoted, headers with lower-case names."""
 
     method: str
     path: str
@@ -61,10 +61,10 @@ def _served(operation: Operation, request: Request) -> HttpAnswer:
 
 
 def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
-    """Everything before the work: the caller, the addressed entity or record, and the permission.
+    """All checks before the handler: the caller, the addressed entity or record, and the permission.
 
     Raises:
-        LimnError: they may not, or what they sent breaks a rule.
+        LimnError: the caller lacks the permission, or the request breaks a rule.
     """
     caller = authenticate(request.headers.get("authorization"), request.network_address)
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
@@ -105,7 +105,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
 
 
 def refusal(needs: Permission, level: Level) -> Forbidden:
-    """What a caller gets whose permission is not enough: it names the one that is needed and the one that is held."""
+    """The error for a caller without the needed permission: it names the needed level and the caller's."""
     held = name_of_level(needs, level)
     return Forbidden(
         f"You do not have permission to perform this action: it needs {needs.value!r}, and you have {held!r}."
@@ -113,7 +113,7 @@ def refusal(needs: Permission, level: Level) -> Forbidden:
 
 
 def within_limit(answer: HttpAnswer) -> HttpAnswer:
-    """The answer itself, or a redirect to where it is stored because it is too large for a function to give."""
+    """The response, or a redirect to its object because it is too large for a function to return."""
     if len(answer.body) <= fitting():
         return answer
     encoding = answer.headers.get("Content-Encoding")

@@ -1,7 +1,7 @@
-"""From what a handler returns to an answer: JSON, JSON lines, CSV, or the bytes a handler made itself.
+"""Encoding of responses: JSON, JSON lines, CSV, or bytes made by a handler.
 
-A thing with an id shows every member, null where unset; the parts within it show only what is set. Members that are
-hidden stay hidden at any depth, and old names stand beside new ones. Errors are always JSON.
+An object with an id shows every member, null where unset; nested objects show only set members. Hidden members are left
+out at any depth, and old names are emitted beside new ones. Errors are always JSON.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     "mp4": ("video/mp4",),
     "webp": ("image/webp",),
 }
-"""Format → what asks for it in an Accept header; the first is what it is sent as."""
+"""Format → media types of an Accept header; the response has the first."""
 
 SHORTEST_ZIPPED = 1024
-"""Bytes; what is shorter gains nothing from gzip."""
+"""Bytes; shorter responses gain nothing from gzip."""
 SAFE_IN_BROWSERS = {
     "Referrer-Policy": "no-referrer",
     "Strict-Transport-Security": "max-age=31536000",
     "X-Content-Type-Options": "nosniff",
 }
-"""Headers of every answer that does not say otherwise; browsers heed the second over HTTPS only."""
+"""Default headers of all responses; browsers apply the second over HTTPS only."""
 LONGEST_SENTENCE = 4000
-"""Characters of an error's message or details: what was given may be repeated there, but not all of a large body."""
-_GZIP_WINDOW = 31  # zlib's word for the largest window and gzip's frame
-_GZIP_LEVEL = 1  # ISA-L's: a quarter of the time of zlib's own fastest, and what it makes is 7 % smaller
+"""Most characters of an error's message or details, which may repeat parts of the request."""
+_GZIP_WINDOW = 31  # zlib's value for the largest window and gzip's frame
+_GZIP_LEVEL = 1  # ISA-L's: a quarter of the time of zlib's own fastest, and 7 % smaller results
 _TEXT = re.compile(r"(text/|application/(json|jsonl|javascript|yaml|vnd\.oai\.openapi|[\w.-]+\+json)|image/svg\+xml)")
 _NEGATIVE = re.compile(r"-[0-9.]+([eE][+-]?[0-9]+)?")
 _FORMULA = ("=", "+", "-", "@", "|", "%", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""How a text begins that a spreadsheet may run; the last four are wide forms of the first."""
+"""First characters of a text that a spreadsheet may run as a formula; the last four are wide forms of the first."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _AT_ONCE = 500
-"""Documents that are joined, or written as CSV, before they are zipped."""
+"""The number of documents that are joined, or written as CSV, before they are compressed."""
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class HttpAnswer:
-    """An answer as it goes out. The headers' names are in their usual capitals; the body may be zipped already."""
+    """An encoded response. Names of headers have their usual capitals; the body may be compressed."""
 
     status: int
     headers: dict[str, str] = field(default_factory=dict)
@@ -68,16 +68,16 @@ class HttpAnswer:
 
 
 def encode(operation: Operation, result: Any, query: Mapping[str, list[str]], headers: Mapping[str, str]) -> HttpAnswer:
-    """A handler's result as an answer in the format that was asked for.
+    """A handler's result as a response in the requested format.
 
     Args:
-        operation: what was done.
-        result: what its handler returned: a Struct, a list, a mapping, a scalar, `Documents` or an `Answer`.
+        operation: the operation.
+        result: the handler's result: a Struct, a list, a mapping, a scalar, `Documents` or an `Answer`.
         query: the query parameters, for `?format=`.
         headers: the request's headers, lower-case names, for Accept and Accept-Encoding.
 
     Raises:
-        NotFound: the format is none of the operation's.
+        NotFound: the operation does not have the format.
         BadInput: the Accept header allows none of them.
     """
     if isinstance(result, Answer):
@@ -104,7 +104,7 @@ def encode(operation: Operation, result: Any, query: Mapping[str, list[str]], he
 
 
 def encode_error(error: LimnError) -> HttpAnswer:
-    """An error as an answer: its status and `{message, details}`, whatever format was asked for."""
+    """An error as a response: its status and `{message, details}`, whatever the requested format."""
     sent = {"Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
     if isinstance(error, WrongMethod):
         sent["Allow"] = ", ".join(error.allowed)
@@ -118,7 +118,7 @@ def encode_error(error: LimnError) -> HttpAnswer:
 
 
 def shortened(text: str) -> str:
-    """A sentence of an error, cut where it repeats too much of what it was given."""
+    """A sentence of an error, cut where it repeats too much of the request."""
     return text if len(text) <= LONGEST_SENTENCE else f"{text[:LONGEST_SENTENCE]}…"
 
 
@@ -126,12 +126,12 @@ def shortened(text: str) -> str:
 
 
 def negotiate(operation: Operation, query: Mapping[str, list[str]], headers: Mapping[str, str]) -> str:
-    """The format of the answer: what `?format=` says, else the best that Accept allows, else the default.
+    """The format of the response: that of `?format=`, else the best that Accept allows, else the default.
 
-    An operation whose answer has no formats (its returns are a content type) has the format `""`.
+    An operation without formats (its `returns` is a content type) has the format `""`.
 
     Raises:
-        NotFound: `?format=` names none of the operation's formats.
+        NotFound: the operation does not have the format of `?format=`.
         BadInput: Accept allows none of them.
     """
     formats = formats_of(operation)
@@ -165,11 +165,11 @@ def _matches(media_range: str, media_type: str) -> bool:
 
 
 def _finished(status: int, sent: dict[str, str], chunks: Iterable[bytes], headers: Mapping[str, str]) -> HttpAnswer:
-    """The answer with its last headers, zipped where that helps and the client can unzip it.
+    """The response with its last headers, compressed where that helps and the client accepts gzip.
 
-    What is zipped is never whole in memory: a list of 100,000 is 60 MB, and a tenth of that zipped. Generated clients
-    of older generations say `identity`, since the library beneath them does, but unzip unasked: for them what would not
-    fit into an answer is zipped as well (decision 50).
+    The uncompressed body is never whole in memory: a list of 100,000 is 60 MB, and a tenth of that compressed. Older
+        generated clients send `identity`, as their library does, but decompress anyway: for them a body that does not
+        fit into a response is compressed as well (decision 50).
     """
     sent.setdefault("X-Content-Type-Options", "nosniff")
     pieces, begun, length = iter(chunks), list[bytes](), 0
@@ -186,14 +186,14 @@ def _finished(status: int, sent: dict[str, str], chunks: Iterable[bytes], header
 
 
 def _largest_plain(accept_encoding: str) -> int | None:
-    """The bytes of text above which it is zipped for a client; None where it is never zipped."""
+    """The bytes of text above which it is compressed for a client; None where it never is."""
     if _takes_gzip(accept_encoding):
         return SHORTEST_ZIPPED
     return fitting() if dict(_accepted(accept_encoding)).keys() == {"identity"} else None
 
 
 def fitting() -> int:
-    """The bytes of a body that fit into an answer of the function, which carries them in base64."""
+    """The bytes of a body that fit into a response of the function, in base64."""
     return settings().largest_answer * 3 // 4
 
 
@@ -211,7 +211,7 @@ def _takes_gzip(header: str) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """A value as callers see it: Structs as mappings under old and new names, without what is hidden."""
+    """A value in responses: Structs as mappings under old and new names, without hidden members."""
     if isinstance(value, Struct):
         whole = isinstance(value, Resource)
         seen = answer(value) if isinstance(value, Resource) else msgspec.structs.asdict(value)
@@ -234,14 +234,14 @@ def _listed(result: Any) -> list[Any]:
 
 
 def batched(things: Iterable[_T], size: int) -> Iterator[tuple[_T, ...]]:
-    """Tuples of so many of the things in turn, the last one shorter."""
+    """Tuples of this many items in turn, the last one shorter."""
     rest = iter(things)
     while some := tuple(islice(rest, size)):
         yield some
 
 
 def _array(documents: Iterable[bytes]) -> Iterator[bytes]:
-    """Documents as one JSON array, some at a time."""
+    """Documents as one JSON array, in chunks."""
     before = b"["
     for some in batched(documents, _AT_ONCE):
         yield before + b",".join(some)
@@ -261,7 +261,7 @@ def _csv_chunks(operation: Operation, result: Any) -> Iterable[bytes]:
 
 
 def _members(operation: Operation) -> tuple[str, ...]:
-    """The members that each item of a list answer has, as callers see them."""
+    """The members of each item of a list response."""
     [struct] = get_args(operation.returns) or (None,)
     if not (isinstance(struct, type) and issubclass(struct, Resource)):
         return ()
@@ -270,7 +270,7 @@ def _members(operation: Operation) -> tuple[str, ...]:
 
 
 class _Decoded:
-    """JSON documents that are decoded anew each time they are gone through: decoded, they take ten times the room."""
+    """JSON documents that are decoded anew in each iteration: decoded, they take ten times the memory."""
 
     def __init__(self, documents: list[bytes]) -> None:
         self._documents = documents
@@ -287,16 +287,16 @@ def csv_of(
 ) -> Iterator[bytes]:
     """Documents as CSV in UTF-8 (RFC 4180): a line of names, then one line each.
 
-    Attributes become columns of their own, after all other members; one that is called like a member is
-    `attributes.<name>`. Whatever else is nested is JSON text. A text that a spreadsheet would run as a formula
-    gets an apostrophe before it.
+    Attributes become columns of their own, after all other members; one with the name of a member is
+    `attributes.<name>`. Other nested values are JSON text. A text that a spreadsheet would run as a formula gets an
+    apostrophe before it.
 
     Args:
-        documents: mappings, or scalars that become the one column `value`; gone through twice.
+        documents: mappings, or scalars that become the one column `value`; iterated twice.
         columns: the attributes that have a column even where no document carries them, in order.
-        present: what a document looks like in CSV, such as with a user's address in place of an id. It may change
+        present: converts a document for CSV, such as an id to a user's address. It may change
             the values of members, not their names.
-        members: what the line of names has where there are no documents.
+        members: the line of names where there are no documents.
     """
     found: dict[str, None] = {}
     names = dict.fromkeys(columns)

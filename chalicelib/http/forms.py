@@ -1,6 +1,6 @@
-"""The forms of JSON bodies: old names made new, unknown members refused by name, and what null means in each.
+"""The forms of JSON bodies: conversion of old names, refusal of unknown members, and the meaning of null.
 
-At creation a null for an optional member stands for its absence, since clients send nulls for what is unset. In a
+At creation a null for an optional member means that it is absent, since clients send nulls for unset members. In a
 PATCH it clears a member that can be cleared, and is refused for every other (decision 8).
 """
 
@@ -22,7 +22,7 @@ from chalicelib.http.bounds import BODY_ERROR
 
 @dataclass(frozen=True, kw_only=True)
 class _Forms:
-    """What a Struct's objects may look like. `within` are the members whose values hold Structs again."""
+    """The allowed members of a Struct's objects. `within` are the members whose values hold Structs again."""
 
     name: str
     members: frozenset[str]
@@ -45,7 +45,7 @@ def _forms(cls: type) -> _Forms:
     return _Forms(
         name=cls.__name__,
         members=frozenset(field.encode_name for field in fields),
-        # A member of the default UNSET that takes no null may be absent, and null is refused.
+        # A member with the default UNSET whose type excludes null may be absent; null is refused.
         optional=frozenset(field.encode_name for field in fields if not field.required and field.name not in unset)
         | nullable,
         clearable=frozenset(nullable),
@@ -65,18 +65,18 @@ def _takes_null(type_: inspect.Type) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Tidying:
-    """How JSON values are brought into the present form of their type: renamed, gathered, without nulls.
+    """How JSON values are converted to the current form of their type: renamed, gathered, without nulls.
 
     Attributes:
-        is_patch: null is not the absence of a member: it clears the member or is refused.
-        places: the variables of the path. A body may repeat them; the path counts.
+        is_patch: null does not mean absent: it clears the member or is refused.
+        places: the variables of the path. A body may repeat them; the path wins.
     """
 
     is_patch: bool
     places: frozenset[str]
 
     def tidied(self, value: Any, info: inspect.Type, path: str = "", *, is_change: bool | None = None) -> Any:
-        """The value as msgspec may convert it. Raises BadInput for an unknown member, or a null that is refused."""
+        """The value as msgspec can convert it. Raises BadInput for an unknown member, or a null that is refused."""
         is_change = self.is_patch if is_change is None else is_change
         for option in options(info):
             if isinstance(option, inspect.StructType) and isinstance(value, dict):
@@ -106,7 +106,7 @@ class Tidying:
         return value
 
     def _known(self, value: dict[str, Any], forms: _Forms, path: str) -> dict[str, Any]:
-        """The members under their present names."""
+        """The members under their current names."""
         known = {name: item for name, item in value.items() if name in forms.members}
         for old, name in forms.renames.items():
             if known.get(name) is None and old in value:
@@ -134,7 +134,7 @@ def _check_nulls(value: dict[str, Any], forms: _Forms, path: str) -> None:
 
 
 def inner_of(type_: inspect.Type) -> Iterator[inspect.Type]:
-    """What the items of an array, or the values of a mapping, may be."""
+    """The types of an array's items, or of a mapping's values."""
     if isinstance(type_, inspect.CollectionType):
         yield from options(type_.item_type)
     elif isinstance(type_, inspect.DictType):
@@ -142,12 +142,12 @@ def inner_of(type_: inspect.Type) -> Iterator[inspect.Type]:
 
 
 def members_of(type_: inspect.Type) -> tuple[inspect.Field, ...]:
-    """The members of a Struct; none of another type."""
+    """The members of a Struct; none for other types."""
     return type_.fields if isinstance(type_, inspect.StructType) else ()
 
 
 def structs_of(type_: inspect.Type) -> Iterator[inspect.StructType]:
-    """The Structs that a type's values hold, not those within these."""
+    """The Structs in a type's values, not those nested in them."""
     for option in options(type_):
         if isinstance(option, inspect.StructType):
             yield option

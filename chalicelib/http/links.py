@@ -1,8 +1,8 @@
-"""What an answer leads to: the links of the OpenAPI document, from a creation to what can be done with what it made.
+"""The links of the OpenAPI document: from a creation to the operations on the new object.
 
-They follow from the declarations: a creation is named after what it makes (`CreateBookmark`, `RegisterApplet`,
-`CreateStateList`, `Transcode`) or declares it (`makes="Job"`), `GetBookmark` says where one is found,
-and every operation of that path is linked to.
+They follow from the declarations: a creation is named after its result (`CreateBookmark`, `RegisterApplet`,
+`CreateStateList`, `Transcode`) or declares it (`makes="Job"`), `GetBookmark` has the path of one, and all operations of
+that path are linked.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _BY_ID = re.compile(r"[^{}]+{(?P<variable>\w+)}$")
 
 
 def links(operations: Iterable[Operation]) -> dict[str, Links]:
-    """The links of every operation that makes something: its id → name of the link → Link Object.
+    """The links of every creation: its id → name of the link → Link Object.
 
-    A link is called as the operation it leads to. Where many things are made, it leads to the first of them and its
-    name ends in `.first`.
+    A link has the name of its operation. Where several objects are created, it leads to the first one and its name ends
+    in `.first`.
     """
     by_path: defaultdict[str, list[Operation]] = defaultdict(list)
     operations = tuple(operations)
@@ -45,7 +45,7 @@ def links(operations: Iterable[Operation]) -> dict[str, Links]:
 
 
 def _links(operation: Operation, path: str, targets: list[Operation]) -> Links:
-    """The links to operations of a path; none where the answer has no id."""
+    """The links to operations of a path; none where the response has no id."""
     known = _BY_ID.match(path)
     if known is None:
         return {}
@@ -60,7 +60,7 @@ def _links(operation: Operation, path: str, targets: list[Operation]) -> Links:
 
 
 def _ids(answer: Any) -> Iterable[tuple[str, str]]:
-    """Where the id of what was made stands in an answer, and the ending of the names of its links."""
+    """The pointers to new ids in a response, and the suffix of the names of their links."""
     if not (isinstance(answer, type) and issubclass(answer, msgspec.Struct)):
         return
     for field in msgspec.structs.fields(answer):

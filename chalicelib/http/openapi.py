@@ -1,9 +1,8 @@
 """The OpenAPI 3.0 document, made from the declarations alone.
 
-It is part of the wire's contract: the newest client builds its methods from the operation ids, its keyword arguments
-from the parameters and the names of body schemas, and its classes from the schemas of answers (`spec/4` §17). That
-client sees a `$ref` only where it stands directly in a property or its items, so a member that may be null refers
-plainly and the schema referred to is the nullable one.
+It is part of the API's contract: the newest client builds its methods from the operation ids, its keyword arguments
+from the parameters and the names of body schemas, and its classes from the schemas of responses. That client reads a
+`$ref` only directly in a property or its items, so a nullable member has a plain `$ref`, to a nullable schema.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ Schema = dict[str, Any]
 REF = "#/components/schemas/"
 TITLE = "Limn"
 VERSION = "1.0.0"
-"""The version of the interface, not of the service."""
+"""The version of the API, not of the service."""
 
 ERRORS = {
     "400": ("BadRequest", "The request breaks a rule.", BadRequestResponse),
@@ -51,7 +50,7 @@ ELSEWHERE: dict[str, Any] = {
     "headers": {"Location": {"schema": {"type": "string"}}},
 }
 REDIRECTS = (301, 302, 303)
-"""Statuses of success that only say where the answer is."""
+"""Statuses of success whose response is only a location."""
 _VARIABLE = re.compile(r"{(\w+)}")
 _POINTER = re.compile(r"\s*\((spec|`spec)/[^)]*\)")
 _DROPPED = frozenset({"title", "propertyNames", "patternProperties", "prefixItems", "const", "contentEncoding"})
@@ -61,8 +60,8 @@ def document(operations: Iterable[Operation], server: str = "/") -> Schema:
     """The OpenAPI 3.0.3 document of operations.
 
     Args:
-        operations: what is described, legacy operations included.
-        server: where the interface is, as a URL or a path.
+        operations: the operations, including legacy ones.
+        server: the address of the API, as a URL or a path.
 
     Raises:
         ValueError: two different Structs have one name, which clients could not tell apart.
@@ -102,12 +101,12 @@ def document(operations: Iterable[Operation], server: str = "/") -> Schema:
 
 
 def as_yaml(made: Schema) -> bytes:
-    """A document as UTF-8 YAML that is JSON as well: the fastest to make and the fastest for clients to load."""
+    """A document as UTF-8 YAML that is also JSON: the fastest to make and for clients to load."""
     return msgspec.json.encode(made)
 
 
 def etag(body: bytes) -> str:
-    """The entity tag of a document's bytes, quoted as the header wants it."""
+    """The entity tag of a document's bytes, quoted for the header."""
     return f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
 
@@ -115,7 +114,7 @@ def etag(body: bytes) -> str:
 
 
 def _types(operation: Operation) -> Iterator[Any]:
-    """The types of an operation's body and answer."""
+    """The types of an operation's body and response."""
     for declared in (operation.schema_body or operation.body, operation.schema_answer or operation.returns):
         if declared is not None and not isinstance(declared, str):
             yield from declared.options if isinstance(declared, OneOf) else (declared,)
@@ -203,7 +202,7 @@ def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
 
 
 def _declared(declared: Any, schemas: _Schemas, most: int | None = None) -> Schema:
-    """The schema of a body or an answer; `most` bounds the arrays among several shapes."""
+    """The schema of a body or a response; `most` bounds the arrays among several shapes."""
     if not isinstance(declared, OneOf):
         return schemas.of(declared)
     options = [dict(schemas.of(option)) for option in declared.options]
@@ -218,7 +217,7 @@ def _declared(declared: Any, schemas: _Schemas, most: int | None = None) -> Sche
 
 
 class _Schemas:
-    """The schemas of all types that are spoken of, in the dialect of OpenAPI 3.0."""
+    """The schemas of all referenced types, in the dialect of OpenAPI 3.0."""
 
     def __init__(self, types: Iterable[Any]) -> None:
         kept = dict.fromkeys((*types, BadRequestResponse, NotFoundResponse))
@@ -251,7 +250,7 @@ class _Schemas:
         return self._parameters[query]
 
     def _component(self, schema: Schema, cls: type | None) -> Schema:
-        """A component with the names that are accepted, emitted or hidden beside what msgspec knows of."""
+        """A component with the accepted, emitted and hidden names added to msgspec's schema."""
         made = self._converted(schema)
         if cls is None or "properties" not in made:
             return made
@@ -296,7 +295,7 @@ class _Schemas:
         return made
 
     def _member(self, name: str, value: Any) -> Any:
-        """What stands under a keyword: mappings of names to schemas, schemas, or plain values."""
+        """The value of a keyword: mappings of names to schemas, schemas, or plain values."""
         match name, value:
             case "properties", dict():
                 return {member: self._converted(schema) for member, schema in value.items()}
@@ -347,13 +346,13 @@ def _classes_of(info: inspect.Type, known: dict[str, type]) -> dict[str, type]:
 
 
 def described(docstring: str) -> str:
-    """A docstring as callers read it: its paragraphs unwrapped, without pointers into our own papers."""
+    """A docstring as callers read it: its paragraphs unwrapped, without references to internal documents."""
     text = _POINTER.sub("", python_inspect.cleandoc(docstring))
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
 def member_docs(cls: type) -> dict[str, str]:
-    """The docstrings that follow a class's members and those of its bases; empty where the source is not at hand."""
+    """The docstrings of the members of a class and of its bases; empty where the source is not available."""
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         docs |= _docs_of_module(base.__module__).get(base.__name__, {})

@@ -1,4 +1,4 @@
-"""The declaration of an operation: from it come route, decoding, permission, document, reference and matrix test.
+"""The declaration of an operation: the source of route, decoding, permission, document, reference and matrix test.
 
     Operation(
         id="GetLocalization",
@@ -8,9 +8,9 @@
         handler=get_localization,
     )
 
-A handler gets one `Call` and returns what `returns` says: a Resource, a list of them, a scalar, or an `Answer` where
-the bytes are made elsewhere. It never sees a request it may not serve: the dispatcher has decoded, validated, found
-what the path addresses, and checked the permission.
+A handler gets one `Call` and returns what `returns` says: a Resource, a list of them, a scalar, or an `Answer` with
+bytes of its own. Before it runs, the dispatcher has decoded and validated the request, found the addressed record or
+entity, and checked the permission.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class NoQuery(Resource):
 
 @dataclass(frozen=True, kw_only=True)
 class Found(Generic[T]):
-    """What a path addresses: the thing itself and where it belongs."""
+    """The addressed record or entity, and its project or organization."""
 
     thing: T
     project: int | None = None
@@ -45,21 +45,21 @@ class Found(Generic[T]):
 
 
 class Address(Protocol[T]):
-    """How a path leads to what it addresses, and how far a caller may go there.
+    """How a path leads to the addressed record or entity, and the caller's level there.
 
-    Where the path alone does not tell of what its variables are, the body does.
+    Where the path alone does not determine its kind, the body does.
     """
 
     @property
     def what(self) -> str:
-        """The word of what is addressed; empty where no membership guards it."""
+        """The word of the addressed kind; empty where no membership is checked."""
 
     @property
     def variables(self) -> dict[str, type]:
         """The path's variables: name → int or str."""
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[T]:
-        """The thing, or NotFound."""
+        """The record or entity, or NotFound."""
 
     def level(self, scope: Scope, found: Found[T]) -> Level:
         """The caller's level there."""
@@ -71,14 +71,14 @@ class Call(Generic[T, Q, B]):
 
     Attributes:
         caller: the caller; `Caller.anonymous()` where the operation is open to anyone.
-        target: the thing that the path addresses; None where the operation addresses nothing.
+        target: the addressed record or entity; None where the operation addresses nothing.
         project: the id of the project it belongs to; 0 where it belongs to none.
         organization: the id of the organization it belongs to; 0 where it belongs to none.
         level: the caller's level there.
         scope: what the caller may reach, for queries and for rows that the handler reads or writes.
         path: the path's variables, unquoted and converted.
         query: the query parameters; body: the decoded body (None where optional and absent).
-        accept: what the caller asked for: `json`, `jsonl`, `csv`, or an image format for pictures.
+        accept: the requested format: `json`, `jsonl`, `csv`, or an image format for pictures.
         headers: the request's headers, lower-case names.
     """
 
@@ -97,7 +97,7 @@ class Call(Generic[T, Q, B]):
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """An answer whose bytes a handler made itself: documents straight from the view, a picture, a redirect."""
+    """A response whose bytes a handler made itself: documents from the view, a picture, a redirect."""
 
     status: int = 200
     content_type: str = "application/json"
@@ -106,15 +106,15 @@ class Answer:
 
 
 Present = Callable[[dict[str, Any]], dict[str, Any]]
-"""What a document looks like where people read it."""
+"""A document converted for human readers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Documents:
-    """A list answer as JSON documents, one per item, in order: the dispatcher joins them in the format asked for.
+    """A list response as JSON documents, one per item, in order: the dispatcher joins them in the requested format.
 
-    `columns` names the attributes that become columns of their own in CSV; `present` is what a document looks like
-    there; `members` are the other columns of an empty list, where they are not all that its items have.
+    `columns` names the attributes that become columns of their own in CSV; `present` converts a document for it;
+    `members` are the other columns of an empty list, where they are not all that its items have.
     """
 
     documents: Iterable[bytes]
@@ -128,7 +128,7 @@ Handler = Callable[[Call[Any, Any, Any]], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class OneOf:
-    """A body or answer that is one of several shapes, in order of preference."""
+    """A body or response that has one of several shapes, in order of preference."""
 
     options: tuple[Any, ...]
 
@@ -142,7 +142,7 @@ class Operation:
         method, path: the route; `{name}` are path variables.
         summary: one sentence for the reference; `details` more of it.
         needs: the permission; there is no operation without one.
-        addresses: what the path addresses; None where it addresses nothing.
+        addresses: the address of the path; None where the path addresses no record or entity.
         query: a Resource whose members are the query parameters.
         body: the type of the body, `OneOf(...)`, `bytes` for a body as it came, of whatever type it says it is, or
             None; `body_required` is false where it may be absent.
@@ -150,9 +150,9 @@ class Operation:
             `"image/*"`, or None for no declared shape.
         schema_body, schema_answer: the types that `/schema` shows instead, where clients build a keyword or class from
             the contract's name: a PATCH of an applet takes `applet_spec`.
-        status: of success; 201 for POST unless said otherwise.
-        tags: the group it is shown under in the reference.
-        legacy: an operation that only older clients know.
+        status: of success; 201 for POST by default.
+        tags: its group in the reference.
+        legacy: an operation that only older clients call.
         makes: the name of what the ids of the answer identify ("Job"), where the id of the operation does not say it.
     """
 
@@ -175,9 +175,9 @@ class Operation:
     legacy: bool = False
     makes: str = ""
     formats: tuple[str, ...] = ()
-    """The formats of `?format=` beside json: ("jsonl", "csv") for entity lists, picture formats for pictures."""
+    """The values of `?format=` beside json: ("jsonl", "csv") for entity lists, picture formats for pictures."""
     always: Mapping[str, str] = field(default_factory=dict)
-    """Headers of every answer, errors included."""
+    """Headers of every response, including errors."""
 
     @property
     def success(self) -> int:
@@ -186,7 +186,7 @@ class Operation:
 
 
 def formats_of(operation: Operation) -> tuple[str, ...]:
-    """The formats of an operation's answer, the default first: every list also comes as jsonl and csv."""
+    """The formats of an operation's response, the default first: every list also has jsonl and csv."""
     if isinstance(operation.returns, str):
         return operation.formats
     lists = ("jsonl", "csv") if get_origin(operation.returns) is list else ()

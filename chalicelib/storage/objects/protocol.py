@@ -43,7 +43,7 @@ class ObjectStore(Protocol):
         ...
 
     def copy_part(self, key: ObjectKey, upload: str, number: int, home: ObjectStore, source: ObjectKey) -> str | None:
-        """Make a whole object, of 5 MB at least, a part inside the store; its ETag, None where the store cannot."""
+        """Copy a whole object, of at least 5 MB, into a part inside the store; its ETag, None where unsupported."""
         ...
 
     def complete(self, key: ObjectKey, upload: str, parts: Parts) -> None:

@@ -67,7 +67,7 @@ class Distances:
         return self._between(self._low, self._high)
 
     def first(self, most: int) -> list[int] | None:
-        """The ids of as many as come first within the bounds, and of all as far as the last; None if there are less."""
+        """The ids of the first rows within the bounds, including ties with the last; None if there are fewer."""
         if most > len(self._distances):
             return None
         come_first = heapq.nlargest if self._nearest.descending else heapq.nsmallest
