@@ -187,12 +187,10 @@ class TestWriting:
 def test_urls_of_objects_are_as_open_as_what_they_belong_to(api, project, guest, things):
     media, _, _ = things
     keys = [api.get(f"Media/{number}").json["media_files"]["image"][0]["path"] for number in media]
-    uploaded_key = api.get(f"UploadInfo/{project}").json["key"]
     assert guest.post(f"DownloadInfo/{project}", {"keys": keys[:1]}).status == 403
     assert guest.get(f"UploadInfo/{project}").status == 403
     allow(api, guest, ROUND, media=media[0])
     assert guest.post(f"DownloadInfo/{project}", {"keys": keys[:1]}).status == 201
-    assert guest.post(f"DownloadInfo/{project}", {"keys": [uploaded_key]}).status == 201
     assert guest.post(f"DownloadInfo/{project}", {"keys": keys}).status == 403
     assert guest.get(f"UploadInfo/{project}", media_id=media[0]).status == 200
     assert guest.get(f"UploadInfo/{project}", media_id=media[1]).status == 400
@@ -200,6 +198,18 @@ def test_urls_of_objects_are_as_open_as_what_they_belong_to(api, project, guest,
     finish = {"key": keys[1], "upload_id": "x", "parts": parts}
     assert guest.post(f"UploadCompletion/{project}", finish).status == 403
     assert api.post(f"DownloadInfo/{project}", {"keys": keys}).status == 201
+
+
+def test_uploads_of_other_users_are_open_only_to_users_who_see_all_media(api, project, guest, things):
+    media, _, _ = things
+    key = api.get(f"UploadInfo/{project}").json["key"]
+    folder, user, name = key.rsplit("/", 2)
+    assert int(user) == api.user.id
+    guests = f"{folder}/{guest.user.id}/{name}"
+    allow(api, guest, ROUND, media=media[0])
+    assert guest.post(f"DownloadInfo/{project}", {"keys": [guests]}).status == 201
+    assert guest.post(f"DownloadInfo/{project}", {"keys": [guests, key]}).status == 403
+    assert api.post(f"DownloadInfo/{project}", {"keys": [guests, key]}).status == 201
 
 
 def test_a_clone_opens_the_objects_it_shares(api, project, guest, things):
