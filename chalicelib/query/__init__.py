@@ -7,9 +7,9 @@
     tree                   the tree and the Query around it
     operators, columns     the operators and the built-in fields: tables of rows
     check, binding         names bound to a project's definitions → checked Query, or a clear 400
-    meaning                a checked Query on plain Python values: the reference
+    evaluate               a checked Query on plain Python values: the reference implementation
     layout, sql            a checked Query as SQL for `storage/view/view.py`
-    values, geodesy        what values count as; distances on the Earth
+    values, geodesy        conversion of values; distances on the Earth
 
 From a request to its answer:
 
@@ -18,9 +18,9 @@ From a request to its answer:
     query = check(query, view.definitions)                      # BadInput: unknown name, wrong operator; NotFound
     view.documents(query)                                       # JSON texts, as answers emit them; also count, ids
 
-`check` takes as a third argument what the caller may see, by kind, as a tree of `Test`s; it can only narrow. Bulk
-operations take `ids`. Unknown attributes and operators a dtype has not are 400 in every language; only
-`attribute_null` of an attribute that nothing has is legal, and sorting by one sorts nothing.
+`check` takes as a third argument the caller's permission scope, by kind, as a tree of `Test`s; it can only narrow. Bulk
+operations take `ids`. Unknown attributes and operators that a dtype lacks are 400 in every language; only
+`attribute_null` of an unknown attribute is accepted, and sorting by one sorts nothing.
 """
 
 from chalicelib.query.check import check

@@ -1,4 +1,4 @@
-"""One comparison, bound: a name and an operator's word become a test of a column or of attributes of known dtypes."""
+"""Bind one comparison: resolve its name and operator to a test of a column or of attributes with known dtypes."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ FARTHEST_LATITUDE, FARTHEST_LONGITUDE = 90.0, 180.0
 def compare(
     kind: Kind, types: Iterable[AnyType], compared: Compare, *, lenient: bool = False, saved: bool = False
 ) -> Tree:
-    """A comparison of things of a kind, its name looked up among built-ins and the attributes of some types.
+    """A comparison for a kind; its name is looked up among built-in fields and the attributes of some types.
 
     Where types have different dtypes under one name, each is compared as its own dtype; a type whose dtype cannot be
     compared like that has no matches, unless none can. A name that nothing has matches nothing where `lenient`; where
     `saved`, neither does a comparison that no dtype takes any more.
 
     Raises:
-        BadInput: nothing has that name, its dtype has not that operator, or the value is not of its dtype.
+        BadInput: the name is unknown, its dtype lacks the operator, or the value is not of its dtype.
     """
     operator = BY_WORD[compared.word]
     if column := _column(kind, operator, compared.name):
@@ -55,7 +55,7 @@ def compare(
 
 
 _LENIENT = frozenset({"attribute_null", "exists"})
-"""What may be asked of a name that nothing has: it is absent everywhere."""
+"""The operators accepted for an unknown name: it counts as absent everywhere."""
 
 
 def any_text(kind: Kind, types: Iterable[AnyType], word: str, value: Any) -> Tree:
@@ -73,13 +73,13 @@ def _column(kind: Kind, operator: Operator, name: str) -> Column | None:
 
 
 def unknown(kind: Kind, name: str, place: str) -> BadInput:
-    """The error for a name that nothing has."""
+    """The error for an unknown name."""
     what = "built-in field" if name.startswith("$") else "attribute"
     return BadInput(f"{place}: no {kind} has the {what} {shown(name)}.")
 
 
 def sort_key(kind: Kind, types: Iterable[AnyType], name: str, *, descending: bool) -> SortKey | None:
-    """A sort key by its name; None for an attribute that no type has, which sorts nothing.
+    """A sort key by its name; None for an unknown attribute, which has no effect on the order.
 
     Raises:
         BadInput: there is no such built-in field, or it is an attribute of vectors.
@@ -106,7 +106,7 @@ def _turned(operator: Operator, compared: Compare, test: Tree) -> Tree:
 
 
 def _flag(value: Any, place: str) -> bool:
-    """Whether nulls are wanted. Nothing else counts as true here: who misspells it would be told the opposite."""
+    """Whether nulls are wanted. Any other value is refused: a misspelled flag would return the opposite."""
     flag = value if isinstance(value, bool) else {"true": True, "false": False}.get(str(value).lower())
     if flag is None:
         raise BadInput(f"{place}: {shown(value)} is not true or false.")
@@ -148,7 +148,7 @@ def _refusal(compared: Compare, dtype: str) -> BadInput:
 
 
 def _asked(operator: Operator, dtype: str, compared: Compare) -> tuple[Op, Any]:
-    """What an operator does with values of a dtype, and the value it compares them with."""
+    """The operation of an operator on a dtype, and the converted value that it compares with."""
     place = f"{compared.word} of {shown(compared.name)}"
     if operator.shape == "term":
         return _term(dtype, compared.value, place)
@@ -169,7 +169,7 @@ def _term(dtype: str, value: Any, place: str) -> tuple[Op, Any]:
 
 
 _APART = r"[\x00-/:-@\[-^`{-\x7f]"
-"""Every ASCII character that is no letter, digit or underscore; the same in Python and in the database."""
+"""Every ASCII character that is not a letter, digit or underscore; the same in Python and in the database."""
 _WHOLE_NAMES = frozenset({"tator_user_sections", "svc_user_sections"})
 
 
@@ -187,7 +187,7 @@ _LAST = timedelta(microseconds=1)
 
 
 def _instants(value: Any, place: str) -> tuple[datetime, datetime]:
-    """The first and last instant that a date names: of a year, month or day, or one point in time."""
+    """The first and last instant that a date names: the bounds of a year, month or day, or one point in time twice."""
     first: datetime = wanted("datetime", value, place)
     date = _DAY.fullmatch(str(value))
     if date is None:
@@ -202,7 +202,7 @@ def _instants(value: Any, place: str) -> tuple[datetime, datetime]:
 
 
 def _dated(op: Op, value: Any, place: str) -> tuple[Op, datetime]:
-    """A bound that is a date: from its first instant on, after its last, and so on."""
+    """A bound that is a date: `>=` starts at its first instant, `>` after its last, and so on."""
     first, last = _instants(value, place)
     return op, last if op in (Op.GT, Op.LTE) else first
 

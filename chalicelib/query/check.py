@@ -1,8 +1,8 @@
-"""The check of a query: names are bound to types, sections to what they hold, and the caller's scope is added.
+"""Check a query: bind names to types and sections to their contents, and add the caller's permission scope.
 
 A checked query has no Compare, AnyText, OnAnnotations, InSection, InSections or OfDtype left: `evaluate` and `sql` take
 only checked queries. The scope can only narrow: `scope` is ANDed to the search, and `seen` to the searches over related
-entities within it. Both are given in the form in which they are evaluated.
+entities within it. Both are passed already checked.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ from chalicelib.query.values import TEXT, shown, stored
 
 MOST_TERMS = 5_000
 DEEPEST_SECTIONS = 4
-"""How many saved searches may refer to each other in a row."""
+"""Maximum length of a chain of saved searches that refer to each other."""
 
 Scope = Mapping[Kind, Tree]
-"""What a caller may find of each kind, bound already; of kinds it does not name, everything."""
+"""The permission scope of a caller by kind, already checked. Kinds that it does not name are unrestricted."""
 
 
 Users = Callable[[str], Iterable[int]]
-"""From an address to the ids of its users."""
+"""Maps an email address to the ids of its users."""
 EMAIL = "_email"
-"""What search strings call the address of an annotation's creator."""
+"""The name, in search strings, of the email address of an annotation's creator."""
 
 
 def check(
@@ -74,14 +74,14 @@ def check(
     """The query with its names bound to a project's definitions, ready to be evaluated.
 
     Args:
-        query: what is asked.
-        definitions: those of the project.
-        scope: what may be found, such as what the caller may change.
-        seen: what related things may be looked at for that; as `scope` where it is not given.
-        users: who has an address; nobody if not given.
+        query: the parsed query.
+        definitions: the definitions of the project.
+        scope: the entities that may be selected, such as those that the caller may change.
+        seen: the related entities that nested searches may use; default `scope`.
+        users: the users of an email address; by default an address matches no user.
 
     Raises:
-        BadInput: it names what nothing has, or asks of a dtype what that has not; the message names both.
+        BadInput: an unknown name, or an operator that the dtype lacks; the message names both.
         NotFound: it names an unknown section.
     """
     found = scope or {}
@@ -92,12 +92,12 @@ def check_saved_search(section: Section, definitions: Definitions) -> None:
     """Check the search of a section that is about to be saved. Attributes that it names need not exist yet.
 
     Args:
-        section: as it will be.
-        definitions: those of the project.
+        section: the section as it will be stored.
+        definitions: the definitions of the project.
 
     Raises:
-        BadInput: it breaks its language, compares an attribute in a way that its dtype does not take, or leads to
-            itself or through too many other saved searches.
+        BadInput: a syntax error, an operator that an attribute's dtype lacks, a cycle, or too long a chain of saved
+            searches.
     """
     project = Definitions(project=definitions.project, by_kind=dict(definitions.by_kind))
     check = _Check(project, {}, {}, lambda _: (), None, strict=True)
@@ -113,7 +113,7 @@ def check_saved_search(section: Section, definitions: Definitions) -> None:
 
 
 VISIBLE = both(Test("latest", Op.EQ, value=True), Test("variant_deleted", Op.EQ, value=False))
-"""What ordinary lists of annotations show."""
+"""The condition of ordinary lists of annotations."""
 
 
 class _Check:
@@ -137,7 +137,7 @@ class _Check:
         self.terms = 0
         self.converted = 0
         self.sections: list[int] = []
-        """The saved searches around what is bound, by the ids of their sections."""
+        """The ids of the sections whose saved searches enclose the current node."""
         self.strict = strict
         self.nested = 0
 
@@ -160,14 +160,14 @@ class _Check:
         )
 
     def bind(self, kind: Kind, tree: Tree) -> Tree:
-        """A tree over things of a kind, bound."""
+        """Bind a tree over entities of a kind."""
         self.terms += 1
         if self.terms > MOST_TERMS:
             raise BadInput(f"A query may have at most {MOST_TERMS} terms.")
         return _BIND[type(tree)](self, kind, tree)
 
     def types(self, kind: Kind) -> list[AnyType]:
-        """The types whose attributes names of a kind may mean."""
+        """The types in which attribute names of a kind are looked up."""
         types = self.definitions.types(kind)
         if self.type is not None and not self.nested:
             return [types[self.type]] if self.type in types else []
@@ -194,7 +194,7 @@ class _Check:
             )
 
     def compare(self, kind: Kind, tree: Compare) -> Tree:
-        """A comparison; that of an annotation's section is one of its media's."""
+        """A comparison. A comparison of an annotation's section becomes one of its media's section."""
         self.spend(len(self.types(kind)) * (len(tree.value) if isinstance(tree.value, list) else 1))
         if tree.name == SECTION_NAME and kind.is_annotation:
             return Related(Kind.MEDIA, binding.compare(Kind.MEDIA, (), tree))
@@ -202,7 +202,7 @@ class _Check:
             if tree.word not in ("term", "phrase"):
                 raise BadInput(f"{EMAIL} takes a whole address.")
             return Test("created_by", Op.IN, tuple(sorted(self.users(str(tree.value)))))
-        # Of a type that there is not, a list is empty, whatever it is asked for.
+        # An unknown type matches nothing; skip name checks.
         is_of_no_type = self.type is not None and not self.nested and self.type not in self.definitions.types(kind)
         lenient = is_of_no_type or self.inside_saved or self._is_removed(kind, tree)
         return binding.compare(
@@ -211,7 +211,7 @@ class _Check:
 
     @property
     def inside_saved(self) -> bool:
-        """Whether what is bound is a saved search: attributes may have been deleted since it was saved."""
+        """Whether the current node is in a saved search: attributes may have been deleted since it was saved."""
         return bool(self.sections)
 
     def _is_removed(self, kind: Kind, tree: Compare) -> bool:
@@ -231,7 +231,7 @@ class _Check:
         return replace(tree, where=both(self._seen(tree.to), self._inside(tree.to, tree.where), shown))
 
     def on_annotations(self, tree: OnAnnotations) -> Tree:
-        """A search over states and localizations; names that one of the kinds has not are looked up in the other."""
+        """A search over states and localizations; names that one kind lacks are looked up in the other."""
         found: list[Tree] = []
         refused: BadInput | None = None
         for kind in (Kind.LOCALIZATION, Kind.STATE):
@@ -293,7 +293,7 @@ class _Check:
         types = self.types(query.kind)
         keys = (binding.sort_key(query.kind, types, each.name, descending=each.descending) for each in query.sort)
         found = tuple(key for key in keys if key)
-        # The order of media is that of their names unless one was asked for.
+        # Media are ordered by name by default.
         return found if found or query.sort or query.kind is not Kind.MEDIA else (SortKey(False, "name"),)
 
     def _nearest(self, kind: Kind, nearest: Nearest) -> Nearest:

@@ -1,7 +1,7 @@
-"""The built-in fields of entities that queries know: as columns, and by the names that callers use.
+"""The built-in fields of entities that queries know: as columns, and by their public names.
 
 One table for each kind. `Column.value` takes a column's value from an entity; the view fills its tables with it and the
-plain evaluation asks it, so both see the same.
+plain evaluation calls it, so both see the same values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.query.values import stored
 
 SECTION_TAG = "tator_user_sections"
-"""The attribute that media have without its being defined: the older way to say which section they are in."""
+"""The undefined attribute of media that names their section: the older way to assign one."""
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,17 @@ class Column:
     dtype: str
     value: Callable[[Any], Any]
     member: str | None = None
-    """The member whose value it is as it stands, if it is."""
+    """The member that the value is copied from unchanged; None if it is computed."""
 
 
 def _member(name: str, dtype: str, member: str = "") -> Column:
-    """A column that is a member as it stands: one that cannot be out of the bounds of its SQL type."""
+    """A column copied from a member unchanged; its values always fit the SQL type."""
     member = member or name
     return Column(name, dtype, lambda entity: getattr(entity, member), member)
 
 
 def _converted(name: str, dtype: str) -> Column:
-    """A column that is a member converted as an attribute of that dtype would be."""
+    """A column converted from a member like an attribute of that dtype."""
     return Column(name, dtype, lambda entity: stored(dtype, getattr(entity, name)))
 
 
@@ -86,7 +86,7 @@ _ANNOTATION = (
     _member("variant_deleted", "bool"),
 )
 _NEVER_DELETED = Column("deleted", "bool", lambda _: False)
-"""Leaves and files that are deleted are gone; the name is there to be sorted by."""
+"""Always false: deleted leaves and files are removed. The name exists so that lists can be sorted by it."""
 
 COLUMNS: dict[Kind, tuple[Column, ...]] = {
     Kind.MEDIA: (
@@ -151,7 +151,7 @@ INCIDENT = Column("incident", "int", lambda _: None)
 """How many annotations match the related search of a media list; null in any other list."""
 
 NAMES: dict[Kind, dict[str, Column]] = {kind: _names(kind) for kind in Kind}
-"""What callers may name, by kind. `$section` of an annotation is its media's and not here."""
+"""Public names by kind. `$section` of an annotation is its media's section, so it is not here."""
 
 SECTION_NAME = "$section"
 

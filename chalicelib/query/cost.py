@@ -27,9 +27,9 @@ from chalicelib.query.tree import (
 )
 
 BUDGET_SECONDS = 8.0
-"""Seconds of one processor that a query may be estimated at. API Gateway waits for 29 s."""
+"""Maximum estimate of a query, in seconds of one processor. API Gateway waits for 29 s."""
 MOST_CONVERTED = 500_000
-"""Values of a query, each counted once for every type whose attributes may be meant: they are converted first."""
+"""Maximum number of values to convert for a query; each counts once for every type it may refer to."""
 
 RowsOf = Callable[[Kind], int]
 
@@ -49,7 +49,7 @@ _ROW = {
     Op.OVERLAPS: 200,
     Op.WITHIN: 20,
 }
-"""Nanoseconds that a row takes, by operation; all others take `_ROW_PLAIN`."""
+"""Nanoseconds per row, by operation; all others take `_ROW_PLAIN`."""
 _ROW_PLAIN, _ROW_JOIN, _ROW_SORT, _ROW_MERGE, _ROW_VECTOR = 5, 150, 300, 500, 1_500
 _PER_CHARACTER = {Op.MATCHES: 2, Op.RESEMBLES: 40}
 """Nanoseconds that each character of a pattern adds to a row."""

@@ -1,4 +1,4 @@
-"""What a checked query means, evaluated on plain Python values: slow and obvious, the reference for `sql`."""
+"""Evaluate a checked query on plain Python values: slow and simple, the reference implementation for `sql`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Things = Mapping[Kind, Sequence[Entity]]
 
 
 def ids(query: Query, things: Things) -> list[int]:
-    """The ids that a checked query selects of a project's things, in order."""
+    """The ids of the entities of a project that a checked query selects, in order."""
     return [each.id for each in _Evaluation(things).answer(query)]
 
 
@@ -53,7 +53,7 @@ def _within_km(place: tuple[float, float], circle: tuple[float, float, float]) -
 
 
 def _edits(text: bytes, other: bytes) -> int:
-    """How many bytes must be inserted, removed or replaced to come from one text to the other."""
+    """The edit distance of two texts: bytes to insert, remove or replace."""
     row = list(range(len(other) + 1))
     for place, byte in enumerate(text, 1):
         diagonal, row[0] = row[0], place
@@ -81,11 +81,11 @@ TESTS: dict[Op, Callable[[Any, Any], bool]] = {
     Op.WITHIN: _within_km,
     Op.PRESENT: lambda _, __: True,
 }
-"""By operation: whether a stored value, which is not null, satisfies it with the wanted one."""
+"""By operation: whether a stored value (not null) matches the wanted value."""
 
 
 class _Evaluation:
-    """One evaluation; which things a nested search finds is worked out once."""
+    """One evaluation; the result of each nested search is computed once."""
 
     def __init__(self, things: Things) -> None:
         self.things = things
@@ -95,7 +95,7 @@ class _Evaluation:
         self.counts_incidents = False
 
     def answer(self, query: Query) -> list[Any]:
-        """The things selected, in order."""
+        """The selected entities, in order."""
         self.counts_incidents = query.incident is not None
         self.incidents = self.count_incidents(query)
         chosen: list[Any] = [
@@ -120,7 +120,7 @@ class _Evaluation:
         return counts
 
     def matching(self, kind: Kind, where: Tree) -> list[Any]:
-        """The things of a kind that a nested search finds."""
+        """The entities of a kind that a nested search selects."""
         if (kind, where) not in self.found:
             counts, self.counts_incidents = self.counts_incidents, False
             self.found[kind, where] = [each for each in self.things.get(kind, ()) if self.holds(where, kind, each)]
@@ -128,7 +128,7 @@ class _Evaluation:
         return self.found[kind, where]
 
     def holds(self, tree: Tree, kind: Kind, thing: Any) -> bool:  # noqa: C901, PLR0911 a case for each kind of node
-        """Whether a tree is true of a thing."""
+        """Whether a tree is true of an entity."""
         match tree:
             case Everything():
                 return True
@@ -157,13 +157,13 @@ class _Evaluation:
         raise AssertionError(tree)  # the check leaves no other
 
     def column(self, kind: Kind, column: str, thing: Any) -> Any:
-        """A built-in column of a thing."""
+        """The value of a built-in column of an entity."""
         if column == "incident":
             return self.incidents.get(thing.id, 0) if self.counts_incidents else None
         return BY_NAME[kind][column].value(thing)
 
     def ordered(self, query: Query, chosen: Iterable[Any]) -> list[Any]:
-        """Things in a query's order: by the distances, then the keys, then the id."""
+        """Entities in a query's order: by distance, then sort keys, then id."""
         things = sorted(chosen, key=lambda thing: thing.id)
         for key in reversed(query.keys):
             if key.column is None:
@@ -176,7 +176,7 @@ class _Evaluation:
         return things
 
     def sort_column(self, kind: Kind, column: str, thing: Any) -> Any:
-        """What a thing is sorted by; an annotation's section is that of its first media."""
+        """The value that an entity is sorted by; an annotation's section is that of its first media."""
         if column == "section" and kind.is_annotation:
             media = next((self.media[number] for number in _media_of(thing)[:1] if number in self.media), None)
             return self.column(Kind.MEDIA, column, media) if media else None
@@ -184,7 +184,7 @@ class _Evaluation:
 
 
 def _sorted(things: list[Any], value: Callable[[Any], Any], descending: bool, *, first: bool) -> list[Any]:
-    """Things stably sorted by a value, those without one first or last."""
+    """Entities, stably sorted by a value; those without a value come first or last."""
     valued = [(value(thing), thing) for thing in things]
     absent = [thing for key, thing in valued if key is None]
     present = [
@@ -247,7 +247,7 @@ def _coincident(thing: Any, other: Any) -> bool:
 
 
 def _merged(query: Query, chosen: list[Any]) -> list[Any]:
-    """Without those of which a variant further down is among the chosen."""
+    """Remove the entities of which a more derived variant is also selected."""
     parents = {each.parent for each in chosen}
     elements: dict[str, set[int]] = {}
     for each in chosen:
@@ -261,7 +261,7 @@ def _merged(query: Query, chosen: list[Any]) -> list[Any]:
 
 
 def distance(nearest: Nearest, thing: Any) -> float | None:
-    """How far a thing is from the center of a float_array query; None for one that has no distance from it."""
+    """The distance of an entity from the center of a float_array query; None if it has none."""
     if thing.type not in nearest.types:
         return None
     vector = stored("float_array", thing.attributes.get(nearest.name))

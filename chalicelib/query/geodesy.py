@@ -36,13 +36,13 @@ def reduced(latitude: float) -> float:
 
 @lru_cache(maxsize=16)
 def unit(lon: float, lat: float) -> tuple[float, float, float]:
-    """A place given in degrees as a unit vector at its reduced latitude: two such have the cosine of their angle."""
+    """A place in degrees as a unit vector at its reduced latitude; a dot product is the cosine of the angle."""
     angle, turn = reduced(lat), math.radians(lon)
     return math.cos(angle) * math.cos(turn), math.cos(angle) * math.sin(turn), math.sin(angle)
 
 
 def unit_sql(lon: str, lat: str) -> tuple[str, str, str]:
-    """The same in SQL, of expressions for longitude and latitude."""
+    """`unit` in SQL, from expressions for longitude and latitude."""
     angle, turn = f"atan({1 - FLATTENING!r} * tan(radians({lat})))", f"radians({lon})"
     return f"cos({angle}) * cos({turn})", f"cos({angle}) * sin({turn})", f"sin({angle})"
 
@@ -62,22 +62,22 @@ def distance_km(lon: float, lat: float, other_lon: float, other_lat: float) -> f
 
 
 def _weights(angle: float, half: float) -> tuple[float, float]:
-    """How much of an angle the flattening takes away: by the square of the sum and of the difference of the sines."""
+    """The correction of an angle for the flattening, from the squares of the sum and difference of the sines."""
     x = (angle - math.sin(angle)) / max(1 - half, _ANTIPODE)
     y = (angle + math.sin(angle)) / max(half, _SAME)
     return x * FLATTENING / 8, y * FLATTENING / 8
 
 
 def within_sql(column: str, place: tuple[float, float], km: float, value: Callable[[float], str]) -> str:
-    """The condition that a column of places lies within a distance of a place; NULL where that is.
+    """The SQL condition that a place is within a distance of another; NULL where the column is NULL.
 
     Args:
         column: the column of the longitudes; those of the latitudes and vectors are beside it (`layout.py`).
         place: longitude and latitude in degrees.
-        km: the distance.
+        km: the distance in kilometres.
         value: makes a parameter of a value.
     """
-    # A hair more and less than the exact bounds, so that rounding cannot decide otherwise than the formula would.
+    # Slightly wider and narrower than the exact bounds, so that rounding cannot contradict the formula.
     more, less = km * (1 + 1e-9), km * (1 - 1e-9)
     # A degree of latitude is nowhere shorter than with the flattening counted twice.
     band = math.degrees(more / (POLE_KM * (1 - FLATTENING)))
@@ -109,7 +109,7 @@ def _distance_sql(column: str, place: tuple[float, float], value: Callable[[floa
         f"least(greatest(pow(sin(({latitude} - {first}) / 2), 2)"
         f" + cos({first}) * cos({latitude}) * pow(sin(radians({longitude} - {column}) / 2), 2), 0.0), 1.0)"
     )
-    # The lambda names what the formula needs again and again: written out, it is planned for longer than it runs.
+    # The lambda names repeated subexpressions: written out, planning takes longer than running.
     angle = "(2 * asin(sqrt(p[1])))"
     x = f"({angle} - sin({angle})) * pow({sine} + p[2], 2) / greatest(1 - p[1], {_ANTIPODE!r})"
     y = f"({angle} + sin({angle})) * pow({sine} - p[2], 2) / greatest(p[1], {_SAME!r})"
@@ -134,7 +134,7 @@ def _border(latitude: float, km: float) -> tuple[float, float, float, float]:
     bend = -math.sin(angle) * (x + y)
     worst = 0.0
     low, high = _folded(reduced(latitude) - angle), _folded(reduced(latitude) + angle)
-    # As far as the border itself may lie off the circle.
+    # The maximum distance between the border and the circle.
     low, high = max(low - 2 * FLATTENING * angle, -math.pi / 2), min(high + 2 * FLATTENING * angle, math.pi / 2)
     for step in range(_STEPS + 1):
         other = math.sin(low + (high - low) * step / _STEPS)
@@ -149,11 +149,11 @@ def _border(latitude: float, km: float) -> tuple[float, float, float, float]:
 
 _STEPS = 32
 _TURNS = 8
-"""Each turn makes the error some hundred times smaller."""
+"""Each iteration reduces the error about a hundredfold."""
 
 
 def _folded(latitude: float) -> float:
-    """A latitude in radians that went over a pole."""
+    """Normalize a latitude in radians that crossed a pole."""
     if abs(latitude) <= math.pi / 2:
         return latitude
     return math.copysign(math.pi, latitude) - latitude

@@ -1,14 +1,14 @@
-"""Which column of the view holds which attribute.
+"""The assignment of attributes to columns of the view.
 
 Each kind has one table: its built-in columns and numbered ones, `a0`, `a1` …, each of one SQL type. An attribute of a
 type gets a column of its dtype's SQL type; types share columns among each other, an attribute that other types have
-under the same name first of all, so that a filter over all types is usually one comparison. So no name of a user's is
-ever part of a statement, a rename moves no data, and a list over all types is a scan of one table.
+under the same name first of all, so that a filter over all types is usually one comparison. User-given names are
+never part of a statement, a rename moves no data, and a list over all types is a scan of one table.
 
 A place is five columns of the table: its longitude under the name, its latitude beside it (`latitude`), for comparing
 plain numbers takes a quarter of the time of taking them out of arrays; and the same place as a unit vector (`vector`),
-so that most distances are decided without an angle. A vector of any number of dimensions is 32 bit floats, little end
-first: nothing is asked of it in a statement, `storage/view/vectors.py` compares them.
+so that most distances are decided without an angle. A vector of any dimension is 32 bit floats, little-endian;
+statements never read it, `storage/view/vectors.py` compares them.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ def vector(column: str) -> tuple[str, str, str]:
 
 
 def place_columns(column: str) -> tuple[str, ...]:
-    """All the columns that a column of places is, in order."""
+    """All the columns that store one column of places, in order."""
     return column, latitude(column), *vector(column)
 
 
 def stored_columns(column: str, sql_type: str) -> tuple[tuple[str, str], ...]:
-    """What a column of a SQL type is in the table: names and declarations."""
+    """The names and declarations of the table columns for one column of a SQL type."""
     if sql_type == PLACE:
         return (column, "DOUBLE"), (latitude(column), "DOUBLE"), *((each, "FLOAT") for each in vector(column))
-    # Measured numbers hardly compress.
+    # Measurements hardly compress.
     return ((column, f"{sql_type} USING COMPRESSION uncompressed" if sql_type == VECTOR else sql_type),)
 
 
 @dataclass(frozen=True)
 class Slot:
-    """Where an attribute of a type is kept: the column, and the dtype it is converted to."""
+    """The column of an attribute of a type, and the dtype its values are converted to."""
 
     column: str
     dtype: str
@@ -70,17 +70,17 @@ class Slot:
 
 @dataclass
 class Layout:
-    """The columns of one project's view. It only grows columns; a column that nobody uses is taken again."""
+    """The columns of one project's view. Columns are only added; an unused column is reused."""
 
     sql_types: dict[Kind, dict[str, str]] = field(default_factory=lambda: {kind: {} for kind in Kind})
     """By kind: numbered column → its SQL type, in the order of the table."""
     slots: dict[Kind, dict[int, dict[str, Slot]]] = field(default_factory=lambda: {kind: {} for kind in Kind})
-    """By kind and type: attribute → where it is kept."""
+    """By kind and type: attribute → its slot."""
     users: dict[Kind, dict[str, set[int]]] = field(default_factory=lambda: {kind: {} for kind in Kind})
     """By kind: numbered column → the types that use it."""
 
     def copy(self) -> Layout:
-        """A copy that can be changed by itself."""
+        """An independent copy."""
         return Layout(
             {kind: dict(columns) for kind, columns in self.sql_types.items()},
             {kind: {number: dict(slots) for number, slots in types.items()} for kind, types in self.slots.items()},
@@ -88,17 +88,17 @@ class Layout:
         )
 
     def slot(self, kind: Kind, number: int, name: str) -> Slot | None:
-        """Where an attribute of a type is kept, None if the type has none such."""
+        """The slot of an attribute of a type; None if the type lacks the attribute."""
         return self.slots[kind].get(number, {}).get(name)
 
     def fit(self, kind: Kind, number: int, definition: AnyType | None, revisions: Sequence[Revision] = ()) -> Fitted:
-        """Make room for a type as it now is, or None where it is gone; tells what that comes to in the table.
+        """Fit the columns to a changed type (None: deleted) and return the changes to make in the table.
 
         Args:
-            kind: of what the type is.
-            number: its id.
+            kind: the kind of the type's entities.
+            number: the id of the type.
             definition: the type.
-            revisions: those that it has more than when it was last fitted.
+            revisions: its revisions since it was last fitted.
         """
         attributes = {each.name: each.dtype for each in definition.attribute_types} if definition else {}
         before, values, removed, numbers = _followed(self.slots[kind].get(number, {}), revisions)
@@ -115,7 +115,7 @@ class Layout:
         filled: dict[str, Slot] = {}
         for name, dtype in attributes.items():
             if name not in kept:
-                # What moves must not come to where something else moves from.
+                # The target of a move must not be the source of another.
                 taken = {slot.column for slot in (*kept.values(), *filled.values(), *recast.values())}
                 column = self._free(kind, name, SQL_TYPE[dtype], taken)
                 if column not in self.sql_types[kind]:
@@ -130,7 +130,7 @@ class Layout:
         return Fitted(added, freed, filled, recast, values)
 
     def _free(self, kind: Kind, name: str, sql_type: str, taken: set[str]) -> str:
-        """A column of a SQL type that is not taken: where others have that name, else nobody's, else anybody's."""
+        """A free column of a SQL type: one with this name in other types, else an unused one, else any."""
         free = [each for each, its in self.sql_types[kind].items() if its == sql_type and each not in taken]
         namesakes = {
             slots[name].column for slots in self.slots[kind].values() if name in slots and slots[name].column in free
@@ -145,18 +145,18 @@ class Layout:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a changed type comes to in the table."""
+    """The changes that a changed type makes to the table."""
 
     added: list[str]
-    """Columns that the table is to get."""
+    """Columns to add to the table."""
     emptied: list[str]
-    """Columns of its things to empty, once what is recast was taken from them."""
+    """Columns to empty for entities of the type, after recast values were read from them."""
     filled: dict[str, Slot]
-    """Attributes that have got another column than before, if they had one."""
+    """Attributes whose column is new or changed."""
     recast: dict[str, Slot]
-    """Those of them whose values are taken from the column they had."""
+    """The moved attributes whose values are copied from their previous column."""
     values: dict[str, Any]
-    """Those of them that came with a value, None too, for all things there are."""
+    """The new attributes with an initial value, possibly None, for all existing entities."""
 
 
 def _followed(

@@ -1,6 +1,6 @@
-"""The operators of the filter languages: rows of a table, each saying what it needs and what it comes to.
+"""The operators of the filter languages: a table of their operands and the tests they make.
 
-A row's word is what the caller wrote, a query parameter or an operation of an object search; so an error names it.
+A row's word is its public name, a query parameter or an operation of an object search; so an error names it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 
 
 class Op(StrEnum):
-    """What a test does with a stored value; a null satisfies none of them."""
+    """The operation of a test on a stored value; null satisfies none of them."""
 
     EQ = "eq"
     LT = "lt"
@@ -30,19 +30,19 @@ class Op(StrEnum):
     MATCHES = "matches"
     """A regular expression matches the whole folded text."""
     RESEMBLES = "resembles"
-    """The folded text has at most so many edits from (text, edits)."""
+    """The folded text is within an edit distance, given as (text, edits)."""
     UNDER = "under"
-    """A path is the given one or lies beneath it."""
+    """A path equals the given one or is beneath it."""
     OVERLAPS = "overlaps"
     """A list shares an element with a tuple."""
     WITHIN = "within"
-    """A place lies within (km, latitude, longitude)."""
+    """A place is within a distance, given as (km, latitude, longitude)."""
     PRESENT = "present"
     """The value is not null."""
 
 
 Shape = Literal["value", "list", "pair", "text", "flag", "circle", "term", "bound", "pattern", "edits", "phrase"]
-"""What an operator's value must look like: one value of the dtype, several, two; any text; true or false; a place.
+"""The form of an operator's value: one value of the dtype, several, two; any text; true or false; a place.
 
 Of search strings: a term, whose meaning depends on the dtype; a bound, where a date names all its instants; a regular
 expression already checked; a text and a number of edits.
@@ -51,7 +51,7 @@ expression already checked; a text and a number of edits.
 
 @dataclass(frozen=True)
 class Operator:
-    """One row: the caller's word, what it does, for which dtypes, with what shape of value."""
+    """One row: the public word, the operation, its dtypes, the form of its value."""
 
     word: str
     op: Op
@@ -114,6 +114,6 @@ SEARCHES = (
     Operator("before", Op.LT, _ORDERED | _TEXTS, "bound"),
     Operator("exists", Op.PRESENT, _ANY, "flag"),
 )
-"""What the terms of a search string come to."""
+"""The operators of search strings."""
 
 BY_WORD = {operator.word: operator for operator in FILTERS + OPERATIONS + SEARCHES}

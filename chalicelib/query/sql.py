@@ -1,4 +1,4 @@
-"""A checked query as SQL for the view: text of our own words and column names, all values as parameters.
+"""A checked query as SQL for the view: its text has only fixed words and column names; all values are parameters.
 
 Terms are compiled loosely, NULL counting as false, until a Not needs them two-valued; so what is not negated stays in
 the plain form that the database can push into its scans and joins.
@@ -39,7 +39,7 @@ from chalicelib.query.tree import (
 from chalicelib.query.values import fold
 
 MOST_INLINE = 40
-"""Longer lists travel as one JSON parameter: binding and planning thousands of parameters takes longer."""
+"""Lists longer than this are passed as one JSON parameter: thousands of parameters take longer to bind and plan."""
 _encode = msgspec.json.Encoder().encode
 _SOLID = frozenset({"id", "type", "version", "mark", "latest", "variant_deleted", "media", "name", "deleted", "depth"})
 """Built-in columns that are never NULL."""
@@ -55,9 +55,9 @@ class Statement:
 
 
 def count(query: Query, layout: Layout, among: Sequence[int] | None = None) -> Statement:
-    """How many things a checked query selects, before its slice: one row of one number.
+    """The number of entities that a checked query selects, before its slice: one row, one number.
 
-    Distances are no part of a statement: what they leave of the list is given as ids, `among`.
+    Vector distances are not computed in SQL: `among` gives the ids that remain after them.
     """
     compiler = _Compiler(layout)
     head, rest = compiler.selection(query, among)
@@ -69,7 +69,7 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
 
     `more` names a column whose value each row ends with.
 
-    `among` as in `count`. Where a query orders by distance, its rows are in the order of everything else, and unsliced.
+    `among` as in `count`. Where a query orders by distance, its rows are ordered by the other keys, and unsliced.
     """
     compiler = _Compiler(layout)
     head, rest = compiler.selection(query, among)
@@ -86,14 +86,14 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
 
 
 def values(kind: Kind, column: str, among: Sequence[int] | None = None) -> Statement:
-    """What a column holds: rows of an id and a value, of all things or some; those with nothing are left out."""
+    """The values of a column: rows of an id and a value, for all entities or some; nulls are left out."""
     compiler = _Compiler(Layout())
     where = "" if among is None else f" AND {_in(compiler, 'id', 'int', tuple(among))}"
     return Statement(f"SELECT id, {column} FROM {table(kind)} WHERE {column} NOTNULL{where}", compiler.parameters)
 
 
 def existing(kind: Kind, numbers: Sequence[int]) -> Statement:
-    """Those of some ids that there are rows of."""
+    """The given ids that exist."""
     compiler = _Compiler(Layout())
     return Statement(
         f"SELECT id FROM {table(kind)} WHERE {_in(compiler, 'id', 'int', tuple(numbers))}", compiler.parameters
@@ -113,19 +113,19 @@ class _Compiler:
     counts_incidents: bool = False
 
     def value(self, value: Any) -> str:
-        """A parameter's place."""
+        """The placeholder of a new parameter."""
         self.parameters.append(value)
         return f"${len(self.parameters)}"
 
     def alias(self) -> str:
-        """A name for one more table."""
+        """A new table alias."""
         self.aliases += 1
         return f"t{self.aliases}"
 
     # --- the statement ------------------------------------------------------------------------------------------
 
     def selection(self, query: Query, among: Sequence[int] | None) -> tuple[str, str]:
-        """What stands before SELECT, and FROM … WHERE … with the kind's table as t0."""
+        """The text before SELECT, and FROM … WHERE … with the kind's table as t0."""
         self.counts_incidents = query.incident is not None
         name = table(query.kind)
         source = f"FROM {name} t0"
@@ -220,7 +220,7 @@ class _Compiler:
         return f"coalesce({condition}, false)" if strict else condition
 
     def _columns(self, kind: Kind, name: str, case: Case) -> dict[str, list[int]]:
-        """The columns that hold an attribute of some types: column → those of the types."""
+        """The columns of an attribute of some types: column → the types that use it."""
         columns: dict[str, list[int]] = {}
         for number in case.types:
             slot = self.layout.slot(kind, number, name)
@@ -229,7 +229,7 @@ class _Compiler:
         return columns
 
     def _guard(self, kind: Kind, alias: str, column: str, types: list[int]) -> str:
-        """The condition that a thing is of some types, and AND; empty where the column holds no other's values."""
+        """The condition on the types, followed by AND; empty where only these types use the column."""
         if self.layout.users[kind][column] <= set(types):
             return ""
         return f"{alias}.type IN ({', '.join(map(self.value, types))}) AND "
@@ -318,7 +318,7 @@ _Comparison = Callable[[_Compiler, str, str, Any], str]
 
 
 def _either(columns: list[tuple[str, str]]) -> str:
-    """The value of that of several columns, each with the condition to look into it, which holds one: at most one."""
+    """The value of the one column, of several, that is set; each comes with the condition to read it."""
     values = [f"CASE WHEN {guard} THEN {column} END" if guard else column for guard, column in columns]
     return values[0] if len(values) == 1 else f"coalesce({', '.join(values)})"
 
@@ -391,4 +391,4 @@ _COMPARED: dict[Op, _Comparison] = {
     Op.WITHIN: _within,
     Op.PRESENT: lambda _, column, __, ___: f"{column} IS NOT NULL",
 }
-"""By operation: the condition on a column, NULL where that is."""
+"""By operation: the condition on a column; NULL where the column is NULL."""

@@ -1,17 +1,17 @@
 """The one tree that all four query languages parse into. It knows no backend and, as parsed, no types.
 
     Everything, Nothing               the two constants
-    And, Or, Not                      over other trees; two-valued: what is null fails its test, and Not turns that over
+    And, Or, Not                      over other trees; two-valued: null fails a test, and Not inverts that
     Compare                           a field by its user-visible name, an operator by its word, a value as given
     AnyText                           the same of any text field
     Test                              a built-in column, an operation, a value of the column's type
-    Related, Coincident               another kind of thing, linked by being on the same media or the same frame
+    Related, Coincident               another kind of entity, linked by being on the same media or the same frame
     OnAnnotations                     a search over a media's states or localizations
-    InSection, InSections, OfDtype    what definitions decide
-    AfterMedia                        the place behind a media in the order of media
+    InSection, InSections, OfDtype    resolved from the definitions
+    AfterMedia                        the position after a media in the order of media
 
-`check.check` resolves all that names and definitions decide; what it puts there beside the rest is AttributeTest, a
-test of an attribute with its types known. A Query is a tree with what surrounds it.
+`check.check` resolves all nodes that depend on names and definitions, and adds AttributeTest, a test of an attribute
+with its types known. A Query is a tree with its order, slice and options.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from chalicelib.query.operators import Op
 
 @dataclass(frozen=True, slots=True)
 class Everything:
-    """True of every thing."""
+    """True of every entity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """True of no thing."""
+    """True of no entity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What an attribute's test is for some types: their ids, the dtype there, the value of that dtype."""
+    """The test of an attribute for some types: their ids, the dtype there, the value of that dtype."""
 
     types: tuple[int, ...]
     dtype: str
@@ -92,7 +92,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class AttributeTest:
-    """A test of an attribute, by the types that have it; false for things of all other types."""
+    """A test of an attribute, by the types that have it; false for entities of all other types."""
 
     name: str
     cases: tuple[Case, ...]
@@ -100,10 +100,10 @@ class AttributeTest:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """True where a linked thing of kind `to` satisfies `where`.
+    """True where a linked entity of kind `to` satisfies `where`.
 
-    Media and annotations are linked by the annotation lying on the media, localizations and states by the state's
-    containing the localization. Things that ordinary lists do not show count only where `hidden`.
+    Media are linked to the annotations on them, localizations to the states that contain them. Entities that ordinary
+    lists do not show count only where `hidden`.
     """
 
     to: Kind
@@ -129,7 +129,7 @@ class OnAnnotations:
 
 @dataclass(frozen=True, slots=True)
 class InSection:
-    """True of a media in a section, by the section's id or its `tator_user_sections`; of an annotation on such."""
+    """True of a media in a section, by the section's id or its `tator_user_sections`; or of an annotation on one."""
 
     section: int | str
 
@@ -143,16 +143,16 @@ class InSections:
 
 @dataclass(frozen=True, slots=True)
 class OfDtype:
-    """True of things whose type has a dtype."""
+    """True of entities whose type has a dtype."""
 
     dtype: str
 
 
 @dataclass(frozen=True, slots=True)
 class AfterMedia:
-    """True of media behind the given one in the order of name and id; behind its id if there is no such media.
+    """True of media after the given one in the order of name and id; after its id if there is no such media.
 
-    As checked, `where` says which media count as there: those that the caller may see.
+    As checked, `where` selects the media that count as existing: those that the caller may see.
     """
 
     media: int
@@ -198,7 +198,7 @@ class Nearest:
     lower: float | None = None
     upper: float | None = None
     types: tuple[int, ...] = ()
-    """The types whose attribute it is; filled in by the check."""
+    """The types that have the attribute; filled in by the check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class SortKey:
     """A checked sort key.
 
     `column` is a built-in column, or `section` of annotations (their media's), or `incident`; otherwise `attribute` is
-    an attribute's name and `cases` are its dtypes by types; things without it come last in both directions.
+    an attribute's name and `cases` are its dtypes by types; entities without it come last in both directions.
     """
 
     descending: bool
@@ -217,18 +217,18 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A question about one kind of thing: which, in what order, from where to where.
+    """A query over one kind of entity: its filter, order and slice.
 
     Attributes:
-        kind: what is asked for.
-        where: which of them. As checked it also says what ordinary lists show and what the caller may see.
+        kind: the kind of the selected entities.
+        where: the filter. As checked it includes the visibility of ordinary lists and the permission scope.
         type: the type that names are looked up in; None for all types of the kind.
-        sort, keys: the order as written; as checked. Ties go by id.
-        nearest: orders before `sort`.
+        sort, keys: the order as written; as checked. Ties are ordered by id.
+        nearest: the distance to order by, before `sort`.
         start, stop: the slice of the ordered list, exclusive of `stop`.
-        versions: how many versions were selected: from two on, `merge` applies.
-        merge: of variants of one element, only the most derived is in the list (`spec/4` §13.10).
-        exclude_parents: only the first half of that: parents of what is in the list are not.
+        versions: how many versions were selected: `merge` applies from two on.
+        merge: of variants of one element, only the most derived is in the list.
+        exclude_parents: leave out the parents of listed entities, without the rest of `merge`.
         show_deleted, show_all_marks: also tombstones; also earlier marks.
         derived: pairs (version, version it is derived from), filled in by the check where `merge` applies.
         incident: on media, the search over annotations whose matches are counted as `incident`; as checked, one

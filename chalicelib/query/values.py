@@ -1,10 +1,10 @@
-"""Values as queries compare them: what a stored attribute counts as, and what a filter's text means.
+"""Values as queries compare them: the conversion of stored attributes and of the text of filters.
 
 Both evaluations of a query, the plain one and SQL, see stored values through `stored` and filter values through
 `wanted`, so a value has one meaning:
 
 - A value that its dtype cannot hold (left over from an earlier definition) counts as null, as an absent one does.
-- A string, enum or blob that holds something else than text counts as that thing's JSON text: 5 as `5`.
+- A string, enum or blob that holds a value other than text counts as its JSON text: 5 as `5`.
 - Instants are naive datetimes in UTC; a stored or given time without an offset is UTC.
 - Integers are 64 bit, floats are finite, the elements of a float_array are 32 bit floats.
 """
@@ -44,9 +44,9 @@ def _fold_one(character: str) -> str:
     return lower if len(lower) == 1 else lower[0]
 
 
-@lru_cache(maxsize=8192)  # what is written together bears the same time
+@lru_cache(maxsize=8192)  # entities written together have the same time
 def instant(text: str) -> datetime | None:
-    """The instant that a text gives in ISO 8601, as naive UTC; None if it gives none.
+    """The instant of an ISO 8601 text, as naive UTC; None if it is not one.
 
     A year, a month or a day means its beginning.
     """
@@ -57,7 +57,7 @@ def instant(text: str) -> datetime | None:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text is one: half a surrogate pair is none."""
+    """Whether a text is valid Unicode: no lone surrogates."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -83,7 +83,7 @@ def _stored_bool(value: Any) -> bool | None:
 
 
 def _stored_int(value: Any) -> int | None:
-    if type(value) is int:  # nearly always; the view converts millions
+    if type(value) is int:  # the usual case; the view converts millions
         return value if -LARGEST_INT - 1 <= value <= LARGEST_INT else None
     if isinstance(value, float):
         value = int(value) if math.isfinite(value) else None
@@ -130,7 +130,7 @@ def _stored_array(value: Any) -> tuple[float, ...] | None:
 
 
 def packed_array(value: Any) -> bytes | None:
-    """A vector as the view keeps it, 32 bit floats with their little end first; None for what is none."""
+    """A vector as the view stores it, little-endian 32 bit floats; None for any other value."""
     if not isinstance(value, list):
         return None
     try:
@@ -151,11 +151,11 @@ STORED: dict[str, Callable[[Any], Any]] = {
     "geopos": _stored_geopos,
     "float_array": _stored_array,
 }
-"""By dtype: from a JSON value that is not null to what it counts as, or None. Ask `stored` rather."""
+"""By dtype: the conversion of a JSON value (not null) to its value in queries, or None. Use `stored` instead."""
 
 
 def stored(dtype: str, value: Any) -> Any:
-    """What a stored JSON value of an attribute counts as in queries; None for null.
+    """The value in queries of a stored JSON value of an attribute; None for null.
 
     A bool, int or float; text; a naive UTC datetime; (longitude, latitude); a tuple of floats.
     """
@@ -223,7 +223,7 @@ def wanted(dtype: str, value: Any, place: str) -> Any:
     """The value that a filter compares a dtype with, from its text or JSON.
 
     Raises:
-        BadInput: it is none; the message names `place` and says what it must be.
+        BadInput: not a value of the dtype; the message names `place` and what it must be.
     """
     convert, rule = WANTED[dtype]
     try:

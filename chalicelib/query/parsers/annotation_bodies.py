@@ -1,4 +1,4 @@
-"""The bodies of bulk changes and deletions: what is to happen, and to which entities."""
+"""The bodies of bulk changes and deletions: the change, and the entities it applies to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chalicelib.query.parsers.bodies import LeafIdQuery, LocalizationIdQuery, St
 
 
 class LocalizationBulkUpdate(LocalizationIdQuery, kw_only=True):
-    """What becomes of many localizations of one type; changed in place unless `in_place` is 0."""
+    """The change of many localizations of one type; changed in place unless `in_place` is 0."""
 
     accepts: ClassVar = {"version": "new_version"}
     names: ClassVar = {"new_version": "version"}
@@ -25,7 +25,7 @@ class LocalizationBulkUpdate(LocalizationIdQuery, kw_only=True):
 
 
 class LocalizationBulkDelete(LocalizationIdQuery, kw_only=True):
-    """How many localizations are deleted: `prune` leaves no tombstones, `pedantic` refuses earlier marks."""
+    """The deletion of many localizations: `prune` leaves no tombstones, `pedantic` refuses earlier marks."""
 
     unused: ClassVar = {"null_attributes": "a deletion changes no attributes", "reset_attributes": "as null_attributes"}
 
@@ -35,7 +35,7 @@ class LocalizationBulkDelete(LocalizationIdQuery, kw_only=True):
 
 
 class StateBulkUpdate(StateIdQuery, kw_only=True):
-    """What becomes of many states of one type; changed in place unless `in_place` is 0 or a `new_version` is given."""
+    """The change of many states of one type; changed in place unless `in_place` is 0 or a `new_version` is given."""
 
     accepts: ClassVar = {"version": "new_version"}
     names: ClassVar = {"new_version": "version"}
@@ -50,7 +50,7 @@ class StateBulkUpdate(StateIdQuery, kw_only=True):
 
 
 class StateBulkDelete(StateIdQuery, kw_only=True):
-    """How many states are deleted: `prune` leaves no tombstones, `pedantic` refuses earlier marks."""
+    """The deletion of many states: `prune` leaves no tombstones, `pedantic` refuses earlier marks."""
 
     unused: ClassVar = {"null_attributes": "a deletion changes no attributes", "reset_attributes": "as null_attributes"}
 
@@ -60,7 +60,7 @@ class StateBulkDelete(StateIdQuery, kw_only=True):
 
 
 class LeafBulkUpdate(LeafIdQuery, kw_only=True):
-    """What becomes of many leaves of one type."""
+    """The change of many leaves of one type."""
 
     attributes: Attributes | None = None
     reset_attributes: list[str] | None = None

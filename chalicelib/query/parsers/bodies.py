@@ -1,4 +1,4 @@
-"""The bodies that ask by id: members that are combined with the query parameters.
+"""The bodies of queries by id: members that are combined with the query parameters.
 
 Bodies of bulk changes and deletions extend these, so that they take the same members.
 """
@@ -26,7 +26,7 @@ class FloatArrayQuery(Resource, kw_only=True):
 
 
 class IdQuery(Resource, kw_only=True):
-    """What every id query may carry."""
+    """The members of every id query."""
 
     ids: Ids | None = None
     float_array: Annotated[list[FloatArrayQuery], Meta(max_length=8)] | None = None
@@ -34,18 +34,18 @@ class IdQuery(Resource, kw_only=True):
 
 
 class LeafIdQuery(IdQuery, kw_only=True):
-    """Which leaves. An empty `ids` matches nothing."""
+    """Selects leaves. An empty `ids` matches nothing."""
 
 
 class MediaIdQuery(IdQuery, kw_only=True):
-    """Which media."""
+    """Selects media."""
 
     localization_ids: Annotated[Ids | None, Meta(description="Media these localizations lie on.")] = None
     state_ids: Annotated[Ids | None, Meta(description="Media of these states.")] = None
 
 
 class AnnotationIdQuery(IdQuery, kw_only=True):
-    """Which annotations of either kind."""
+    """Selects annotations of either kind."""
 
     media_ids: Ids | None = None
     elemental_ids: list[str] | None = None
@@ -55,13 +55,13 @@ class AnnotationIdQuery(IdQuery, kw_only=True):
 
 
 class LocalizationIdQuery(AnnotationIdQuery, kw_only=True):
-    """Which localizations."""
+    """Selects localizations."""
 
     state_ids: Annotated[Ids | None, Meta(description="Localizations that these tracks contain.")] = None
     frame_state_ids: Annotated[Ids | None, Meta(description="Localizations on the frames of these states.")] = None
 
 
 class StateIdQuery(AnnotationIdQuery, kw_only=True):
-    """Which states."""
+    """Selects states."""
 
     localization_ids: Annotated[Ids | None, Meta(description="Tracks that contain any of these.")] = None

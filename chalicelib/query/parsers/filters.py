@@ -1,4 +1,4 @@
-"""Query parameters and id-query bodies → a Query: what each parameter means, all of them ANDed (`spec/4` §§13.2–13.5).
+"""Query parameters and id-query bodies → a Query: the meaning of each parameter; all are combined by AND.
 
 parse(kind, parameters, body)     one of the Structs of `parameters.py`, and one of `bodies.py` or None
 """
@@ -47,10 +47,10 @@ ARCHIVED = ("to_archive", "archived", "to_live")
 
 
 def parse(kind: Kind, parameters: ListQuery, body: IdQuery | None = None) -> Query:
-    """The Query that parameters and a body ask for; names in it are not looked up yet, see `check.check`.
+    """The Query of parameters and a body; its names are not looked up yet, see `check.check`.
 
     Args:
-        kind: what is listed.
+        kind: the kind that is listed.
         parameters: the decoded query parameters; members that the kind's Struct lacks count as not given.
         body: the decoded id query, or a bulk body that has its members.
 
@@ -119,7 +119,7 @@ def _elemental(text: str) -> str:
         raise BadInput(f"elemental_id: {text!r} is not a UUID.") from None
 
 
-# --- what each kind has of its own --------------------------------------------------------------------------------
+# --- parameters of a single kind --------------------------------------------------------------------------------
 
 
 def _media(get: _Given) -> Iterable[Tree]:
@@ -137,7 +137,7 @@ def _media(get: _Given) -> Iterable[Tree]:
         if (value := get(member)) is not None:
             yield Test(member, Op.EQ, value)
     yield from _after_media(get)
-    # Whoever names media by id wants them, archived or not.
+    # Media named by id are listed whether archived or not.
     yield _LIFECYCLES[get("archive_lifecycle") or ("all" if ids or states else "live")]
 
 
@@ -150,7 +150,7 @@ _LIFECYCLES: dict[str, Tree] = {
 
 def _after_media(get: _Given) -> Iterable[Tree]:
     if (after := get("after")) is not None:
-        # Older clients give a name here; whoever gives digits means an id.
+        # Older clients send a name here; digits are an id.
         number = after if isinstance(after, int) else int(after) if after.isdecimal() else None
         yield Test("name", Op.GT, after) if number is None else AfterMedia(number)
     if (after_name := get("after_name")) is not None:
@@ -201,7 +201,7 @@ def _leaves(get: _Given) -> Iterable[Tree]:
     if ids:
         yield _ids(ids)
     elif get.body("ids") is not None:
-        yield Nothing()  # of leaves alone, an empty list of ids means none
+        yield Nothing()  # only for leaves, an empty list of ids matches nothing
     if (depth := get("depth")) is not None:
         yield Test("depth", Op.EQ, depth)
     if (ancestor := get("ancestor")) is not None:
@@ -229,7 +229,7 @@ _OWN = {
 }
 
 
-# --- what several kinds share --------------------------------------------------------------------------------------
+# --- parameters of several kinds --------------------------------------------------------------------------------------
 
 
 def _tests(kind: Kind, get: _Given) -> Iterable[Tree]:
@@ -290,7 +290,7 @@ def _related_search(kind: Kind, search: Any) -> Tree:
 
 
 def on_annotations(search: Any, place: str) -> Tree:
-    """The media with annotations that an object search finds; what only one kind can be asked is asked of that one."""
+    """Media with annotations that an object search finds; a search that only one kind supports runs on that kind."""
     parsed: list[Tree] = []
     refused: BadInput | None = None
     for kind in (Kind.STATE, Kind.LOCALIZATION):
@@ -346,8 +346,8 @@ def _nearest(get: _Given) -> Iterable[Nearest]:
 
 
 def _media_query(text: str) -> Tree:
-    """The tree of parameters of a media list, written as in an address."""
-    given: dict[str, Any] = {"archive_lifecycle": "all"}  # unless it says otherwise: it came before there were others
+    """The tree of parameters of a media list, written as a URL query string."""
+    given: dict[str, Any] = {"archive_lifecycle": "all"}  # the default: it is older than the other values
     known = {field.name: field for field in msgspec.structs.fields(MediaQuery)}
     for name, value in parse_qsl(text.lstrip("?"), keep_blank_values=True):
         field = known.get(MediaQuery.accepts.get(name, name))

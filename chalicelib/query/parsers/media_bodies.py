@@ -1,4 +1,4 @@
-"""The body of a bulk change of media: what is changed, and which media beside the query parameters (`spec/4` §14.3)."""
+"""The body of a bulk change of media: the change, and the media it applies to beside the query parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chalicelib.query.parsers.bodies import MediaIdQuery
 
 
 class MediaBulkUpdate(MediaIdQuery, kw_only=True):
-    """What is changed of many media, and which."""
+    """The change of many media, and its selection."""
 
     names: ClassVar = {"primary_section": "section"}
 
@@ -21,4 +21,4 @@ class MediaBulkUpdate(MediaIdQuery, kw_only=True):
     archive_state: Literal["to_archive", "to_live"] | None = None
     user_elemental_id: Uuid | None = None
     primary_section: Annotated[int, Meta(ge=-1)] | None = None
-    """The folder they go to; −1 for none."""
+    """The folder to move the media to; −1 for none."""

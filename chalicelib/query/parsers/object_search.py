@@ -1,4 +1,4 @@
-"""Object search → tree: the JSON language of `encoded_search`, `object_search` and saved sections (`spec/4` §13.6).
+"""Object search → tree: the JSON language of `encoded_search`, `object_search` and saved sections.
 
 Search   := Filter | Combination
 Filter   := {"attribute": name, "operation": word, "value": value, "inverse": false}
@@ -21,7 +21,7 @@ from chalicelib.query.columns import SECTION_NAME, SECTION_TAG
 from chalicelib.query.tree import Coincident, Compare, InSection, Related, Tree, both, either, negated
 
 DEEPEST = 24
-"""How deep combinations and searches within searches may nest."""
+"""Maximum nesting of combinations and nested searches."""
 MOST_TERMS = 2_000
 LONGEST_LIST = 10_000
 LARGEST_ENCODED = 1_000_000
@@ -29,10 +29,12 @@ _WORDS = {operator.word for operator in operators.OPERATIONS}
 
 
 def decode(encoded: str, place: str) -> Any:
-    """The object search in base64 of UTF-8 JSON, forgiving about alphabet, padding and a `+` that became a blank.
+    """Decode an object search from base64 of UTF-8 JSON.
+
+    Both alphabets, missing padding and a blank for `+` are accepted.
 
     Raises:
-        BadInput: it is not that; the message names `place`.
+        BadInput: not base64 of JSON; the message names `place`.
     """
     text = encoded.strip("\n\r\t").replace(" ", "+").replace("-", "+").replace("_", "/").rstrip("=")
     if len(text) > LARGEST_ENCODED:
@@ -44,10 +46,10 @@ def decode(encoded: str, place: str) -> Any:
 
 
 def parse(kind: Kind, search: Any, place: str = "object_search") -> Tree:
-    """The tree of an object search over one kind of thing.
+    """The tree of an object search over one kind of entity.
 
     Raises:
-        BadInput: it breaks a rule of the language or of its sizes; the message names `place` and the rule.
+        BadInput: a rule of the language or a limit is broken; the message names `place` and the rule.
     """
     return _Parser(place).search(kind, search, 0)
 

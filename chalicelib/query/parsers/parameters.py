@@ -1,7 +1,6 @@
-"""The query parameters of the five entity lists, as declared: names, types, bounds and what they mean.
+"""The query parameters of the five entity lists, as declared: names, types, bounds and meanings.
 
 Arrays come comma-separated or repeated, or both; the HTTP layer makes lists of them. `filters.py` gives them meaning.
-The rules are those of `spec/2`, shared query parameter sets, and `spec/4` §13.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Items = list[str] | None
 
 
 class ListQuery(Resource, kw_only=True):
-    """What every entity list takes: attribute filters (QF), paging and sorting (QP), the older vocabulary."""
+    """The parameters of every entity list: attribute filters (QF), paging and sorting (QP), the older vocabulary."""
 
     attribute: Annotated[Items, Meta(description="Equality: `name::value`.")] = None
     attribute_lt: Annotated[Items, Meta(description="Less than: `name::value`.")] = None
@@ -67,7 +66,7 @@ class FileQuery(ListQuery, kw_only=True):
 
 
 class RelatedQuery(ListQuery, kw_only=True):
-    """Filters on related things (QR): of media, their states and localizations; of annotations, their media."""
+    """Filters on related entities (QR): of media, their states and localizations; of annotations, their media."""
 
     related_attribute: Annotated[Items, Meta(description="Equality on a related thing.")] = None
     related_attribute_lt: Annotated[Items, Meta(description="Less than, on a related thing.")] = None

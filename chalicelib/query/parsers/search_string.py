@@ -41,7 +41,7 @@ def parse(text: str, place: str) -> Tree:
     """The tree of a search string; names in it are not looked up yet.
 
     Raises:
-        BadInput: it is not one; the message names `place`.
+        BadInput: not a search string; the message names `place`.
     """
     from luqum.exceptions import ParseError  # noqa: PLC0415 90 ms that only searches in this language pay
     from luqum.thread import parse as parse_lucene  # noqa: PLC0415
@@ -63,7 +63,7 @@ def _prepared(text: str) -> str:
 
 
 class _Parser:
-    """One parse, with its limits; `field` is the name that the terms of a group are about."""
+    """One parse, with its limits; `field` is the name that the terms of a group apply to."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -80,7 +80,7 @@ class _Parser:
         return make(self, node, field, depth)
 
     def field(self, node: Any, _: str | None, depth: int) -> Tree:
-        """A field and what it is asked for."""
+        """A field and its condition."""
         name = _literal(node.name)
         kind = type(node.expr).__name__
         if name == "*":
@@ -92,7 +92,7 @@ class _Parser:
         return self.tree(node.expr, name, depth + 1)
 
     def inside(self, node: Any, field: str | None, depth: int) -> Tree:
-        """A group, or a boost that means nothing."""
+        """A group, or a boost, which is ignored."""
         return self.tree(node.children[0], field, depth + 1)
 
     def all(self, node: Any, field: str | None, depth: int) -> Tree:
@@ -100,7 +100,7 @@ class _Parser:
         return both(*(self.tree(each, field, depth + 1) for each in node.children))
 
     def any(self, node: Any, field: str | None, depth: int) -> Tree:
-        """OR, or terms beside each other: with + and - among them, those decide and the rest is optional."""
+        """OR, or adjacent terms: where some have + or -, those decide and the rest are optional."""
         by_sign: dict[str, list[Tree]] = {"Plus": [], "Prohibit": [], "": []}
         for each in node.children:
             sign = type(each).__name__
@@ -138,10 +138,10 @@ class _Parser:
         )
 
     def fuzzy(self, node: Any, field: str | None, _: int) -> Tree:
-        """A word with a few edits."""
+        """A word with an edit distance."""
         text = fold(_literal(node.term.value))
         edits = node.degree
-        if edits is None or edits != int(edits):  # none given: the parser fills in a half
+        if edits is None or edits != int(edits):  # no number: the parser fills in 0.5
             edits = 0 if len(text) < _SHORT else 1 if len(text) < _LONG else 2
         return self._asked(field, "fuzzy", [text, min(int(edits), MOST_EDITS)])
 
@@ -195,7 +195,7 @@ _NODES: dict[str, _Make] = {
     "From": _Parser.from_,
     "To": _Parser.to,
 }
-"""By the name of luqum's node: luqum is loaded only when a search string comes."""
+"""By the name of luqum's node: luqum is imported only for a search string."""
 
 
 def _literal(text: str) -> str:
