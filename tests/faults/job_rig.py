@@ -142,6 +142,13 @@ class JobRig:
         self.owner.made(f"Algorithms/{self.project}", wanted)
         mail = {"recipients": [self.owner.user.email], "subject": "s", "text": "t"}
         self.body = {"algorithm_name": wanted["name"], "media_ids": MEDIA, "success_email_spec": mail}
+        self.annotation = {name: self.body[name] for name in ("media_ids", "success_email_spec")}
+        video = self.owner.made(f"MediaTypes/{self.project}", {"name": "video", "dtype": "video"})
+        box = {"name": "box", "dtype": "box", "media_types": [video]}
+        boxes = self.owner.made(f"LocalizationTypes/{self.project}", box)
+        annotator = {"name": "annotator", "type": boxes, "algorithm": wanted["name"]}
+        self.annotation["annotator"] = self.owner.made(f"Annotators/{self.project}", annotator)
+        self.annotation["version"] = self.owner.get(f"Versions/{self.project}").json[0]["id"]
         self._kept, self._waiting = engine.keep(), []
 
     def prepare(self, how):
@@ -158,6 +165,14 @@ class JobRig:
 
     def launch(self, path="Jobs"):
         return self.owner.post(f"{path}/{self.project}", self.body)
+
+    def annotate(self):
+        return self.owner.post(f"Annotate/{self.project}", self.annotation)
+
+    def report(self):
+        """Report the progress of the first job."""
+        uid = min(run.uid for run in self.runs())
+        return self.owner.patch(f"Job/{uid}", {"progress": {"done": 1, "total": 2}})
 
     def delete(self):
         return self.owner.delete(f"Jobs/{self.project}")

@@ -58,7 +58,9 @@ WRITES = ("dynamodb.TransactWriteItems", "dynamodb.PutItem", "dynamodb.UpdateIte
 REQUESTS = {
     "CreateJobList": (nothing, lambda rig: rig.launch()),
     "AlgorithmLaunch": (nothing, lambda rig: rig.launch("AlgorithmLaunch")),
+    "Annotate": (nothing, lambda rig: rig.annotate()),
     "DeleteJobList": (launched, lambda rig: rig.delete()),
+    "UpdateJob": (launched, lambda rig: rig.report()),
 }
 """Flows of requests: where they begin, and what is asked."""
 TURNS = {
@@ -119,7 +121,7 @@ def _request(rig, do, flow, number, mode):
     again = said is None or said.status >= 300
     if said is not None and said.status >= 500 and said.status != 503:
         yield f"answered {said.status} {said.body[:200]!r}"
-    yield from (_deleted if flow == "DeleteJobList" else _launched)(rig, do, said, again=again)
+    yield from CHECKS.get(flow, _launched)(rig, do, said, again=again)
 
 
 def _deleted(rig, do, _, *, again):
@@ -131,6 +133,16 @@ def _deleted(rig, do, _, *, again):
     rig.settle()
     if rig.runs() or rig.files() or +rig.engine.running():
         yield f"something is left: {rig.runs()}, {rig.files()}, {rig.engine.running()}"
+
+
+def _reported(rig, do, _, *, again):
+    after = do(rig) if again else None
+    if after and after.status != 200:
+        yield f"asked again it answered {after.status}"
+    if sum(run.progress is not None for run in rig.runs()) != 1:
+        yield f"the progress is not kept: {rig.runs()}"
+    rig.settle()
+    yield from rig.problems()
 
 
 def _launched(rig, do, said, *, again):
@@ -150,6 +162,10 @@ def _launched(rig, do, said, *, again):
     running = rig.engine.running()
     if set(running.values()) != {rig.engine.per_run}:
         yield f"the engine runs {running}"
+
+
+CHECKS = {"DeleteJobList": _deleted, "UpdateJob": _reported}
+"""Of requests that launch nothing."""
 
 
 def _turn(rig, do, wanted, number, mode):

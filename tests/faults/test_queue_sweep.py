@@ -246,7 +246,8 @@ def _unnamed_objects(rig):
     for kind, number, _ in entities.of_project(rig.things["project"]):
         if kind is Kind.MEDIA:
             named |= keys_of(entities.get(kind, number).media_files)
-    named |= {temporary_files_service.key_of(file) for file in records.listed(TEMPORARY_FILE, rig.things["project"])}
+    temporary = records.listed(TEMPORARY_FILE, rig.things["project"])
+    named |= {temporary_files_service.key_of(file).path for file in temporary}
     return [key for bucket, key in rig.undo.new_objects() if bucket == settings().media_bucket and key not in named]
 
 

@@ -143,7 +143,8 @@ def outcome(uid, media):
     segments = json.loads(objects.read(stream.segment_info))["segments"]
     # Encoders do not give the same bytes twice, but a file and its segment file belong together.
     assert segments[-1]["offset"] + segments[-1]["size"] == stream.size
-    shown = decode_frames(RangeSource(stream.path), streams.segments(stream.segment_info), [0, 24, 25, 49])
+    source, info = RangeSource(objects.key(stream.path)), streams.segments(objects.key(stream.segment_info))
+    shown = decode_frames(source, info, [0, 24, 25, 49])
     shades = [round(picture.convert("L").getpixel((40, 30)) - shade(0)) // 3 for picture in shown]
     assert [abs(shade_ - frame) <= 1 for shade_, frame in zip(shades, [0, 24, 25, 49], strict=True)] == [True] * 4
     return files, found.num_frames, found.fps, records.get(JOB, uid).status

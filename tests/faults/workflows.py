@@ -13,6 +13,7 @@ import msgspec
 from chalicelib.access import passwords
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.accounts import USER
+from chalicelib.core.algorithms import ALGORITHM
 from chalicelib.core.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now
 from chalicelib.storage.dynamodb import ids, records
@@ -24,10 +25,10 @@ from tests.resources.media.samples import picture
 
 MANY = 12
 """So many are created as a batch of rows and a commit, not as one transaction."""
-READS = frozenset({"GetDownloadInfo"})
+READS = frozenset({"GetDownloadInfo", "PredictBoxes"})
 """Operations that only read, though their method is not GET; beside those whose id ends so:"""
 READ_ENDINGS = ("ListById", "CountById")
-ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "DeleteJobList"})
+ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "Annotate", "DeleteJobList", "UpdateJob"})
 """Writing operations that test_job_sweep.py sweeps, for it looks at their engine as well."""
 MORE = ["CreateLocalizationList of one", "CreateMediaList by URL", "CreateMediaList of many"]
 """Other ways through an operation than the shortest. Uploads of tus are swept in test_tus_crashes.py."""
@@ -261,6 +262,7 @@ def _overrides(world):  # one line per operation
     transcode |= {"uid": "33333333-3333-1333-8333-333333333333", "gid": "44444444-4444-1444-8444-444444444444"}
     localization_type = {"variables": {"id": things["localization_type"]}}
     account = {"username": "ada", "first_name": "Ada", "last_name": "L", "email": "ada@example.org"}
+    annotator = {"type": things["localization_type"], "algorithm": records.get(ALGORITHM, things["algorithm"]).name}
     manifest, page = {"manifest": things["saved_manifest"]}, {"html_file": things["saved_page"]}
     return {
         "CreateUser": {"body": {**account, "password": PASSWORD}},
@@ -336,6 +338,7 @@ def _overrides(world):  # one line per operation
         "DeleteTranscodeList": {"query": {}},
         "DeleteTranscode": {"variables": {"uid": things["transcode"]}},
         "SaveAlgorithmManifest": {"body": {"name": "n.yaml", "upload_url": things["manifest"]}},
+        **{f"{verb}Annotator": {"also": annotator} for verb in ("Create", "Update")},
         "RegisterAlgorithm": {"also": {**manifest, "user": things["user"]}},
         "UpdateAlgorithm": {"also": {"name": "another name", **manifest}},
         "SaveGenericFile": {"body": {"name": "q.html", "upload_url": things["page"]}},
