@@ -15,7 +15,7 @@ from chalicelib.http.operation import Operation
 from chalicelib.settings import reached_at, settings
 
 app = Chalice(app_name="limn")
-app.api.binary_types = ["*/*"]  # every body is bytes: gzip, pictures, and JSON alike
+app.api.binary_types = ["*/*"]  # all bodies are bytes: gzip, pictures, and JSON alike
 app.api.cors = CORSConfig(
     allow_origin=settings().cors_origin,
     allow_headers=["Authorization", "Content-Type", "If-None-Match", "If-Modified-Since"],
@@ -28,7 +28,7 @@ _cold = True
 
 
 def _count_cold_start() -> None:
-    """Tell CloudWatch, by a line of the log, that a container began; the name and shape of powertools' own metric."""
+    """Report the start of a container to CloudWatch, by a log line in the form of powertools' own metric."""
     global _cold  # noqa: PLW0603 of a process, as the metric is
     if _cold and settings().stage != "local":
         name, stage = "ColdStart", settings().stage
@@ -61,7 +61,7 @@ def _view(operations: dict[str, Operation]) -> Any:
                 network_address=request.context.get("identity", {}).get("sourceIp") or "",
             ),
         )
-        # Chalice refuses bytes to clients that did not ask for exactly their type; ours ask for image/* or for nothing.
+        # Chalice refuses bytes to clients that did not ask for exactly their type; our clients send image/* or nothing.
         request.headers = {"accept": "*/*"}
         return Response(body=answer.body, status_code=answer.status, headers=dict(answer.headers))
 
@@ -74,6 +74,6 @@ for _path, _operations in routes().items():
         methods=list(_operations),
         content_types=[],
         name=_path.strip("/").replace("/", "_") or "home",
-        # None is the app's; what declares OPTIONS says itself what browsers may do
+        # None means the app's setting; a route that declares OPTIONS sets its own CORS headers
         cors=False if "OPTIONS" in _operations else None,
     )(_view(dict(_operations)))

@@ -1,22 +1,22 @@
-"""Every error a caller can get.
+"""The errors that a caller can get.
 
     LimnError                500, never raised itself
     ├── BadInput             400  the request breaks a rule; the message names the field and the rule
-    ├── Unauthenticated      401  no credentials, or credentials that are not valid
-    ├── Forbidden            403  signed in, may know of the thing, may not do this to it
-    ├── NotFound             404  there is none, or none this caller may know of
+    ├── Unauthenticated      401  no credentials, or invalid credentials
+    ├── Forbidden            403  authenticated, but without the permission
+    ├── NotFound             404  it does not exist, or is not visible to the caller
     ├── WrongMethod          405  the path exists, the method does not
-    ├── Conflict             409  somebody else was faster
-    ├── Gone                 410  there was such a thing, and it is over
-    ├── WrongVersion         412  the request speaks a version of a protocol that is not spoken here
+    ├── Conflict             409  another request was faster
+    ├── Gone                 410  it existed, and has ended
+    ├── WrongVersion         412  the protocol version of the request is not supported
     ├── TooLarge             413  more bytes, items or pixels than allowed
-    ├── WrongContent         415  the body is not of the type that is taken here
+    ├── WrongContent         415  the content type of the body is not supported
     ├── TooMany              429  too many requests; Retry-After says when to try again
-    ├── Damaged              460  the body is not what its checksum says (tus 1.0)
-    └── Unavailable          503  a part we depend on is away; nothing was changed
+    ├── Damaged              460  the body does not match its checksum (tus 1.0)
+    └── Unavailable          503  a dependency does not respond; nothing was changed
 
-The body is always `{"message": ..., "details": ...}`. Anything else that is raised is our own bug: the dispatcher
-answers 500 with a request id and nothing of the cause.
+The body is always `{"message": ..., "details": ...}`. Any other exception is a bug: the dispatcher returns 500 with a
+request id, without the cause.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import ClassVar
 
 
 class LimnError(Exception):
-    """What a caller did or met; `message` says it in a sentence, `details` gives the cause or `"None"`."""
+    """The base of errors: `message` is a sentence, `details` gives the cause or `"None"`."""
 
     status: ClassVar[int] = 500
 
@@ -36,13 +36,13 @@ class LimnError(Exception):
 
 
 class BadInput(LimnError):
-    """The request breaks a rule that its message names."""
+    """The request breaks a rule, which the message names."""
 
     status = 400
 
 
 class Unauthenticated(LimnError):
-    """No credentials where they are needed, or credentials that are not valid."""
+    """Credentials are missing where they are needed, or invalid."""
 
     status = 401
 
@@ -51,7 +51,7 @@ class Unauthenticated(LimnError):
 
 
 class Forbidden(LimnError):
-    """The caller may not do this."""
+    """The caller does not have the permission."""
 
     status = 403
 
@@ -60,18 +60,18 @@ class Forbidden(LimnError):
 
 
 class NotFound(LimnError):
-    """There is no such thing, or none that this caller may know of."""
+    """The object does not exist, or is not visible to the caller."""
 
     status = 404
 
     @classmethod
     def of(cls, what: str, key: object) -> NotFound:
-        """The usual sentence for a missing thing: its kind and the key it was asked for by."""
+        """The usual message for a missing object: its kind and its key."""
         return cls(f"No {what} matches {key}.")
 
 
 class WrongMethod(LimnError):
-    """The path exists but not with this method."""
+    """The path exists, but not with this method."""
 
     status = 405
 
@@ -81,37 +81,37 @@ class WrongMethod(LimnError):
 
 
 class Conflict(LimnError):
-    """Somebody else changed or claimed the thing first; reading again and retrying may succeed."""
+    """Another request changed or claimed the object first; reading again and retrying may succeed."""
 
     status = 409
 
 
 class Gone(LimnError):
-    """There was such a thing, and it will not come again."""
+    """The object existed, and will not exist again."""
 
     status = 410
 
 
 class WrongVersion(LimnError):
-    """The request speaks a version of a protocol that is not spoken here."""
+    """The protocol version of the request is not supported."""
 
     status = 412
 
 
 class TooLarge(LimnError):
-    """More bytes, items or pixels than are allowed; the message gives the limit."""
+    """More bytes, items or pixels than allowed; the message gives the limit."""
 
     status = 413
 
 
 class WrongContent(LimnError):
-    """The body is not of the type that is taken here."""
+    """The content type of the body is not supported."""
 
     status = 415
 
 
 class TooMany(LimnError):
-    """Too many requests; `retry_after` is in how many seconds one may succeed, 0 where that is not known."""
+    """Too many requests; `retry_after` is the number of seconds until one may succeed, 0 where that is unknown."""
 
     status = 429
 
@@ -121,15 +121,15 @@ class TooMany(LimnError):
 
 
 class Damaged(LimnError):
-    """The body is not what its checksum says."""
+    """The body does not match its checksum."""
 
     status = 460
 
 
 class Unavailable(LimnError):
-    """Something we depend on does not answer.
+    """A dependency does not respond.
 
-    Where the message does not say that nothing was changed, what was asked may have been done: its answer was lost.
+    Where the message does not say that nothing was changed, the request may have taken effect: its response was lost.
     """
 
     status = 503

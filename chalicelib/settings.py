@@ -1,4 +1,4 @@
-"""Where things are and how large they may be: every environment variable Limn reads, in one place.
+"""Settings: every environment variable that Limn reads.
 
 The stateful CloudFormation template (`infra/stateful.yaml`) has an output for each name it creates. An output
 `RecordsTable` becomes the variable `LIMN_RECORDS_TABLE` of every function, on AWS and on the local stack alike.
@@ -25,7 +25,7 @@ _ARNS = {
     "job_execution_role": _ROLE,
     "job_files_role": _ROLE,
 }
-"""What a deployment that runs jobs on AWS Batch has, all of it, and what it looks like."""
+"""Settings of a deployment that runs jobs on AWS Batch, all of them required, and their patterns."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,69 +45,71 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     purge_queue_url: str
     key_id: str
     public_url: str = "http://127.0.0.1:8000"
-    """Where people and clients reach the API; links in answers and emails start with it. No trailing slash.
+    """The URL at which users and clients reach the API; links in responses and emails start with it. No trailing slash.
 
-    The API's function may be given none: API Gateway's address is not known before there is an API, and its first
-    request tells it (`reached_at`).
+    It may be unset for the API's function: API Gateway's URL is unknown before the API is deployed, and is taken from
+    the first request (`reached_at`).
     """
     cors_origin: str = "*"
     """The origin whose pages may call the API from a browser."""
     s3_endpoint: str = ""
-    """Where clients reach S3 when it is not AWS; presigned URLs start with it. Empty on AWS."""
+    """The URL at which clients reach S3 if it is not AWS; presigned URLs start with it. Empty on AWS."""
     answers_url: str = ""
-    """Where stored answers are served by their keys, whatever Authorization comes along. Empty: presigned by S3."""
+    """The URL that serves stored responses by their keys, ignoring Authorization. Empty: presigned S3 URLs are used."""
     aws_endpoint: str = ""
-    """Where this process reaches AWS when that is an emulator of its own. Empty on AWS, and inside the local stack."""
+    """The URL of an AWS emulator in another process. Empty on AWS, and inside the local stack."""
     email_sender: str = "limn@localhost"
     email_enabled: bool = True
     notify_address: str = ""
-    """Who of the operator's people gets notices by mail: of Notify, of new users and members. Empty for nobody."""
+    """Addresses of the operator that receive notices by email: of Notify, of new users and members. Empty for none."""
     anonymous_registration: bool = False
     confirm_registration: bool = False
-    """Whether an anonymous registration is active only once its address was confirmed."""
+    """Whether an anonymous registration becomes active only when its address is confirmed."""
     anyone_may_create_organizations: bool = False
     fine_grained_permissions: bool = False
     """Whether row protections add to what memberships and affiliations allow (`core/permissions.py`)."""
     allowed_origins: list[str] = []
-    """Origins (`scheme://host[:port]`) beside our own buckets whose URLs a caller may have us fetch."""
+    """Origins (`scheme://host[:port]`), beside our own buckets, of URLs that the service may fetch for a caller."""
     store_origins: list[str] = []
-    """Origins of object stores inside the operator's network that organizations may register buckets at."""
+    """Origins of object stores inside the operator's network at which organizations may register buckets."""
     service_origins: list[str] = []
     """Origins of job clusters and annotators inside the operator's network that may be registered."""
     gcs_endpoint: str = "https://storage.googleapis.com"
-    """Where Google Cloud Storage is; another for an emulator, whose origin is then one of `store_origins`."""
+    """The URL of Google Cloud Storage, or of an emulator, whose origin is then one of `store_origins`."""
     job_queue: str = ""
-    """ARN of the AWS Batch queue that runs workflows without a job cluster. Empty where there is none, and then so are
-    the two roles: `infra/batch.yaml` makes all three."""
+    """ARN of the AWS Batch queue for workflows without a job cluster; `infra/batch.yaml` creates it and the two roles.
+
+    Empty where there is none; the two roles are empty, too.
+    """
     job_execution_role: str = ""
     """ARN of the role with which Batch pulls images and writes logs."""
     job_files_role: str = ""
-    """ARN of the role of jobs that take or make files; it reaches the files of jobs and nothing else."""
+    """ARN of the role of jobs that transfer files; it can access only the files of jobs."""
     job_files_image: str = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
-    """The image, its entrypoint `aws`, that brings files to jobs and takes them away."""
+    """The image, with entrypoint `aws`, that copies files to and from jobs."""
     job_shortest_timeout: Annotated[int, Meta(ge=1, le=3600)] = 60
-    """The shortest time limit in seconds that the queue takes: AWS Batch takes 60 or more."""
+    """The shortest time limit in seconds that the queue accepts: AWS Batch accepts 60 or more."""
     job_days: Annotated[int, Meta(ge=1, le=3650)] = 30
-    """For how many days a finished job is kept."""
+    """Days for which a finished job is kept."""
     stage: str = "local"
     view_memory: int = 1_500_000_000
-    """The memory that the process may take, as measured, before the least recently used view is given up."""
+    """The memory of the process, as measured, above which the least recently used view is evicted."""
     view_disk: int = 360_000_000
-    """Bytes that blocks and documents of views take in the temporary folder, of which Lambda has 512 MB by default."""
+    """Bytes of cached blocks and documents of views in the temporary folder; Lambda's default is 512 MB in all."""
     compact_commits: int = 1000
-    """By how many commits a log outgrows its snapshot before there is a new one; many changes do it sooner."""
+    """The number of commits after which a log is compacted into a new snapshot; many changes do it sooner."""
     log_retention: int = 7 * 24 * 3600
-    """How long a commit is kept once a snapshot holds it: longer than any container lives."""
+    """How long a commit is kept after it is part of a snapshot: longer than any container lives."""
     deleted_retention: int = 30 * 24 * 3600
-    """How long what was deleted is kept, with its objects, before it goes for good."""
+    """Responses larger than this, in base64, are stored and redirected to: Lambda's limit is 6 MB with headers."""
     largest_answer: int = 5_500_000
     """Answers above this, in base64, are stored and redirected to: Lambda's limit is 6 MB, with base64 and headers."""
     piece_seconds: float = 60.0
-    """The longest stretch of video that one queue message decodes."""
+    """The longest part of a video that one queue message decodes."""
 
 
 class Misconfigured(Exception):
-    """A variable is missing or is not what it must be; the message names it."""
+    """A variable is missing or invalid; the message names it."""
 
 
 _replacement: Settings | None = None
@@ -118,7 +120,7 @@ def settings() -> Settings:
     """The settings of this process, read from the environment once: when the first module of the service is imported.
 
     Raises:
-        Misconfigured: a variable is missing, is not of its type, or does not fit.
+        Misconfigured: a variable is missing, has the wrong type, or is invalid.
     """
     return _replacement or read(os.environ)
 
@@ -142,10 +144,10 @@ def override(**changes: Any) -> Iterator[Settings]:
 
 
 def read(variables: Mapping[str, str]) -> Settings:
-    """The settings that variables say; others of them than `LIMN_…` are nobody's.
+    """The settings in environment variables; only `LIMN_…` variables are read.
 
     Raises:
-        Misconfigured: one is missing, is not of its type, or does not fit.
+        Misconfigured: one is missing, has the wrong type, or is invalid.
     """
     given = {
         field.name: variables[PREFIX + field.name.upper()]
@@ -170,14 +172,14 @@ def read(variables: Mapping[str, str]) -> Settings:
 
 
 def reached_at(url: str) -> None:
-    """Learn from a request where people reach the API, where nobody has told."""
+    """Take the URL of the API from a request, where it is not configured."""
     if not settings().public_url:
         os.environ[f"{PREFIX}PUBLIC_URL"] = url
         settings.cache_clear()
 
 
 def _check(made: Settings) -> None:
-    """Raise Misconfigured where a value is of its type and yet makes no sense."""
+    """Raise Misconfigured for a value of the right type that makes no sense."""
     urls = {"public_url": made.public_url, "s3_endpoint": made.s3_endpoint, "aws_endpoint": made.aws_endpoint}
     urls["gcs_endpoint"] = made.gcs_endpoint
     for name, url in urls.items():

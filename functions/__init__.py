@@ -1,1 +1,1 @@
-"""Queue functions: each a Lambda of its own, sharing `chalicelib`."""
+"""Lambda functions of queues and schedules, which share `chalicelib`."""

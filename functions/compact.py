@@ -1,4 +1,4 @@
-"""The compaction function: on a schedule, folds logs that have grown into snapshots."""
+"""The compaction function: on a schedule, compacts logs that have grown."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 SPARE = 300.0
-"""Seconds in which what was begun must come to its end: a million things take one minute."""
+"""Seconds in which a compaction that has begun must end: a million entities take one minute."""
 logger = Logger(service="limn")
 
 
 def handler(_: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Compact as many projects as there is time for; what it did."""
+    """Compact as many projects as time allows; returns a summary."""
     done = compaction.run(context.get_remaining_time_in_millis() / 1000 - SPARE)
     if done:
         logger.info("compacted", extra={"projects": done})

@@ -1,4 +1,4 @@
-"""The email queue's function: sends mail, each once."""
+"""The email queue's function: sends each email once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chalicelib.storage.objects import objects
 from functions.worker import Delivery, worker
 
 RECEIVES = 4
-"""`maxReceiveCount` of the email queue: a mail that fails for minutes goes to the dead-letter queue."""
+"""`maxReceiveCount` of the email queue: an email that fails for minutes is moved to the dead-letter queue."""
 
 
 def _send(message: SendEmail, _: Delivery) -> None:
@@ -18,7 +18,7 @@ def _send(message: SendEmail, _: Delivery) -> None:
 
 
 def _report(message: SendEmail, reason: Exception) -> bool:
-    """Mail the sender that a mail could not be sent; whether there is a sender to mail."""
+    """Email the sender that an email could not be sent; returns whether there is a sender to notify."""
     if message.asked_by is None:
         return False
     why = f"{reason.message} {reason.details or ''}" if isinstance(reason, LimnError) else type(reason).__name__

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 SWEEP_SECONDS = 30.0
-"""For each half of a sweep; the function has 90, and every half may take one call longer."""
+"""Seconds for each half of a sweep; the function has 90, and each half may take one call longer."""
 logger = Logger(service="limn")
 
 
 def handler(event: dict[str, Any], _: LambdaContext) -> None:
-    """Update the job of an event of Batch; on the schedule, update, end and clean up all jobs."""
+    """Update the job of an AWS Batch event; on the schedule, update, end and clean up all jobs."""
     if event.get("detail-type") == "Batch Job State Change":
         uid = batch_jobs.uid_in(str(event.get("detail", {}).get("jobName", "")))
         if uid:

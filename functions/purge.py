@@ -1,4 +1,4 @@
-"""The purge queue's function: removes what is left of deleted things, and finishes bulk changes that were left."""
+"""The purge queue's function: removes the remains of deleted entities, and continues unfinished bulk changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chalicelib.resources.types.messages import BuryRetired
 from functions.worker import Delivery, worker
 
 SPARE = 60.0
-"""Seconds kept for the last step and for ordering the continuation."""
+"""Seconds kept for the last step and for sending the continuation."""
 
 
 def _purge(message: PurgeProject, delivery: Delivery) -> None:

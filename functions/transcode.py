@@ -10,8 +10,10 @@ from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePi
 from functions.worker import Delivery, Retry, worker
 
 PAUSES = (1.0, 3.0, 8.0, 28.0)
-"""Seconds to wait for a media whose message was sent before it was stored; together longer than API Gateway gives a
-request, so that then it is stored or never will be."""
+"""Seconds to wait for a media whose message was sent before it was stored.
+
+The sum is longer than API Gateway gives a request: after that the media is stored or never will be.
+"""
 
 
 def _plan(message: PlanTranscode, _: Delivery) -> None:
@@ -37,7 +39,7 @@ def _import(message: ImportImage, delivery: Delivery) -> None:
 
 
 def _give_up(message: PlanTranscode | EncodePiece | AssembleTranscode | ImportImage, reason: Exception) -> None:
-    """A job tells why it failed; a media whose image cannot be had gets one that does."""
+    """A job records why it failed; a media whose image cannot be fetched records it too."""
     if isinstance(message, ImportImage):
         images.fail(message, reason)
     else:

@@ -1,4 +1,4 @@
-"""The upkeep function: on a schedule, does what time brings."""
+"""The upkeep function: on a schedule, runs the due tasks of projects."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 SPARE = 120.0
-"""Seconds in which the project that was begun must come to its end."""
+"""Seconds in which the work on a project that has begun must end."""
 logger = Logger(service="limn")
 
 
 def handler(_: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Look after as many projects as there is time for; how many."""
+    """Run the due tasks of as many projects as time allows; returns their number."""
     count = upkeep.run(context.get_remaining_time_in_millis() / 1000 - SPARE)
     logger.info("looked after", extra={"projects": count})
     return {"projects": count}

@@ -1,18 +1,18 @@
-"""What every queue function does around its handlers: `handler = worker({SendEmail: send})`.
+"""The loop of every queue function around its handlers: `handler = worker({SendEmail: send})`.
 
-    a message of no known kind     reported as failed at once, so that it moves to the dead letters; no handler sees it
-    a handler that returns         the message is done, and stays done for a day should SQS deliver it again
+    a message of unknown kind      reported as failed at once, so that it moves to the dead letters; no handler runs
+    a handler that returns         the message is done; redeliveries within a day are skipped
     … raises `Retry(after=…)`      it comes back after that time
-    … raises `GiveUp`, or an error that blames what was asked (400, 403, 404, 413)
-                                   nothing gets better by waiting: `on_poison` records the reason and the message is
+    … raises `GiveUp`, or an error of the request (400, 403, 404, 413)
+                                   retrying cannot help: `on_poison` records the reason and the message is
                                    done; without an `on_poison` it moves to the dead letters
     … raises anything else         it comes back after a pause that doubles with each delivery; at the last delivery
                                    `on_poison` records the reason and the message moves to the dead letters
-    … dies (killed, out of time)   it comes back when its visibility time-out is over, and the handler runs again:
-                                   handlers are idempotent, this layer only stops what is done already. At the last
+    … dies (killed, out of time)   it comes back after its visibility timeout, and the handler runs again:
+                                   handlers are idempotent, this layer only skips finished messages. At the last
                                    delivery it is not run again after it died: `on_poison` records that
 
-Messages of a batch fail each for itself (`ReportBatchItemFailures`).
+Messages of a batch fail individually (`ReportBatchItemFailures`).
 """
 
 from __future__ import annotations
@@ -42,19 +42,22 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 RECEIVES = 5
-"""How often a message is delivered before it is moved to the dead letters; `maxReceiveCount` of its queue."""
+"""How often a message is delivered before it is moved to the dead-letter queue: its queue's `maxReceiveCount`."""
 REMEMBERED = 24 * 3600
-"""Seconds for which a message that is done stays done."""
+"""Seconds for which a finished message is remembered."""
 FIRST_PAUSE = 2.0
 LONGEST_PAUSE = 900.0
-"""Seconds before a message that failed is delivered again: the first time, and at most."""
+"""Seconds before a failed message is delivered again: the first time, and at most."""
 HOPELESS = (BadInput, Forbidden, NotFound, TooLarge)
 
 KEY_PREFIX = "limn"
 
 logger = Logger(service="limn")
 NAMESPACE = "Limn"
-"""Of our metrics: lines of the log that CloudWatch reads, so no right is needed. infra/dashboard.py draws them."""
+"""The namespace of our metrics: log lines that CloudWatch reads, without a permission.
+
+infra/dashboard.py shows them.
+"""
 
 
 class Retry(Exception):
@@ -66,15 +69,15 @@ class Retry(Exception):
 
 
 class Busy(Retry):
-    """The same message is being handled somewhere else."""
+    """Another run is handling the same message."""
 
 
 class GiveUp(Exception):
-    """It cannot be done, now or later; the message says why, in words for who asked for it."""
+    """The work cannot be done, now or later; the message gives the reason, for its requester."""
 
 
 class Died(Exception):
-    """Every run so far ended without a word: killed, out of memory, or out of time."""
+    """Every run so far ended without a result: killed, out of memory, or out of time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,28 +88,28 @@ class Delivery:
     queue_url: str
     receipt: str
     count: int
-    """Which delivery of this message it is, from 1."""
+    """The number of this delivery of the message, from 1."""
     receives: int
-    """How many there are at most."""
+    """The most deliveries of a message."""
     context: LambdaContext
 
     @property
     def is_last(self) -> bool:
-        """Whether the message moves to the dead letters unless it is done now."""
+        """Whether the message moves to the dead-letter queue unless this run succeeds."""
         return self.count >= self.receives
 
     def seconds_left(self) -> float:
-        """How long this invocation may go on."""
+        """Seconds left in this invocation."""
         return self.context.get_remaining_time_in_millis() / 1000
 
     def come_back(self, seconds: float) -> None:
-        """Have the message delivered again after a while instead of after its queue's visibility time-out."""
+        """Have the message delivered again after a pause instead of after its queue's visibility timeout."""
         try:
             client().change_message_visibility(
                 QueueUrl=self.queue_url, ReceiptHandle=self.receipt, VisibilityTimeout=max(0, round(seconds))
             )
         except (ClientError, BotoCoreError) as failure:
-            # the queue's own time-out holds then
+            # the queue's own timeout applies then
             logger.warning("could not change when a message comes back", extra={"error": str(failure)})
 
 
@@ -125,9 +128,9 @@ def worker(
     """A Lambda handler for an SQS queue.
 
     Args:
-        handlers: what to do with each kind of message. They may be run again after they died midway.
-        on_poison: called with a message that will not be done and why, to record it where its sender looks; False where
-            nobody looks, so that the dead letters keep it. It may be called more than once for a message.
+        handlers: the handler of each kind of message. It may run again after an interrupted run.
+        on_poison: called with a message that failed for good and the reason, to record it for its sender. Returns False
+            where it could not, so that the dead-letter queue keeps it. It may be called more than once for a message.
         receives: `maxReceiveCount` of the queue.
         first_pause: seconds before the second delivery; each further pause is twice as long.
     """
@@ -157,7 +160,7 @@ def _delivery(record: SQSRecord, receives: int, context: LambdaContext) -> Deliv
 
 
 def _queue_url(arn: str) -> str:
-    """The URL of a queue: one of ours by its name, so that no right to ask SQS for it is needed."""
+    """The URL of a queue of the service by its name; needs no permission to ask SQS for it."""
     name = arn.rpartition(":")[2]
     ours = [getattr(settings(), field) for field in Settings.__struct_fields__ if field.endswith("_queue_url")]
     return next((url for url in ours if url.rpartition("/")[2] == name), name)
@@ -165,7 +168,7 @@ def _queue_url(arn: str) -> str:
 
 @dataclass(frozen=True)
 class _Attempt:
-    """One message of a batch. Raising from here is what reports it as failed."""
+    """Handle one message of a batch. An exception reports it as failed."""
 
     handlers: Mapping[type[Message], Handler]
     on_poison: Poison | None
@@ -208,14 +211,14 @@ class _Attempt:
         self._say("info", "done", kind=tag, seconds=round(time.monotonic() - began, 3))
 
     def _handle(self, message: Message) -> None:
-        """Run the handler unless the message is done, or another run of it goes on.
+        """Run the handler unless the message is done, or another run of it is in progress.
 
         Raises:
-            Busy: another run goes on; it ends with its invocation at the latest.
-            Died: the run before the last delivery did not end, and `on_poison` can say so.
+            Busy: another run is in progress; it ends with its invocation at the latest.
+            Died: the run before the last delivery did not end, and `on_poison` can record it.
             Whatever the handler raises.
         """
-        # 150 ms of imports that a cold start need not wait for
+        # 150 ms of imports that a cold start can skip
         from aws_lambda_powertools.utilities.idempotency import IdempotencyConfig, idempotent_function
         from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyAlreadyInProgressError
 
@@ -238,7 +241,7 @@ class _Attempt:
             raise Busy("another run goes on", after=self.delivery.seconds_left() + 1) from failure
 
     def _give_up(self, message: Message, reason: Exception) -> bool:
-        """Record why; whether that worked."""
+        """Record the reason; returns whether that worked."""
         if self.on_poison is None:
             return False
         try:
@@ -248,7 +251,7 @@ class _Attempt:
             return False
 
     def _pause(self) -> float:
-        """Doubling, and spread so that what failed together does not come back together."""
+        """A pause that doubles with each delivery, with jitter, so that failures do not come back together."""
         whole = min(LONGEST_PAUSE, self.first_pause * 2 ** (self.delivery.count - 1))
         return random.uniform(whole / 2, whole)  # noqa: S311 no secret
 
@@ -261,7 +264,7 @@ class _Attempt:
 
 
 def _count(name: str, tag: str) -> None:
-    """Count a message under its kind: `transcode.piece.1` done are the pieces that were encoded."""
+    """Count a message under its kind: `transcode.piece.1` done is the number of encoded pieces."""
     _measure(name, "kind", tag)
 
 
@@ -269,7 +272,7 @@ _warm: set[str] = set()
 
 
 def _count_cold_start(context: LambdaContext) -> None:
-    """Once in a container."""
+    """Made once in a container."""
     if context.function_name not in _warm:
         _warm.add(context.function_name)
         _measure("ColdStart", "function_name", context.function_name)

@@ -1,1 +1,1 @@
-"""From HTTP to operations and back: the catalogue, the one dispatcher, decoding, encoding, the OpenAPI document."""
+"""The API: the catalogue of operations, the routes, and the pages beside them."""

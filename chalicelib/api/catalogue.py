@@ -1,7 +1,7 @@
-"""The catalogue of all operations: an explicit tuple, in the order they are shown in.
+"""The catalogue of all operations: an explicit tuple, in the order in which they are shown.
 
-A new group of operations is a new line here. The tests hold that ids and routes are unique and that every operation
-is documented.
+A new group of operations is a new line here. Tests check that ids and routes are unique and that every operation is
+documented.
 """
 
 from __future__ import annotations
@@ -90,4 +90,4 @@ OPERATIONS: tuple[Operation, ...] = (
     *notify_operations.OPERATIONS,
     *health_operations.OPERATIONS,
 )
-"""What the interface offers: all that the schema document describes."""
+"""The operations of the API: all that the schema document describes."""

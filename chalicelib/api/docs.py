@@ -1,7 +1,7 @@
-"""The interface in a browser: Swagger UI from its package, on a page that runs nothing from elsewhere.
+"""The API in a browser: Swagger UI from its package, on a page that runs no external code.
 
-The page holds no script of its own, so that its Content-Security-Policy need not allow any; what starts Swagger UI is
-the asset `start.js`. All addresses are relative, and so hold behind API Gateway's stage as well.
+The page has no inline script, so that its Content-Security-Policy need not allow any; the asset `start.js` starts
+Swagger UI. All addresses are relative, so they also work behind API Gateway's stage.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""What the page may load and run: our own files. Swagger UI's icons carry style attributes, nothing else inline."""
+"""What the page may load and run: only our own files.
+
+Swagger UI's icons have style attributes, no other inline code.
+"""
 
 ASSETS = {
     "swagger-ui.css": "text/css; charset=utf-8",
@@ -28,7 +31,7 @@ ASSETS = {
     "favicon-16x16.png": "image/png",
     "favicon-32x32.png": "image/png",
 }
-"""All that is served: name → content type."""
+"""The served files: name → content type."""
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -63,13 +66,13 @@ _START = """SwaggerUIBundle({
 
 
 def page(call: Call[Any, Any, Any]) -> Answer:
-    """The page that shows the interface."""
+    """The page that shows the API."""
     headers = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"}
     return _cached(call, "text/html; charset=utf-8", _PAGE.encode(), headers)
 
 
 def asset(call: Call[Any, Any, Any]) -> Answer:
-    """A file that the page needs, by `asset` in the path. Raises NotFound for all that is not on the list."""
+    """A file of the page, by `asset` in the path. Raises NotFound for files that are not on the list."""
     name = call.path["asset"]
     if name not in ASSETS:
         raise NotFound.of("asset", name)
@@ -77,7 +80,7 @@ def asset(call: Call[Any, Any, Any]) -> Answer:
 
 
 def _cached(call: Call[Any, Any, Any], content_type: str, body: bytes, headers: dict[str, str]) -> Answer:
-    """An answer that browsers may keep for an hour and then ask whether it changed."""
+    """A response that browsers may cache for an hour and then revalidate."""
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {**headers, "ETag": tag, "Cache-Control": "public, max-age=3600"}
     if call.headers.get("if-none-match") == tag:

@@ -27,7 +27,7 @@ def _find(path: dict[str, Any]) -> Found[TemporaryFile | Project]:
 
 
 def serve(call: Call[TemporaryFile | Project, NoQuery, None]) -> Answer:
-    """A file of the project itself, or the way to a temporary one."""
+    """A file of the project itself, or a redirect to a temporary one."""
     if isinstance(call.target, Project):
         return applets_operations.serve_file(call.target, call.path["name"])
     return temporary_files_operations.download(call)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The reference of all operations as Markdown, from the same declarations as everything else."""
+"""The reference of all operations as Markdown, generated from their declarations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 
 def reference(operations: Iterable[Operation]) -> str:
-    """The text of `docs/reference.md`: one section per tag, one entry per operation, then all shapes."""
+    """The text of `docs/reference.md`: one section per tag, one entry per operation, then all schemas."""
     operations = tuple(operations)
     described = document(operations)
     by_tag: dict[str, list[Operation]] = {}

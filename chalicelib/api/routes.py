@@ -1,4 +1,4 @@
-"""The routes of the service: what Chalice registers, made from the declarations."""
+"""The routes of the service, which Chalice registers, generated from the declarations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.http.operation import Operation
 
 PAGES: tuple[Operation, ...] = site.PAGES
-"""What is served beside the interface: the schema document, its browser, downloads."""
+"""Routes beside the API: the schema document, its browser, downloads."""
 
 _VARIABLE = re.compile(r"{(\w+)}")
 
@@ -22,10 +22,10 @@ def variable_names(path: str) -> list[str]:
 
 
 def route_of(path: str) -> str:
-    """The path with its variables named by their place.
+    """The path with its variables named by their position.
 
-    API Gateway wants the variables of siblings to have one name: `/rest/Localization/{id}` and
-    `/rest/Localization/{version}/{elemental_id}` cannot stand side by side otherwise.
+    API Gateway requires one name for the variables of sibling paths, such as `/rest/Localization/{id}` and
+    `/rest/Localization/{version}/{elemental_id}`.
     """
     counter = iter(range(1, 10))
     return _VARIABLE.sub(lambda _: f"{{p{next(counter)}}}", path)
@@ -34,8 +34,8 @@ def route_of(path: str) -> str:
 def chosen(operations: Mapping[str, Operation], method: str, body: bytes | None) -> Operation:
     """The operation of a route that a request is for.
 
-    A GET with a body, where a PUT reads by ids, is that PUT: so the newest client asks for lines of JSON (`spec/4`
-    §13.12), and to ignore the body would be to answer everything.
+    A GET with a body is treated as the PUT of the path, where that reads by ids: the newest client requests JSON lines
+    this way, and ignoring the body would return all entities.
     """
     by_id = operations.get("PUT")
     if method == "GET" and body and by_id is not None and by_id.id.startswith("Get"):

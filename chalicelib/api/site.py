@@ -1,4 +1,4 @@
-"""What is served beside the interface: its description, a browser for it, a front page."""
+"""Pages beside the API: its OpenAPI document, a browser for it, a front page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _schema() -> tuple[bytes, str]:
 
 
 def schema(call: Call[Any, Any, Any]) -> Answer:
-    """The OpenAPI document that the newest client builds itself from, made once per container."""
+    """The OpenAPI document that the newest client is generated from, made once per container."""
     body, tag = _schema()
     if call.headers.get("if-none-match") == tag:
         return Answer(status=304, headers={"ETag": tag})

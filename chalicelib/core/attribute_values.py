@@ -133,9 +133,9 @@ class Converter:
         Args:
             current: the entity's attributes; not modified.
             attributes: name → new value.
-            reset: names that go back to their default, or null.
+            reset: names that are reset to their default, or null.
             nulls: names that become null.
-            always_allowed: names that need not be defined.
+            always_allowed: names that may be undefined.
 
         Raises:
             BadInput: a value breaks its rule, or a name is not defined.

@@ -1,4 +1,4 @@
-"""Finishing bulk changes of every slice."""
+"""Continuation of bulk changes of all slices."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ HANDLERS: Handlers = {
     **media_bulk.HANDLERS,
     **sections_bulk.HANDLERS,
 }
-"""The verbs of all slices: an intent may hold any."""
+"""The verbs of all slices: an intent may have any."""
 
 
 def finish(message: FinishBulkChange, seconds: float) -> None:
-    """Do what is left of a bulk change, or as much of it as fits into so many seconds."""
+    """Continue a bulk change to its end, or for at most this many seconds."""
     bulk_service.finish(message, seconds, HANDLERS)

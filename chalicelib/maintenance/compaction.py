@@ -1,15 +1,15 @@
-"""Compaction: the log of a project folded into a snapshot, so that a cold container need not read all of it.
+"""Compaction: a snapshot of a project, so that a cold container need not read the whole log.
 
-    1  the view of the snapshot before, and the commits after it
-    2  the new files, then the pointer: from now on containers start here
-    3  the commits below the snapshot get the time of their expiry; the snapshot's own stays, so that the log never
-       ends below what a writer or a reader has seen
+    1  load the view of the last snapshot, and apply the commits after it
+    2  write the new files, then move the pointer: containers now start from the new snapshot
+    3  set the expiry of commits below the snapshot; the snapshot's own commit stays, so that the log never ends below a
+       number that a writer or a reader has seen
 
-A crash changes nothing (1), leaves files that the next compaction's sweep removes (2), or leaves
-commits that the next one marks (3). Two at once do no harm: the pointer moves once.
+A crash in step 1 has no effect, in step 2 leaves files that the next sweep deletes, and in step 3 leaves commits that
+the next compaction marks. Two compactions at once are safe: the pointer moves once.
 
-A container whose view is older than the oldest commit left notices the gap and starts from the snapshot. The retention
-is longer than a container lives, so this is rare.
+A container whose view is older than the oldest remaining commit detects the gap and restarts from the snapshot. This is
+rare: the retention is longer than the life of a container.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.snapshot_records import Manifest, Pointer, current, mark, pointer
 
 ENOUGH_CHANGES = 20_000
-"""This many changes since the last snapshot make another worth while. It stores what changed only (decision 31)."""
+"""This many changes since the last snapshot justify another. It stores only the changes (decision 31)."""
 _logger = logging.getLogger(__name__)
 
 
 def run(seconds: float) -> list[int]:
-    """Compact what has grown enough, and begin no more when the time is over; the projects it did."""
+    """Compact the projects that have grown enough, until the time is over; returns the compacted projects."""
     end = time.monotonic() + seconds
     grown = list(log.growth().items())
-    random.shuffle(grown)  # so that none waits for ever where there is never time for all
+    random.shuffle(grown)  # so that no project starves when the time is always too short
     done: list[int] = []
     failure: Exception | None = None
     for project, changes in grown:
@@ -50,12 +50,12 @@ def run(seconds: float) -> list[int]:
 
 
 def compact(project: int, changes: int = 0, *, force: bool = False) -> bool:
-    """Compact a project's log; whether it was worth while.
+    """Compact a project's log if it has grown enough; returns whether it did.
 
     Args:
         project: the project.
-        changes: about how many changes there were since the last time, `log.growth`.
-        force: compact it if it grew at all.
+        changes: about how many changes there were since the last compaction, `log.growth`.
+        force: compact even after a single change.
 
     Raises:
         Gap: the log does not reach back to the snapshot; `maintenance/rebuild.py` repairs it.
@@ -86,7 +86,7 @@ def _is_worth_while(manifest: Manifest | None, last: int, changes: int) -> bool:
 def _fold(project: int, manifest: Manifest | None, last: int) -> Pointer | None:
     view = snapshots.begin(project)
     try:
-        # 0: the snapshot is broken, and the log still whole
+        # 0: the snapshot is broken, and the log still complete
         if view.seq not in (0, manifest.seq if manifest else 0):
             return None  # another compaction was faster
         before = manifest.archive if manifest and view.seq else []

@@ -1,7 +1,7 @@
-"""Disaster recovery: the snapshot of a project made anew from the tables of records and entities alone.
+"""Disaster recovery: rebuild the snapshot of a project from the tables of records and entities alone.
 
-For when a snapshot is broken, or the log has lost commits. It may run while the service does: what is written
-meanwhile is in the log behind the number that the rebuild began with, and is applied on top.
+Use it when a snapshot is broken, or the log has lost commits. It may run while the service does: concurrent writes are
+in the log after the number that the rebuild began with, and are applied on top.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class _Typed(msgspec.Struct):
 
 
 def rebuild(project: int) -> View:
-    """Make a project's snapshot anew and have containers start from it; the view it was made from.
+    """Rebuild a project's snapshot, from which containers start then; returns its view.
 
-    Containers that have the project in memory keep their view: if it is wrong, start new ones.
+    Containers with the project in memory keep their view: if that is wrong, restart them.
 
     Raises:
         Conflict: a compaction was faster; try again.
@@ -51,7 +51,7 @@ def rebuild(project: int) -> View:
 
 
 def _beginning(project: int) -> int:
-    """The number of the last commit. Where the log was lost, the one it has to go on from is made."""
+    """The number of the last commit. Where the log was lost, a commit is made from which it continues."""
     last = log.last(project, fresh=True)
     found = pointer(project)
     least = max(found.seq if found else 0, 1)
@@ -65,7 +65,7 @@ def _things(project: int, definitions: Definitions) -> Iterator[list[Change]]:
     waiting: defaultdict[Kind, list[Change]] = defaultdict(list)
     types = {kind: definitions.by_kind[TYPE_OF[kind]].keys() for kind in Kind}
     for kind, number, doc in entities.of_project(project):
-        # What is left of a type that is deleted was deleted with it; what has a newer one is in newer commits.
+        # Remaining rows of a deleted type were deleted with it; entities of a newer type are in newer commits.
         if msgspec.json.decode(doc, type=_Typed).type in types[kind]:
             waiting[kind].append(Change(kind, number, msgspec.Raw(doc)))
         if len(waiting[kind]) >= AT_ONCE:
@@ -74,7 +74,7 @@ def _things(project: int, definitions: Definitions) -> Iterator[list[Change]]:
 
 
 def _lost(project: int) -> Lost:
-    """What went with a definition and is still being buried: commits to come do not bring it back."""
+    """Definitions whose entities are still being tombstoned: later commits do not create these again."""
     lost = Lost()
     for entry in retired.of(project).entries:
         lost.note(entry.what, entry.id, gone=True)
@@ -85,7 +85,7 @@ def _lost(project: int) -> Lost:
 
 
 def _archive(project: int, upto: int) -> list[Segment]:
-    """The archive, with what commits there still are behind it."""
+    """The archive, extended by the remaining commits after it."""
     try:
         manifest = current(project)
         before = manifest.archive if manifest else []

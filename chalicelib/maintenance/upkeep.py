@@ -1,14 +1,13 @@
-"""What time brings, on a schedule: deleted things are purged, media archived and brought back, leftovers removed.
+"""Scheduled upkeep: purge deleted entities, archive and restore media, remove leftovers.
 
-What is to be done when is found out from the log: each commit is looked at once, and what it gives rise to is noted as
-a task with its time (`storage/log/scheduled_tasks.py`). So no write pays for it, and a project in which nothing happens
-costs two reads.
+Tasks are derived from the log: each commit is read once, and its tasks are stored with their due times
+(`storage/log/scheduled_tasks.py`). So writes cost nothing extra, and an idle project costs two reads.
 
-    a deletion               30 days later the rows go for good, and the objects that nobody else names
-    a wish to archive        a week later the files are moved, and from then on every hour until they are
-    a wish to have it back   at once, and every hour until it is there
+    a deletion               30 days later the rows are deleted, and the objects that no other entity names
+    archive requested        a week later the files are moved, and from then on every hour until they are
+    restore requested        at once, and every hour until it is complete
 
-Every step may die anywhere and be run again, and two runs beside each other do no harm.
+Every step may be interrupted and run again, and two concurrent runs are safe.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ from chalicelib.storage.log.scheduled_tasks import Task
 from chalicelib.storage.objects import owners
 
 AGAIN = timedelta(minutes=55)
-"""When to look again at what is still on its way; a little less than the schedule's hour."""
+"""Seconds until the next check of a pending task; a little less than the schedule's hour."""
 SHOWN = timedelta(days=1)
-"""How long an expired temporary file can still be listed as such."""
+"""Seconds for which an expired temporary file is still listed as expired."""
 _COMMITS_AT_ONCE = 500
 _logger = logging.getLogger("limn.upkeep")
 
@@ -53,10 +52,10 @@ _moving = msgspec.json.Decoder(_Moving)
 
 
 def run(seconds: float) -> int:
-    """Look after as many projects as there is time for, the next time after those; how many.
+    """Run the due tasks of as many projects as time allows, resuming after the last; returns their number.
 
     Raises:
-        Exception: the last that a project met; the others were looked after.
+        Exception: the last error of a project; the other projects were handled.
     """
     end = time.monotonic() + seconds
     tus.sweep()
@@ -80,7 +79,7 @@ def run(seconds: float) -> int:
 
 
 def look_after(project: int) -> None:
-    """Do in a project what its time has come for."""
+    """Run the project's due tasks."""
     try:
         if records.get(PROJECT, project).deleted is not None:
             return
@@ -98,7 +97,7 @@ def look_after(project: int) -> None:
 
 
 def find(project: int) -> None:
-    """Note what the commits of a project that were not looked at yet give rise to."""
+    """Store the tasks of a project's new commits."""
     seen = scheduled_tasks.looked_at(project)
     last = log.last(project, fresh=True)
     if last <= seen:
@@ -113,7 +112,7 @@ def find(project: int) -> None:
 
 
 def tasks_of(commit: Commit) -> Iterator[Task]:
-    """What a commit gives rise to."""
+    """The tasks of a commit."""
     at = datetime.fromisoformat(commit.at)
     kept = timedelta(seconds=settings().deleted_retention)
     found: defaultdict[tuple[str, Kind], list[int]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Messages: Structs with a versioned tag, and how they are written into the body of an SQS message."""
+"""Messages: Structs with a versioned tag, and their encoding in the body of an SQS message."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ import msgspec
 from chalicelib.errors import TooLarge
 
 LARGEST = 256 * 1024
-"""What a message may have in bytes, and what the messages of one batch may have together.
+"""Most bytes of a message, and of the messages of one batch together.
 
-SQS takes 1 MB by now, but bills each 64 KB as a request of its own; larger things belong into an object.
+SQS takes 1 MB, but bills each 64 KB as a request; larger data belongs into an object.
 """
 
 
 class Unreadable(Exception):
-    """A body that is no message of the expected kinds. Delivering it again will not help."""
+    """A body that is not a message of the expected kinds. Redelivery cannot help."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """Base of what a queue carries. A subclass gives its tag with a version: `class SendEmail(Message, tag="email.1")`.
+    """Base of messages. A subclass gives its tag with a version: `class SendEmail(Message, tag="email.1")`.
 
-    A field that is added later has a default, so that messages under way during an upgrade can be read, and old code
-    skips it. What changes otherwise gets the next version, in a class beside the old one until no queue holds any.
+    A field that is added later has a default, so that messages in flight during an upgrade can be read; old code
+    ignores it. Any other change gets the next version, in a new class; keep the old one until no queue holds its
+    messages.
     """
 
     def idempotency_key(self) -> str:
-        """What makes two messages the same piece of work: the tag and all fields, unless a kind has an id to go by.
+        """The identity of the work: the tag and all fields, unless the kind has an id of its own.
 
-        The same work sent again within a day of its completion is not done again; where it should be, something in
-        the message must differ.
+        The same work sent again within a day of its completion is skipped; to repeat it, a field must differ.
         """
         return f"{tag_of(type(self))}#{hashlib.sha256(_ENCODER.encode(self)).hexdigest()}"
 
@@ -62,7 +62,7 @@ def decode(body: str | bytes, kinds: Iterable[type[Message]]) -> Message:
     """The message in a body.
 
     Raises:
-        Unreadable: it is not JSON, its tag is none of `kinds`, or a field is missing or of another type.
+        Unreadable: it is not JSON, its tag is not one of `kinds`, or a field is missing or has another type.
     """
     try:
         message: Message = _decoder(tuple(kinds)).decode(body)

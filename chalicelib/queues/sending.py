@@ -1,4 +1,4 @@
-"""Sending messages through SQS. Its errors are translated here and go no further."""
+"""Sending messages through SQS. SQS's errors become LimnErrors."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
 BATCH = 10
-"""How many messages SQS takes in one call."""
+"""Most messages that SQS takes in one call."""
 LONGEST_DELAY = 900
 """Seconds; SQS's limit."""
 SETTLED = 60
-"""Seconds after which the request that sends a message is over, for messages that see to what it left."""
+"""Seconds after which the request that sends a message has ended, for messages that clean up after it."""
 
 
 @lru_cache(maxsize=1)
@@ -53,7 +53,7 @@ def reach() -> None:
 def send(queue_url: str, message: Message, delay: int = 0) -> None:
     """Send one message; it can be received after `delay` seconds (0 to 900).
 
-    An answer that was lost means that it may be sent twice, as SQS may deliver it twice: see `Message.idempotency_key`.
+    After a lost response the message may be sent twice, as SQS may deliver it twice: see `Message.idempotency_key`.
 
     Raises:
         TooLarge: the message has more than `LARGEST` bytes.
@@ -67,7 +67,7 @@ def send(queue_url: str, message: Message, delay: int = 0) -> None:
 
 
 def send_many(queue_url: str, messages: Iterable[Message], delay: int = 0) -> None:
-    """Send messages in batches of ten, again those of a batch that SQS refused. None is sent when one is too large.
+    """Send messages in batches of ten; retry those that SQS refuses. None is sent when one is too large.
 
     Raises:
         TooLarge: a message has more than `LARGEST` bytes; none was sent.
@@ -86,7 +86,7 @@ def _checked(delay: int) -> int:
 
 
 def _batches(bodies: Iterable[str]) -> Iterator[list[str]]:
-    """At most `BATCH` bodies and `LARGEST` bytes each: the limit holds for the batch as for a message."""
+    """Batches of at most `BATCH` bodies and `LARGEST` bytes: SQS limits a batch like a single message."""
     batch: list[str] = []
     size = 0
     for body in bodies:

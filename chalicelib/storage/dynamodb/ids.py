@@ -14,7 +14,7 @@ def reserve(kind: str, count: int = 1) -> range:
 
 
 def last(kind: str) -> int:
-    """The highest id reserved; 0 where there is none."""
+    """The highest id reserved; 0 before the first."""
     try:
         return int(CounterRow.get(f"ids|{kind}", "@", consistent_read=True).n)
     except CounterRow.DoesNotExist:

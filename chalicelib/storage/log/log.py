@@ -68,7 +68,7 @@ def lock(project: int) -> threading.Lock:
 
 
 def last(project: int, *, fresh: bool = False) -> int:
-    """The number of the last commit, 0 where there is none; from memory if read lately and not `fresh`."""
+    """The number of the last commit, 0 for an empty log; from memory if read lately and not `fresh`."""
     hint = _hints.get(project)
     if hint and not fresh and time.monotonic() - hint[1] < HINT_SECONDS:
         return hint[0]
@@ -147,7 +147,7 @@ def _fetched(body: bytes | Future[bytes]) -> bytes:
 
 
 def first(project: int) -> int:
-    """The number of the oldest remaining commit, 0 where there is none."""
+    """The number of the oldest remaining commit, 0 for an empty log."""
     oldest = next(iter(LogRow.query(project, limit=1, consistent_read=True)), None)
     return int(oldest.seq) if oldest else 0
 

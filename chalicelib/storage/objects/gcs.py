@@ -110,7 +110,7 @@ class GcsStore:
             raise _away(answer)
 
     def head(self, key: ObjectKey) -> tuple[int, str] | None:
-        """The size in bytes and the ETag of an object; None where there is none."""
+        """The size in bytes and the ETag of an object; None where it does not exist."""
         answer = self._sent("HEAD", key)
         if answer.status == _MISSING:
             return None

@@ -144,7 +144,7 @@ def made_at(name: str) -> int:
 
 
 def pointer(project: int) -> Pointer | None:
-    """The pointer to the current snapshot, None where there is none."""
+    """The pointer to the current snapshot, None without a snapshot."""
     try:
         row = RecordRow.get(*_key(project), consistent_read=True)
     except RecordRow.DoesNotExist:
@@ -159,7 +159,7 @@ def manifest_of(project: int, found: Pointer) -> Manifest:
 
 
 def current(project: int) -> Manifest | None:
-    """The manifest of the current snapshot, None where there is none."""
+    """The manifest of the current snapshot, None without a snapshot."""
     found = pointer(project)
     while found is not None:
         try:
