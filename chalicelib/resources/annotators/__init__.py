@@ -1,1 +1,1 @@
-"""Annotators: models behind HTTP that are given frames and answer boxes, and algorithms used in the same way."""
+"""Annotators: models over HTTP that return boxes for frames, and algorithms used in the same way."""

@@ -23,14 +23,14 @@ _CORNERS = 4
 
 
 def target_of(url: str, convention: Convention) -> str:
-    """The URL that is asked."""
+    """The URL of the request."""
     if convention == "label-studio" and not url.rstrip("/").endswith("/predict"):
         return f"{url.rstrip('/')}/predict"
     return url
 
 
 def question(convention: Convention, picture: bytes, width: int, height: int, media: int, frame: int) -> dict[str, Any]:
-    """What an annotator is asked about a JPEG."""
+    """The request body for a JPEG."""
     image = base64.b64encode(picture).decode()
     if convention == "nuclio":
         return {"image": image}
@@ -41,10 +41,10 @@ def question(convention: Convention, picture: bytes, width: int, height: int, me
 
 
 def boxes(convention: Convention, answer: Any, width: int, height: int) -> list[Box]:
-    """The boxes of an answer, within the picture.
+    """The boxes of an answer, clipped to the picture.
 
     Raises:
-        BadInput: it is not of the convention, or has too many boxes.
+        BadInput: it does not follow the convention, or has too many boxes.
     """
     read = {"limn": _limn, "label-studio": _label_studio, "nuclio": _nuclio}[convention]
     try:
@@ -100,7 +100,7 @@ def _box(sides: Sequence[float], label: Any, confidence: Any) -> Box:
 
 
 def _within(box: Box) -> Box:
-    """The part of a box that lies in the picture."""
+    """The part of a box inside the picture."""
     left, top = min(max(box.x, 0.0), 1.0), min(max(box.y, 0.0), 1.0)
     right, bottom = min(max(box.x + box.width, 0.0), 1.0), min(max(box.y + box.height, 0.0), 1.0)
     return Box(x=left, y=top, width=right - left, height=bottom - top, label=box.label, confidence=box.confidence)

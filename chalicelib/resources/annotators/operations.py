@@ -1,4 +1,4 @@
-"""Annotators: registering them, asking one about a frame, running one on the media of a query."""
+"""Annotators: register them, run one on a frame, run one on the media of a query."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def make_annotator(call: Call[Project, NoQuery, AnnotatorSpec]) -> Annotator:
 
 
 def change_annotator(call: Call[Annotator, NoQuery, AnnotatorUpdate], change: dict[str, Any]) -> dict[str, Any]:
-    """Replace what is given; a URL takes the place of an algorithm, and the other way round."""
+    """Replace the given members; a URL replaces an algorithm, and the other way round."""
     if "headers" in change:
         del change["headers"]
         change["sealed"] = annotators_service.seal(call.body.headers or [])
@@ -56,7 +56,7 @@ def change_annotator(call: Call[Annotator, NoQuery, AnnotatorUpdate], change: di
 
 
 def predict(call: Call[Media, NoQuery, PredictionSpec]) -> Prediction:
-    """What an annotator finds in a frame."""
+    """The boxes of an annotator for a frame."""
     return annotators_service.predict(call.target, call.body.annotator, call.body.frame)
 
 

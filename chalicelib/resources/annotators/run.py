@@ -1,7 +1,7 @@
 """The script that runs an annotator on the media of one job: a step of a workflow, with the standard library only.
 
-`service.manifest` reads it as text and makes a workflow of it. Boxes that an earlier run of the same job wrote are
-deleted first, so that it may run again after any failure.
+`service.manifest` embeds its text in a workflow. Boxes that an earlier run of the same job wrote are deleted first, so
+the script can be repeated after any failure.
 """
 # ruff: noqa: T201, S310
 
@@ -18,7 +18,7 @@ MOST_AT_ONCE = 500
 
 
 def ask(method: str, path: str, body: Any = None, **query: Any) -> Any:
-    """The answer of the API, tried again where it is busy."""
+    """The answer of the API, with retries if it is busy."""
     words = urllib.parse.urlencode({name: value for name, value in query.items() if value is not None})
     url = f"{os.environ['HOST']}/rest/{path}" + (f"?{words}" if words else "")
     headers = {"Authorization": f"Token {os.environ['TOKEN']}", "Content-Type": "application/json"}

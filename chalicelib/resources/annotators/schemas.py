@@ -1,4 +1,4 @@
-"""The shapes of annotators: what registers one, what asks it for boxes, what it answers."""
+"""Bodies and answers of annotators."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from chalicelib.core.resource import Id, Name, Resource
 
 Convention = Literal["limn", "label-studio", "nuclio"]
 MOST_BOXES = 1_000
-"""Boxes of one frame."""
+"""Maximum boxes of one frame."""
 Headers = Annotated[list[NamedValue], Meta(max_length=20)]
 AttributeName = Annotated[str, Meta(min_length=1, max_length=128)]
 
 
 class AnnotatorUpdate(Resource, kw_only=True):
-    """What a PATCH of an annotator may carry."""
+    """The body of a PATCH of an annotator."""
 
     name: Name | None = None
     url: Url | None = None
@@ -39,7 +39,7 @@ class AnnotatorSpec(AnnotatorUpdate, kw_only=True):
 
 
 class Annotator(Resource, kw_only=True):
-    """A model that answers boxes. Its headers, which may hold a key, are never shown."""
+    """A model that returns boxes. Its headers, which may hold a key, are never shown."""
 
     hidden: ClassVar = frozenset({"sealed"})
 
@@ -57,7 +57,7 @@ class Annotator(Resource, kw_only=True):
 
 
 class PredictionSpec(Resource, kw_only=True):
-    """Which annotator is given which frame of a media."""
+    """The annotator, the media and the frame of a prediction."""
 
     annotator: Id
     frame: Annotated[int, Meta(ge=0)] = 0
@@ -75,14 +75,14 @@ class Box(Resource, kw_only=True):
 
 
 class Prediction(Resource, kw_only=True):
-    """What an annotator found in a frame, and the localizations that this would be, without media and version."""
+    """The boxes of a frame, and the corresponding localizations, without media and version."""
 
     boxes: list[Box]
     localizations: list[dict[str, Any]]
 
 
 class AnnotateSpec(Resource, kw_only=True):
-    """Which annotator is run on which media and frames, and the version that its boxes are written to."""
+    """The annotator, the media and frames to run it on, and the version that its boxes are written to."""
 
     names: ClassVar = {"version": "version", "media_ids": "media"}
 
@@ -92,10 +92,10 @@ class AnnotateSpec(Resource, kw_only=True):
     media_query: Annotated[str, Meta(max_length=8192)] | None = None
     """Parameters of GetMediaList, such as `?name=x`; it wins over `media_ids`."""
     every: Annotated[int, Meta(ge=1, le=100_000)] = 1
-    """Each so manyth frame."""
+    """Use every n-th frame."""
     start: Annotated[int, Meta(ge=0)] = 0
     stop: Annotated[int, Meta(ge=0)] | None = None
-    """The frame before which to stop; the end of the media where not given."""
+    """The frame before which to stop; by default the end of the media."""
     success_email_spec: EmailSpec | None = None
     failure_email_spec: EmailSpec | None = None
 

@@ -1,4 +1,4 @@
-"""Annotators at work: asking one about a frame, and running one on many media in the background."""
+"""Run annotators: on one frame in a request, and on many media in the background."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from chalicelib.storage import outbound, sealing
 from chalicelib.storage.dynamodb import records
 
 PURPOSE = "annotator"
-"""What the headers of an annotator are sealed for."""
+"""The encryption purpose of an annotator's headers."""
 ANSWER_SECONDS = 20.0
 LARGEST_ANSWER = 4_000_000
 FILES_PER_JOB = 20
@@ -43,10 +43,10 @@ _SCRIPT = Path(__file__).with_name("run.py")
 
 
 def address_of(url: str) -> Address:
-    """Where an annotator is.
+    """The address of an annotator.
 
     Raises:
-        BadInput: its URL is none, or its host lies inside the operator's network and is not allowed.
+        BadInput: its URL is malformed, or its host is in the operator's network and not allowed.
     """
     try:
         address = origins.take_apart(url)
@@ -60,10 +60,10 @@ def address_of(url: str) -> Address:
 
 
 def check(annotator: Annotator) -> Annotator:
-    """An annotator that is in order.
+    """Check an annotator.
 
     Raises:
-        BadInput: it has neither URL nor algorithm or both, its type is no type of boxes of the project, or an
+        BadInput: it has neither URL nor algorithm or both, its type is not a type of boxes of the project, or an
             attribute that it names does not exist.
         NotFound: the project has no algorithm of the name.
     """
@@ -87,12 +87,12 @@ def check(annotator: Annotator) -> Annotator:
 
 
 def seal(headers: list[NamedValue]) -> str:
-    """Headers under seal; empty where there are none."""
+    """Encrypted headers; empty if there are none."""
     return sealing.seal(msgspec.json.encode(headers), PURPOSE) if headers else ""
 
 
 def of_project(project: int, number: int) -> Annotator:
-    """An annotator of a project. Raises BadInput where the project has none with the id."""
+    """An annotator of a project. Raises BadInput if the project has none with the id."""
     try:
         found = records.get(ANNOTATOR, number)
     except NotFound:
@@ -103,10 +103,10 @@ def of_project(project: int, number: int) -> Annotator:
 
 
 def predict(media: Media, number: int, frame: int) -> Prediction:
-    """Ask an annotator about a frame. Nothing is written.
+    """Run an annotator on a frame. Nothing is written.
 
     Raises:
-        BadInput: there is no such annotator or frame, or the answer cannot be read.
+        BadInput: the annotator or frame does not exist, or the answer cannot be read.
         Unavailable: the annotator does not answer.
     """
     annotator = of_project(media.project, number)
@@ -135,7 +135,7 @@ def annotate(project: Project, scope: Scope, token: str, spec: AnnotateSpec) -> 
     """Run an annotator on media in the background, as jobs.
 
     Raises:
-        BadInput: there is no such annotator or version, nothing says which media, or no engine runs jobs here.
+        BadInput: the annotator or version does not exist, no media are given, or no engine runs jobs here.
     """
     annotator = of_project(project.id, spec.annotator)
     check_version(project.id, spec.version)
@@ -182,7 +182,7 @@ def _ask(annotator: Annotator, question: dict[str, Any]) -> Any:
     """The decoded answer of an annotator.
 
     Raises:
-        Unavailable: it cannot be reached, or answers with anything but 200 and JSON; one sentence for all of these.
+        Unavailable: it cannot be reached, or answers with anything but 200 and JSON; the message is always the same.
     """
     target = conventions.target_of(annotator.url or "", annotator.convention)
     headers = {"Content-Type": "application/json", "Accept": "application/json"}

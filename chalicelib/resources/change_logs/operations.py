@@ -1,4 +1,4 @@
-"""Change logs: who changed what, from what to what (`spec/3` §11.4)."""
+"""Change logs: the author, the entity and the values of each change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chalicelib.resources.change_logs.service import Wanted
 
 
 class ChangeLogQuery(Resource, kw_only=True):
-    """Whose changes, or of what; one of them at least."""
+    """The filters of change logs: author or entity; at least one is required."""
 
     user_id: Annotated[Id | None, Meta(description="Changes that this user made.")] = None
     entity_id: Annotated[Id | None, Meta(description="Changes of the thing with this id.")] = None
@@ -30,7 +30,7 @@ class ChangeLogQuery(Resource, kw_only=True):
 
 
 def list_changes(call: Call[Project, ChangeLogQuery, None]) -> Documents:
-    """The changes that match, the oldest first."""
+    """The matching changes, oldest first."""
     query = call.query
     if query.user_id is None and query.entity_id is None and query.entity_type is None:
         raise BadInput("Give one of user_id, entity_id and entity_type at least.")

@@ -1,4 +1,4 @@
-"""Change logs as callers read them: who changed what from what to what (`spec/3` §11.4)."""
+"""Change logs in answers: the author, the entity, and values before and after."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chalicelib.core.resource import Timestamp
 
 
 class ChangeLogDescriptionOfChangeNew(Struct, frozen=True, kw_only=True):
-    """One member with its value: attributes under their names, built-in members with a `_` before theirs."""
+    """One member with its value: attributes under their names, built-in members with a `_` prefix."""
 
     name: str
     value: Any
@@ -24,18 +24,18 @@ class ChangeLogDescriptionOfChange(Struct, frozen=True, kw_only=True):
 
 
 class ChangeLog(Struct, frozen=True, kw_only=True):
-    """One change of one thing, or of all that a bulk request changed alike."""
+    """One change of one entity, or of all entities that a bulk request changed alike."""
 
     id: int
     project: int
     user: int | None
-    """Who did it; null for the service itself."""
+    """The author; null for the service itself."""
     modified_datetime: Timestamp
     description_of_change: ChangeLogDescriptionOfChange
 
 
 def described(old: dict[str, object], new: dict[str, object]) -> ChangeLogDescriptionOfChange:
-    """A change in words: what `new` has beyond `old` was null."""
+    """Describe a change: members of `new` that `old` lacks were null."""
     return ChangeLogDescriptionOfChange(
         old=[ChangeLogDescriptionOfChangeNew(name=name, value=old.get(name)) for name in new],
         new=[ChangeLogDescriptionOfChangeNew(name=name, value=value) for name, value in new.items()],

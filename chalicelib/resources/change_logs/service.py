@@ -1,12 +1,12 @@
-"""Change logs, read from the commits of a project's log (`spec/3` §11.4).
+"""Change logs, read from the commits of a project's log.
 
-A commit's edits say what became of the things they name. A thing that a commit changes, that none of its edits names
-and that no commit before it has, was created there: its first values are in the commit. One that an earlier commit has
-was changed by the service in ways that are not told, such as by an import. An edit without members names what no reader
-sees.
+The edits of a commit describe changes of the entities that they name. An entity that a commit changes, that none of its
+edits names, and that no earlier commit has, was created by the commit, which holds its first values. If an earlier
+commit has it, the service changed it without a description, for example by an import. An edit without members names
+changes that no reader sees.
 
-Commits that a snapshot has replaced have left what is needed here, their edits and the after-images that no edit names,
-in the archive (`storage/log/archive.py`); what is asked of one thing is read without the rest.
+Commits that a snapshot has replaced keep the data needed here, their edits and the after-images that no edit names, in
+the archive (`storage/log/archive.py`); a query for one entity reads only its part.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from chalicelib.storage.log import archive
 
 LOGGED = (Kind.MEDIA, Kind.LOCALIZATION, Kind.STATE, Kind.LEAF)
 NUMBERS_A_COMMIT = 10_000
-"""Entries of a commit have ids from its number times this: more than a commit has entries."""
+"""Entry ids start at the commit's number times this, which exceeds the entries of any commit."""
 _BULK = 90
-"""An edit of so many things is a part of a bulk request, whose parts come one after the other."""
+"""An edit of at least this many entities is part of a bulk request, whose parts follow each other."""
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """Whose changes, and of what; None is all."""
+    """The requested author and entities; None for all."""
 
     user: int | None = None
     entity: int | None = None
@@ -48,7 +48,7 @@ class _Entry(Struct, kw_only=True):
 
 
 def listed(project: int, wanted: Wanted, scope: Scope) -> Iterator[ChangeLog]:
-    """The changes that are wanted, the oldest first; of things that the caller of this request may see."""
+    """The requested changes, oldest first, of entities that the caller may see."""
     visible = _visible(project, scope)
     entries = _entries(archive.history(project, wanted.entity), wanted, visible)
     for entry in entries if wanted.entity is not None else _merged(entries):
@@ -83,7 +83,7 @@ def _is_wanted(edit: Edit, wanted: Wanted) -> bool:
 
 
 def _creations(commit: Commit, known: dict[Kind, set[int]], wanted: Wanted) -> Iterator[Edit]:
-    """The entries of what a commit created; with values where they are wanted. Makes known what it changed."""
+    """The creation entries of a commit, with values on request. Adds the changed entities to the known ones."""
     told = {(edit.kind, number) for edit in commit.edits for number in edit.ids}
     for change in commit.changes:
         if change.is_definition:
@@ -101,7 +101,7 @@ def _creations(commit: Commit, known: dict[Kind, set[int]], wanted: Wanted) -> I
 
 
 def _merged(entries: Iterable[_Entry]) -> Iterator[_Entry]:
-    """The entries with the parts of each bulk request as one."""
+    """The entries with the parts of each bulk request merged."""
     last: _Entry | None = None
     for entry in entries:
         edit = entry.edit
@@ -126,7 +126,7 @@ def _continues(entry: _Entry, last: _Entry) -> bool:
 
 
 def _visible(project: int, scope: Scope) -> dict[Kind, set[int]]:
-    """The things that the caller may see, of the kinds of which they may not see all."""
+    """The entities that the caller may see, of kinds with restricted visibility."""
     if not (restricted := scope.terms(project)):
         return {}
     view = view_queries.current(project)

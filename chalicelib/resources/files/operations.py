@@ -1,4 +1,4 @@
-"""Files: permanent files that belong to no media (`spec/4` §8.3)."""
+"""Files: permanent files that belong to no media."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ ONE = entity(Kind.FILE)
 
 
 def list_files(call: Call[Project, FileQuery, None]) -> Documents | int:
-    """All that match, as documents straight from the view.
+    """All that match, as documents from the view.
 
     Raises:
-        BadInput: the project has no such type: of files, clients rely on that (`spec/3` §9).
+        BadInput: the project has no such file type; clients rely on this error.
     """
     if call.query.type is not None and not types_of(Kind.FILE, call.project, [call.query.type]):
         raise BadInput(f"type: the project has no file type {call.query.type}.")
@@ -32,7 +32,7 @@ def list_files(call: Call[Project, FileQuery, None]) -> Documents | int:
 
 
 def create_file(call: Call[Project, NoQuery, FileSpec]) -> CreateResponse:
-    """Make one."""
+    """Create one."""
     made = files_service.create(Writer.of(call), call.body)
     return CreateResponse(message=f"File {made.name} created!", id=made.id)
 

@@ -1,4 +1,4 @@
-"""What may be said of a File: a permanent file that belongs to no media (`spec/4` §8.3)."""
+"""Bodies of Files: permanent files that belong to no media."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FileDescription = Annotated[str, Meta(max_length=1024)]
 
 
 class FileSpec(Resource, kw_only=True):
-    """What creates a File; what is in it comes with a later PATCH of `path`."""
+    """The body that creates a File; a later PATCH of `path` sets its content."""
 
     accepts: ClassVar = {"meta": "type"}
 
@@ -28,16 +28,16 @@ class FileSpec(Resource, kw_only=True):
 
 
 class FileUpdate(Resource, kw_only=True):
-    """What a PATCH of one File may carry."""
+    """The body of a PATCH of one File."""
 
     accepts: ClassVar = {"meta": "type"}
 
     name: FileName | None = None
     description: FileDescription | None = None
     type: Id | None = None
-    """Another file type of the project; attributes that it has not are dropped."""
+    """Another file type of the project; attributes that it lacks are dropped."""
     path: Annotated[str, Meta(max_length=1024)] | None = None
-    """The key of its object, one that GetUploadInfo gave for this File."""
+    """The key of its object, from GetUploadInfo for this File."""
     attributes: Attributes | None = None
     reset_attributes: list[str] | None = None
     null_attributes: list[str] | None = None

@@ -1,4 +1,4 @@
-"""Files: permanent files that belong to no media (`spec/4` §8.3). Their objects are uploaded by the callers."""
+"""Files: permanent files that belong to no media. Callers upload their objects."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ FILE = Kind.FILE
 
 
 def create(writer: Writer, spec: FileSpec) -> File:
-    """Make a File; there is nothing in it yet.
+    """Create a File without content.
 
     Raises:
-        BadInput: its type is none of the project's, or an attribute breaks its definition.
+        BadInput: its type does not belong to the project, or an attribute breaks its definition.
         Forbidden, NotFound: an author was named without full control, or does not exist.
     """
     user = author(writer, spec.user_elemental_id) or writer.user
@@ -59,11 +59,11 @@ def create(writer: Writer, spec: FileSpec) -> File:
 
 
 def update(writer: Writer, number: int, body: FileUpdate) -> File:
-    """Change a File; where it gets another object, the one before is removed.
+    """Change a File; a replaced object is removed.
 
     Raises:
-        Forbidden: the path is not one of the File's own, or an author was named without full control.
-        BadInput: an attribute breaks its definition, or the type is none of the project's.
+        Forbidden: the path belongs to another File, or an author was named without full control.
+        BadInput: an attribute breaks its definition, or the type does not belong to the project.
         NotFound: the File or the author does not exist.
     """
     user = author(writer, body.user_elemental_id)
@@ -87,7 +87,7 @@ def update(writer: Writer, number: int, body: FileUpdate) -> File:
 
 
 def delete(writer: Writer, number: int) -> None:
-    """Delete a File and its object. Raises NotFound where it is gone already."""
+    """Delete a File and its object. Raises NotFound if it is deleted already."""
 
     def attempt() -> tuple[str, set[ObjectKey]]:
         row = entities.stored(FILE, number)
@@ -103,7 +103,7 @@ def delete(writer: Writer, number: int) -> None:
 
 
 def _attributes(current: File, body: FileUpdate) -> dict[str, Any]:
-    """Type and attributes after the change: of another type, those that it has too, and its defaults."""
+    """Type and attributes after the change: a new type keeps the attributes that it has too, and adds its defaults."""
     asked = (body.attributes, body.reset_attributes, body.null_attributes)
     if body.type in (None, current.type) and all(part is None for part in asked):
         return {}

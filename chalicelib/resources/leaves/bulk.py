@@ -18,13 +18,13 @@ from chalicelib.storage.dynamodb.transactions import Transaction
 
 LEAF = Kind.LEAF
 A_COMMIT = steps.LARGEST - 1
-"""Rows of a commit beside a guard and the row that says how far the change is."""
+"""Rows of a commit besides a guard and the row that records progress."""
 A_ROUND = 10 * A_COMMIT
-"""Leaves that are planned at once: planning reads the whole subtree from the view, though not its rows."""
+"""Leaves that are planned at once: planning reads the whole subtree from the view, but not its rows."""
 
 
 class _OneLeaf(OneByOne):
-    """A change of one leaf at a time."""
+    """Changes one leaf at a time."""
 
     def write(self, done: list[Step], guard: Guard, *, complete: bool) -> tuple[int, bool]:
         """Write steps in commits as large as can be; the last one notes the progress where the leaf is `complete`.
@@ -50,7 +50,7 @@ class _OneLeaf(OneByOne):
 
 
 class Reparent(_OneLeaf):
-    """Gives a leaf its name and parent, and a first part of its subtree the paths that follow."""
+    """Sets the name and parent of a leaf, and updates the paths of a first part of its subtree."""
 
     def do_one(self, number: int) -> tuple[int, bool]:
         """Change the leaf."""
@@ -65,7 +65,7 @@ class Reparent(_OneLeaf):
 
 
 class RebuildPaths(_OneLeaf):
-    """Gives the subtree of a leaf the paths that follow from the leaf."""
+    """Rewrites the paths of the subtree of a leaf."""
 
     def do_one(self, number: int) -> tuple[int, bool]:
         """Rewrite a round of the leaves whose path is wrong."""
@@ -82,7 +82,7 @@ class RebuildPaths(_OneLeaf):
 
 
 class DeleteSubtree(_OneLeaf):
-    """Deletes a leaf with its subtree, the lowest leaves first."""
+    """Deletes a leaf with its subtree, deepest leaves first."""
 
     def do_one(self, number: int) -> tuple[int, bool]:
         """Delete a round of leaves."""

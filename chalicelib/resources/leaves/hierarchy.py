@@ -1,4 +1,4 @@
-"""Label hierarchies: the path of a leaf, and what follows when one moves (`spec/4` §12.1)."""
+"""Label hierarchies: paths of leaves."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _STRANGE = re.compile(r"\W")
 
 
 def label(name: str) -> str:
-    """A leaf's name as it stands in its path; a dot in it adds a level.
+    """A leaf's name as a path label; a dot in it adds a level.
 
     Raises:
-        BadInput: it holds a character that paths cannot have.
+        BadInput: it contains a character that paths do not allow.
     """
     text = _BLANKS.sub("_", name)
     if not _LABELS.fullmatch(text):
@@ -27,7 +27,7 @@ def label(name: str) -> str:
 
 
 def root(project_name: str) -> str:
-    """The first label of all paths of a project: one label, whatever the name holds."""
+    """The first label of all paths of a project: one label for any name."""
     return _STRANGE.sub("_", project_name)
 
 

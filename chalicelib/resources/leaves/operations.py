@@ -1,4 +1,4 @@
-"""Leaves: label hierarchies for the autocompletion of string attributes (`spec/4` §12)."""
+"""Leaves: label hierarchies for the autocompletion of string attributes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CountedLeafQuery(LeafQuery, kw_only=True):
 
 
 class SuggestionQuery(Resource, kw_only=True):
-    """What autocompletion has so far."""
+    """The input of autocompletion."""
 
     accepts: ClassVar = {"minLevel": "min_level"}
 
@@ -43,7 +43,7 @@ class SuggestionQuery(Resource, kw_only=True):
 
 
 def list_leaves(call: Call[Project, LeafQuery, LeafIdQuery | None]) -> Documents | int:
-    """All that match, as documents straight from the view."""
+    """All that match, as documents from the view."""
     return list_matches(Kind.LEAF, call)
 
 
@@ -53,7 +53,7 @@ def count_leaves(call: Call[Project, LeafQuery, LeafIdQuery | None]) -> int:
 
 
 def create_leaves(call: Call[Project, NoQuery, Any]) -> CreateListResponse:
-    """Make one or many."""
+    """Create one or many."""
     listed = isinstance(call.body, list)
     numbers = leaves_service.create(Writer.of(call), call.body if listed else [call.body], listed=listed)
     return CreateListResponse(message=f"Created {len(numbers)} leaves successfully!", id=list(numbers))
@@ -83,13 +83,13 @@ def update_leaf(call: Call[Leaf, NoQuery, LeafUpdate]) -> MessageResponse:
 
 
 def delete_leaf(call: Call[Leaf, NoQuery, None]) -> MessageResponse:
-    """Delete one leaf with all below it."""
+    """Delete one leaf with its subtree."""
     count = leaves_service.delete(Writer.of(call), call.target.id)
     return MessageResponse(message=f"Leaf {call.target.id} and {count - 1} below it deleted successfully!")
 
 
 def suggest_leaves(call: Call[Project, SuggestionQuery, None]) -> list[LeafSuggestion]:
-    """What autocompletion may offer."""
+    """The suggestions of autocompletion."""
     return leaves_service.suggest(call.project, call.path["ancestor"], call.query.query, call.query.min_level)
 
 

@@ -1,7 +1,7 @@
-"""Leaves: label hierarchies, whose paths follow from the names of all above (`spec/4` §12).
+"""Leaves: label hierarchies, whose paths derive from the names of all ancestors.
 
-Who makes a leaf below another, moves, renames or removes one, reads leaves that others may be changing: a guard
-(`storage/dynamodb/steps.py`) lets only those succeed since whose reading nobody else did any of that.
+Creating a child, moving, renaming and deleting read leaves that other requests may be changing. A guard
+(`storage/dynamodb/steps.py`) makes the commit fail if the tree has changed since it was read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOST_SUGGESTED = 1_000
 
 
 def create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[int]:
-    """Make leaves, up to 500: all or none. Their parents must exist already.
+    """Create leaves, up to 500: all or none. Their parents must exist already.
 
     Raises:
         BadInput: one of them breaks a rule.
@@ -85,10 +85,10 @@ def _create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[
 
 
 def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
-    """Change one leaf; its new name or place is in the paths of all below it as well.
+    """Change one leaf; a new name or parent changes the paths of its subtree as well.
 
-    A leaf that is moved below one of its own descendants changes places with it: the descendant comes to where the
-    leaf was. With more leaves below than one commit holds, their paths follow in several.
+    A leaf moved below one of its own descendants swaps places with it: the descendant takes the leaf's place. If the
+    subtree exceeds one commit, the paths are updated in several.
     """
     fixed = writer.signed()
     if body.name is not None:
@@ -108,7 +108,7 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
     )
 
     def attempt() -> Leaf | int:
-        """The leaf as it has become, or how many rows would have to change."""
+        """The changed leaf, or the number of rows that would have to change."""
         guard = steps.guard(writer.project)
         before = entities.stored(LEAF, number)
         moved.type = before.entity.type
@@ -140,7 +140,7 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
 
 
 def delete(writer: Writer, number: int) -> int:
-    """Delete a leaf with all below it, the lowest first; how many there were."""
+    """Delete a leaf with its subtree, deepest first. Returns how many."""
     count = 1 + len(leaves_trees.below(writer.project, [number]))
     bulk_service.run(
         BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete_subtree", numbers=[number]),
@@ -152,10 +152,10 @@ def delete(writer: Writer, number: int) -> int:
 
 
 def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, count: int | None) -> int:
-    """Change the attributes of all leaves that parameters and body choose; how many there were.
+    """Change the attributes of all leaves that match parameters and body. Returns how many.
 
     Raises:
-        BadInput: before anything was changed.
+        BadInput: before any change.
     """
     query = filters.parse(LEAF, parameters, body)
     view = view_queries.current(writer.project)
@@ -182,7 +182,7 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
 
 
 def delete_many(writer: Writer, parameters: LeafQuery, body: LeafIdQuery | None, count: int | None) -> int:
-    """Delete the leaves that parameters and body choose, and none below them; how many there were."""
+    """Delete the leaves that match parameters and body, without their subtrees. Returns how many."""
     numbers = matched(view_queries.current(writer.project), filters.parse(LEAF, parameters, body), writer.scope, count)
     bulk_service.run(
         BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete", numbers=numbers),
@@ -193,13 +193,13 @@ def delete_many(writer: Writer, parameters: LeafQuery, body: LeafIdQuery | None,
 
 
 def suggest(project: int, ancestor: str, wanted: str, min_level: int) -> list[LeafSuggestion]:
-    """The leaves below an ancestor whose names fit, by group and name.
+    """The leaves below an ancestor whose names match, by group and name.
 
     Args:
-        project: where.
+        project: their project.
         ancestor: the path of a leaf, the project's label included; an unknown one suggests nothing.
-        wanted: the beginning of names; with `*` in it what is before the first is the beginning, what is behind the
-            last the end, and the rest lies between.
+        wanted: the prefix of names; with `*` in it, the text before the first is the prefix, the text after the last
+            the suffix, and the rest occurs between.
         min_level: levels below the ancestor at least; 1 is everything, the ancestor itself included.
     """
     top = next(iter(found(project, Test("path", Op.EQ, ancestor))), None)

@@ -1,7 +1,7 @@
-"""Trees of leaves: where a leaf is, and which paths follow from its name and parent.
+"""Trees of leaves: positions, and the paths that derive from name and parent.
 
 A change of a tree is planned on the leaves of the view and committed with a guard (`storage/dynamodb/steps.py`) that
-was read before the view: the commit fails where another process has changed a tree meanwhile. Bulk changes of trees are
+was read before the view: the commit fails if another process has changed a tree meanwhile. Bulk changes of trees are
 in `bulk.py`.
 """
 
@@ -34,25 +34,25 @@ _decode = msgspec.json.Decoder(Leaf).decode
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where leaves hang: the path above them, and their depth."""
+    """The position of leaves: the path above them, and their depth."""
 
     path: str
     depth: int
 
 
 def parent_of(given: int | None) -> int | None:
-    """A parent as it is kept: None at the top."""
+    """A parent in its stored form: None for a root."""
     return None if given in (None, ROOT) else given
 
 
 def found(project: int, where: Tree) -> list[Leaf]:
-    """The leaves that fit."""
+    """The leaves that match."""
     documents = view_queries.documents(view_queries.current(project), Query(kind=LEAF, where=where), UNRESTRICTED)
     return [_decode(document) for document in documents]
 
 
 def below(project: int, numbers: Sequence[int]) -> list[Leaf]:
-    """All leaves below some, level by level."""
+    """The descendants of some leaves, level by level."""
     known = set(numbers)
     lower: list[Leaf] = []
     level = list(numbers)
@@ -65,10 +65,10 @@ def below(project: int, numbers: Sequence[int]) -> list[Leaf]:
 
 
 def places(project: int, parents: Iterable[int | None]) -> dict[int | None, Place]:
-    """Where the children of parents hang; None is the top.
+    """The positions of the children of parents; None for roots.
 
     Raises:
-        BadInput: a parent is another project's, or too deep.
+        BadInput: a parent belongs to another project, or is too deep.
         NotFound: it does not exist.
     """
     wanted = {number for parent in parents if (number := parent_of(parent)) is not None}
@@ -89,14 +89,14 @@ def places(project: int, parents: Iterable[int | None]) -> dict[int | None, Plac
 
 
 def planned(project: int, before: Leaf, after: Leaf) -> list[Leaf]:
-    """A leaf, and those below it whose path or depth is to follow from its name and parent, as they become.
+    """A changed leaf, and the descendants whose path or depth changes with it.
 
-    The leaf comes first; behind it a descendant that it is moved below, which comes to where the leaf was: done apart,
-    the two would each be below the other.
+    The leaf is first. A descendant that becomes its parent is second and takes the leaf's place: in separate changes,
+    each of the two would be below the other.
 
     Raises:
-        BadInput: it is to be its own parent, or comes to hang too deep.
-        NotFound: there is no such parent.
+        BadInput: it would be its own parent, or too deep.
+        NotFound: the parent does not exist.
     """
     if after.parent == after.id:
         raise BadInput("parent: a leaf cannot be its own parent.")
@@ -126,7 +126,7 @@ def planned(project: int, before: Leaf, after: Leaf) -> list[Leaf]:
 
 
 def _place_of_child(project: int, leaf: Leaf) -> dict[int | None, Place]:
-    """Where the children of a leaf's parent hang: where the leaf does, if the parent was deleted alone."""
+    """The position of the children of a leaf's parent: that of the leaf, if only the parent was deleted."""
     try:
         return places(project, [leaf.parent])
     except NotFound:
@@ -134,10 +134,10 @@ def _place_of_child(project: int, leaf: Leaf) -> dict[int | None, Place]:
 
 
 def rewriting(plan: Sequence[Leaf], first: Stored[Any] | None = None) -> list[Step]:
-    """The steps that give leaves the places they were planned to have, and the first all its content if it is given.
+    """The steps that give leaves their planned positions; the first leaf gets its full content if given.
 
     Raises:
-        Conflict: one of them is gone.
+        Conflict: one of them was deleted.
     """
     rows = entities.many(LEAF, [leaf.id for leaf in plan if first is None or leaf.id != first.entity.id])
     done = []

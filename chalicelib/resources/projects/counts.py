@@ -1,4 +1,4 @@
-"""What a project shows of its media: files, bytes, seconds of video, a picture (`spec/3` §5)."""
+"""The counts in a project's answer: files, bytes, seconds of video, a picture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chalicelib.storage.dynamodb import records
 
 
 class Counts(NamedTuple):
-    """What a project's answer shows of its contents."""
+    """The counts of a project's contents."""
 
     num_files: int
     size: int
@@ -53,11 +53,11 @@ class _Media(msgspec.Struct):
 _KNOWN_PROJECTS = 200
 _decode = msgspec.json.Decoder(_Media).decode
 _known: dict[int, tuple[int, Counts]] = {}
-"""By project: the number of the last commit, and what was counted then."""
+"""By project: the number of the last commit, and the counts at that commit."""
 
 
 def refreshed(project: Project) -> Project:
-    """The project with its counts as they are now; they are kept with it, for lists show them as they were last."""
+    """The project with current counts; they are stored with it, because lists show the stored ones."""
     counts = _counts(project.id)
     now = msgspec.structs.replace(project, **counts._asdict())
     if now != project:
@@ -69,7 +69,7 @@ def refreshed(project: Project) -> Project:
 
 
 def within(project: Project, scope: Scope) -> Project:
-    """The project with counts of what the caller may see, where that is not all of it."""
+    """The project with counts of what the caller may see, if that is not all of it."""
     reader = scope.at(Level.VIEW)
     if not reader.terms(project.id).keys() & {Kind.MEDIA}:
         return project
@@ -106,7 +106,7 @@ def _count(view: view_queries.View, scope: Scope) -> Counts:
 
 
 def _picture(media: _Media) -> str | None:
-    """The key of a media's thumbnail, if that is an object of ours."""
+    """The key of a media's thumbnail, if it is an object of ours."""
     pictures = (media.media_files.thumbnail if media.media_files else None) or []
     return next((entry.path for entry in pictures if entry.path and not object_keys.is_url(entry.path)), None)
 

@@ -1,4 +1,4 @@
-"""Memberships: who may do what in a project (`spec/3` §4.3)."""
+"""Memberships: users' permissions in a project."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from chalicelib.storage.dynamodb import ids, records
 
 
 def list_memberships(call: Call[Project, NoQuery, None]) -> list[Membership]:
-    """Everybody in the project, by last name."""
+    """All members of the project, by last name."""
     named = users.named(records.listed(MEMBERSHIP, call.project))
     return sorted(named, key=lambda item: ((item.last_name or "").casefold(), (item.username or "").casefold()))
 
 
 def make_membership(call: Call[Project, NoQuery, MembershipSpec]) -> Membership:
-    """Let a user into the project."""
+    """Add a user to the project."""
     user = records.get(USER, call.body.user)
     _check_version(call.project, call.body.default_version)
     membership = Membership(
@@ -40,7 +40,7 @@ def make_membership(call: Call[Project, NoQuery, MembershipSpec]) -> Membership:
 
 
 def check_change(call: Call[Membership, NoQuery, MembershipUpdate], change: dict[str, Any]) -> dict[str, Any]:
-    """A default version must be one of the project's."""
+    """Raise BadInput unless a default version belongs to the project."""
     _check_version(call.project, change.get("default_version"))
     return change
 

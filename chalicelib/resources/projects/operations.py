@@ -1,4 +1,4 @@
-"""Projects (`spec/3` §5)."""
+"""Projects."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ TAG = "Projects"
 
 
 class ProjectQuery(Resource, kw_only=True):
-    """By what the caller's projects are narrowed."""
+    """The filters of the caller's projects."""
 
     organization: Id | None = None
     elemental_id: Uuid | None = None
 
 
 class ProjectChanged(Resource, kw_only=True):
-    """What a PATCH of a project says."""
+    """The answer to a PATCH of a project."""
 
     message: str
     object: Project
@@ -57,7 +57,7 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
 
 
 def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
-    """Make a project in an organization that the caller administers."""
+    """Create a project in an organization that the caller administers."""
     level = authentication.organization_level(call.caller, call.body.organization)
     if level < Level.FULL:
         raise Forbidden
@@ -80,7 +80,7 @@ def get_project(call: Call[Project, NoQuery, None]) -> Project:
 
 
 def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
-    """Change the members given."""
+    """Change the given members."""
     change = given(call.body)
     if not change:
         raise BadInput("No recognized keys in request!")
@@ -105,7 +105,7 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
 
 
 def delete_project(call: Call[Project, NoQuery, None]) -> MessageResponse:
-    """Delete a project with everything in it: for its creator only (`spec/1` Authentication 5)."""
+    """Delete a project with its contents: only its creator may."""
     if call.target.created_by != call.caller.id:
         raise Forbidden("Only the owner of a project may delete it.")
     projects_service.delete_project(call.target)
@@ -113,7 +113,7 @@ def delete_project(call: Call[Project, NoQuery, None]) -> MessageResponse:
 
 
 def _check_buckets(body: ProjectUpdate, caller: Caller, organization: int) -> None:
-    """Buckets are set by administrators of the organization, and only its own."""
+    """Check that the caller administers the organization and that the buckets belong to it."""
     absent = None if isinstance(body, ProjectSpec) else UNSET
     named = [number for number in (body.bucket, body.upload_bucket, body.backup_bucket) if number is not absent]
     wanted = [number for number in named if isinstance(number, int)]
@@ -131,7 +131,7 @@ def _level_name(level: Level) -> str:
 
 
 def _seen(project: Project, caller: Caller, level: Level) -> Project:
-    """The project with what is computed: the caller's place in it and the names of its members, creator first."""
+    """The project with computed members: the caller's permission and the names of its members, creator first."""
     members = users.by_id(membership.user for membership in records.listed(MEMBERSHIP, project.id))
     names = sorted(members.values(), key=lambda user: (user.id != project.created_by, user.last_name, user.username))
     return msgspec.structs.replace(

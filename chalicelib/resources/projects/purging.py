@@ -1,13 +1,13 @@
-"""Removing what is left of a deleted project: its records, its entities, its log, its objects.
+"""Purge a deleted project: its records, entities, log and objects.
 
-Whoever deletes a project orders the purge first, to begin once the request must be over, and then marks the project:
-a request that dies in between has deleted nothing, and the purge finds nothing to do. From the mark on, nobody reaches
-the project, and the purge will come.
+A deletion first queues the purge, delayed until the request must have ended, and then marks the project as deleted. A
+crash between the two deletes nothing, and the purge finds no mark. Once the project is marked, no request can reach it,
+and the purge will run.
 
-A purge removes in small steps, each of which may be repeated; it keeps no account of them, for what is gone is not
-found again. When its time is over it orders its own continuation. Queue functions may still be writing into the project
-while it runs, so after a while a second round removes what came. The project's own record goes last: until then its
-mark keeps everybody out.
+A purge removes in small idempotent steps and records no progress, because removed rows are not found again. At its
+deadline it queues its own continuation. Queue functions may still be writing into the project while it runs, so a
+second round removes late rows after a while. The project's own record is removed last: until then its mark refuses all
+requests.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     LEAF_TYPE,
     FILE_TYPE,
 )
-"""What lies under a project; a test holds that none is missing."""
+"""All records under a project; a test checks that none is missing."""
 AT_ONCE: tuple[RecordKind[Any], ...] = (MEMBERSHIP, ALGORITHM)
-"""What goes with the request: who may come in, and names that are taken for the whole deployment."""
+"""Removed within the request: access to the project, and names that are unique in the deployment."""
 NEXT_ROUND = 900
-"""Seconds between rounds, the longest that SQS delays."""
+"""Seconds between rounds, the maximum delay of SQS."""
 ROUNDS = 2
 COMMITS_AT_ONCE = 20
 OBJECTS_AT_ONCE = 1000
@@ -90,20 +90,20 @@ T = TypeVar("T")
 
 
 def order(project: Project) -> None:
-    """Have a project purged that is about to be marked as deleted. Raises Unavailable where the queue is away."""
+    """Queue the purge of a project before it is marked as deleted. Raises Unavailable if the queue is unavailable."""
     message = PurgeProject(id=str(uuid.uuid4()), project=project.id, organization=project.organization)
     send(settings().purge_queue_url, message, delay=SETTLED)
 
 
 def let_go(project: int) -> None:
-    """Remove what a deleted project must not keep until its purge."""
+    """Remove the records that a deleted project must not keep until its purge."""
     for kind in AT_ONCE:
         for record in records.listed(kind, project):
             _drop(kind, record)
 
 
 def purge(message: PurgeProject, seconds: float) -> None:
-    """Remove what is left of a project that was marked as deleted, or as much of it as fits into so many seconds."""
+    """Remove the contents of a project that is marked as deleted, for at most some seconds."""
     project = records.maybe(PROJECT, message.project)
     if project is not None and project.deleted is None:
         return
@@ -124,7 +124,7 @@ def _again(message: PurgeProject, number: int, delay: int) -> None:
 
 
 def _steps(project: int, organization: int) -> Iterator[None]:
-    """Remove everything, with a pause after each step that found something to remove."""
+    """Remove all contents, with a pause after each step that removed something."""
     yield from _end_jobs(project)
     yield from _purge_records(project)
     own = object_keys.project_prefix(organization, project)
@@ -138,9 +138,9 @@ def _steps(project: int, organization: int) -> Iterator[None]:
 
 
 def _end_jobs(project: int) -> Iterator[None]:
-    """Stop the workflows that still run, and forget them. Where a cluster is away, its jobs' records outlive the rest.
+    """Stop the running workflows, and remove them. If a cluster is unavailable, the records of its jobs are kept.
 
-    The schedule ends those when the cluster is back, or was deleted.
+    The schedule ends those jobs when the cluster is available again, or was deleted.
     """
     for part in _parts(iter(records.listed(RUN, project)), JOBS_AT_ONCE):
         cleanup.remove(part)
@@ -160,7 +160,7 @@ def _purge_records(project: int) -> Iterator[None]:
 
 
 def _purge_archive(project: int, own: ObjectPrefix) -> Iterator[None]:
-    """The entities that commits told of which the log no longer has, and then all that is known of snapshots."""
+    """Remove the entities of archived commits that the log no longer has, and then all records of snapshots."""
     for segment in archive.segments(project):
         for commit in archive.read(project, segment):
             _purge_entities(project, commit, own)
@@ -172,9 +172,10 @@ def _purge_archive(project: int, own: ObjectPrefix) -> Iterator[None]:
 
 
 def _purge_log(project: int, own: ObjectPrefix) -> Iterator[None]:
-    """The log with the entities it tells of, and the objects that clones among them named beside the project's `own`.
+    """Remove the log with its entities, and the objects that its clones named besides the project's `own`.
 
-    An entity goes with the first commit that tells of it, and the commit after it: what is left says what to do.
+    An entity is removed with the first commit that names it, before the commit itself: the remaining log is the work
+    left.
     """
     while commits := log.oldest(project, COMMITS_AT_ONCE):
         for commit in commits:
@@ -196,7 +197,7 @@ def _purge_entities(project: int, commit: Commit, own: ObjectPrefix) -> None:
 
 
 def _purge_objects(project: int, bucket: str | int, prefix: ObjectPrefix) -> Iterator[None]:
-    """The objects below a prefix, but for those that clones in other projects need."""
+    """Remove the objects below a prefix, except those that clones in other projects need."""
     for part in _parts(objects.under(prefix, bucket=bucket), OBJECTS_AT_ONCE):
         doomed = object_cleanup.unneeded(project, part)
         if doomed:
@@ -205,7 +206,7 @@ def _purge_objects(project: int, bucket: str | int, prefix: ObjectPrefix) -> Ite
 
 
 def _purge_registered(project: int, bucket: int, prefix: ObjectPrefix) -> Iterator[None]:
-    """The same in a bucket of the organization's, whose owner may have closed it: then there is nothing of ours."""
+    """The same in a registered bucket of the organization; a bucket that its owner has closed is skipped."""
     try:
         yield from _purge_objects(project, bucket, prefix)
     except LimnError as failure:
@@ -218,7 +219,7 @@ def _parts(things: Iterator[T], size: int) -> Iterator[list[T]]:
 
 
 def _places(project: int, organization: int) -> list[tuple[str, ObjectPrefix]]:
-    """The buckets and prefixes of a project's objects. Uploads lie under their days, and expire by themselves."""
+    """The buckets and prefixes of a project's objects. Uploads are stored by day, and expire by themselves."""
     media, views = settings().media_bucket, settings().views_bucket
     return [
         (media, object_keys.project_prefix(organization, project)),
@@ -229,7 +230,7 @@ def _places(project: int, organization: int) -> list[tuple[str, ObjectPrefix]]:
 
 
 def _drop(kind: RecordKind[Any], record: object) -> None:
-    """Remove a record without a word in the log; one that is gone already is no error."""
+    """Remove a record without a log entry; a missing record is no error."""
     change = Transaction()
     records.drop(change, kind, record, log=False)
     try:

@@ -1,4 +1,4 @@
-"""Projects: making one with everything it needs to be usable at once, and taking one away."""
+"""Create a project with all records that it needs, and delete one."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 _MEMBERS_AT_ONCE = 20
-"""Memberships made with the project itself; each is three rows of a transaction's hundred."""
+"""Memberships created with the project itself; each is three rows of a transaction's hundred."""
 
 
 def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Project:
-    """A project with its first version, its creator's membership, and those the organization gives by default.
+    """Create a project with its first version, its creator's membership, and the organization's default memberships.
 
-    The creator's own membership and the version are there from the first moment; so are the first twenty others.
+    The creator's membership, the version and the first twenty other memberships are created in one transaction.
 
     Raises:
         BadInput: the organization has a project of this name.
@@ -58,7 +58,7 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
 
 
 def _store(project: Project, first: Version, memberships: list[Membership]) -> None:
-    """All of it at once, unless the organization is just being deleted: then it gets no more projects."""
+    """Store all records at once, unless the organization is being deleted."""
     for _ in CONFLICTS.attempts():
         change = Transaction()
         if records.guard(change, ORGANIZATION, project.organization).closing:
@@ -76,11 +76,11 @@ def _store(project: Project, first: Version, memberships: list[Membership]) -> N
 
 
 def delete_project(project: Project) -> None:
-    """Mark a project deleted, free its name, and let nobody into it any more; what it holds is purged later.
+    """Mark a project as deleted, free its name, and remove all access to it; a purge removes its contents later.
 
-    Stopped between the order and the mark, nothing is deleted. Stopped after the mark, the purge finishes.
+    A crash before the mark leaves no effect. After a crash behind the mark, the purge finishes.
 
-    Everything in a project is reached through a membership, so without them nothing of it can be read, even by id.
+    Every access to a project requires a membership, so without memberships its contents cannot be read, even by id.
     """
     purging.order(project)
 
@@ -96,7 +96,7 @@ def delete_project(project: Project) -> None:
 
 
 def _undisturbed(do: Callable[[], object]) -> None:
-    """Do something that fails with NotFound where a membership is removed at the same time; again in that case."""
+    """Run a function that raises NotFound if a membership is removed at the same time; repeat it then."""
     for _ in CONFLICTS.attempts():
         try:
             do()
@@ -107,7 +107,7 @@ def _undisturbed(do: Callable[[], object]) -> None:
 
 
 def name_taken() -> BadInput:
-    """What a second project of a name meets."""
+    """The error for a second project with a name."""
     return BadInput("name: the organization already has a project of this name.")
 
 

@@ -33,14 +33,14 @@ def inside(section: int) -> Query:
 
 
 def path_taken() -> BadInput:
-    """The error of a section whose path another section has."""
+    """The error for a section whose path is taken."""
     return BadInput("path: Section with this path already exists!")
 
 
 class UnlinkSection(OneByOne):
-    """Deletes a section; its media stay and belong to none.
+    """Deletes a section; its media are kept without a section.
 
-    The media change first, so that none names a section that is gone; then media that came meanwhile.
+    The media change first, so that none names a deleted section; then media added meanwhile.
     """
 
     def check(self, scope: Scope) -> None:
@@ -49,7 +49,7 @@ class UnlinkSection(OneByOne):
             view_queries.check_reach(self.change.project, inside(number), scope)
 
     def do_one(self, number: int) -> tuple[int, bool]:
-        """Unlink a round of media, or delete the section."""
+        """Unlink up to `A_ROUND` media, or delete the section."""
         if not self._empty(number):
             return 0, False
         with suppress(NotFound):
@@ -57,7 +57,7 @@ class UnlinkSection(OneByOne):
         return int(self._empty(number)), False
 
     def _empty(self, section: int) -> bool:
-        """Unlink up to `A_ROUND` media of a folder; whether those were all."""
+        """Unlink up to `A_ROUND` media of a folder. Returns whether those were all."""
         change = self.change
 
         def unlink(part: Sequence[int]) -> None:
@@ -77,13 +77,13 @@ def _unlinked(row: Media) -> Media:
 
 
 class RenamePaths(OneByOne):
-    """Gives sections other paths, where they still have the path that was read."""
+    """Renames paths of sections that still have the path that was read."""
 
     def check(self, scope: Scope) -> None:
-        """No entity is written."""
+        """Does nothing: no entity is written."""
 
     def do_one(self, number: int) -> tuple[int, bool]:
-        """Rename the path of one section. Raises BadInput where another section has the new path."""
+        """Rename the path of one section. Raises BadInput if another section has the new path."""
         seen, wanted = self.change.paths[number]
         noted = False
 

@@ -30,7 +30,7 @@ _SEARCHES = {"object_search", "related_search", "lucene_string"}
 
 
 class SectionQuery(Resource, kw_only=True):
-    """By what sections are narrowed."""
+    """The filters of sections."""
 
     name: str | None = None
     """The exact name, in any case."""
@@ -40,9 +40,9 @@ class SectionQuery(Resource, kw_only=True):
     match: str | None = None
     """An lquery that the path matches, such as `Honda.*.EX_L`."""
     ancestors: str | None = None
-    """A path; it and all above it."""
+    """A path; matches it and its ancestors."""
     descendants: str | None = None
-    """A path; it and all below it."""
+    """A path; matches it and its descendants."""
 
 
 def list_sections(call: Call[Project, SectionQuery, None]) -> list[Section]:
@@ -51,15 +51,15 @@ def list_sections(call: Call[Project, SectionQuery, None]) -> list[Section]:
 
 
 def make_section(call: Call[Project, SectionQuery, SectionSpec]) -> Section:
-    """A new section."""
+    """Create a section."""
     return sections_service.create(call.project, call.body, call.caller.id)
 
 
 class SectionResource(RecordResource):
-    """Sections change by what they are at that moment: media are added and taken out, attributes merged."""
+    """Changes apply to the current section: media are added and removed, attributes merged."""
 
     def change(self, call: Call[Section, NoQuery, SectionUpdate]) -> MessageResponse:
-        """Replace what is given."""
+        """Replace the given members."""
         change = given(call.body)
         if not change:
             raise BadInput("Nothing to change: give name, path, media_add or another member of a section.")
@@ -91,12 +91,12 @@ class SectionResource(RecordResource):
 
 
 def remove_section(call: Call[Section, NoQuery, None]) -> None:
-    """Remove the grouping; the media stay."""
+    """Delete the section; its media are kept."""
     sections_service.delete(call.scope, call.project, [call.target])
 
 
 def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> MessageResponse:
-    """Replace the beginning of the paths of all sections that match."""
+    """Replace the path prefix of all sections that match."""
     swap = call.body.path_substitution
     if swap is None:
         raise BadInput("Nothing to change: give path_substitution.")
@@ -105,7 +105,7 @@ def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> Mes
 
 
 def delete_sections(call: Call[Project, SectionQuery, None]) -> MessageResponse:
-    """Remove all sections that match."""
+    """Delete all sections that match."""
     done = sections_service.delete(call.scope, call.project, _matching(call))
     return MessageResponse(message=f"Successfully deleted {done} sections!")
 

@@ -1,4 +1,4 @@
-"""Sections: their paths and tags, the folders that media go to, and the media they leave behind."""
+"""Sections: paths and tags, the folders of media, and deletion."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ _NOT_IN_PATH = re.compile(r"[^A-Za-z0-9_.]")
 
 
 def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False) -> Section:
-    """Make a section.
+    """Create a section.
 
     Args:
-        project: where.
-        spec: what is said of it.
-        user: who makes it.
-        by_name: whether it is to be the one folder of its name that `folder_for` makes.
+        project: its project.
+        spec: the members.
+        user: the author.
+        by_name: whether it is the unique folder of its name that `folder_for` creates.
 
     Raises:
-        BadInput: its path is taken or malformed, an attribute breaks its definition, or a media is not the project's.
+        BadInput: its path is taken or malformed, an attribute breaks its definition, or a media belongs to another
+            project.
     """
     media = list(dict.fromkeys(spec.media or []))
     check_media(project, media)
@@ -74,7 +75,7 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
 
 
 def folder_for(scope: Scope, project: int, name: str, user: int) -> Section:
-    """The folder with a name, in any case; made where there is none. Two who make it at once get the same."""
+    """The folder with a name, in any case; created if it does not exist. Concurrent calls get the same folder."""
     for _ in range(3):
         found = _folder(project, name)
         if found is not None:
@@ -99,13 +100,13 @@ def _folder(project: int, name: str) -> Section | None:
 
 
 def path_of(name: str) -> str:
-    """The path a section gets by its name: what may not stand in one becomes `_`, dots separate levels."""
+    """The path derived from a section's name: invalid characters become `_`, dots separate levels."""
     labels = [label or "_" for label in _NOT_IN_PATH.sub("_", name).split(".")]
     return ".".join(labels)
 
 
 def checked_path(path: str) -> str:
-    """A path that was given. Raises BadInput for a malformed one."""
+    """A given path. Raises BadInput if it is malformed."""
     if not PATH.fullmatch(path):
         raise BadInput("path: it must be labels of letters, digits and _ with dots between them.")
     return path
@@ -121,7 +122,7 @@ def check_media(project: int, media: Iterable[int]) -> None:
 
 
 def delete(scope: Scope, project: int, found: Iterable[Section]) -> int:
-    """Remove sections; their media stay, and belong to none. How many there were."""
+    """Delete sections; their media are kept without a section. Returns how many."""
     changes = [
         BulkChange(
             kind=Kind.MEDIA,
@@ -146,17 +147,17 @@ def delete(scope: Scope, project: int, found: Iterable[Section]) -> int:
 
 
 def substitute(scope: Scope, project: int, found: Iterable[Section], old: str, new: str) -> int:
-    """Replace the beginning of the paths of those sections that begin so; how many do.
+    """Replace the prefix of the paths of sections that have it. Returns how many.
 
     Raises:
-        BadInput: that makes no path of one, or the path of another section; nothing was changed.
+        BadInput: a new path is malformed or taken; nothing was changed.
     """
     moved = [section for section in found if section.path.startswith(old)]
     paths = {section.id: checked_path(new + section.path[len(old) :]) for section in moved}
     others = records.definitions(project).sections.values()
     if not {section.path for section in others if section.id not in paths}.isdisjoint(paths.values()):
         raise path_taken()
-    # A path may become one that another leaves: the one that leaves goes first.
+    # A new path may be the old path of another section in the list: that section is renamed first.
     moved.sort(key=lambda section: len(section.path), reverse=len(new) > len(old))
     bulk_service.run(
         BulkChange(

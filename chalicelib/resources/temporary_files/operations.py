@@ -1,4 +1,4 @@
-"""Temporary files (`spec/4` §8.1), and the page their paths lead to."""
+"""Temporary files, and the page at their paths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TAG = "Temporary files"
 
 
 class ExpiredQuery(Resource, kw_only=True):
-    """Which of a project's temporary files."""
+    """The filter of a project's temporary files."""
 
     expired: Annotated[int, Meta(description="Above 0: those whose time is over.")] = 0
 
@@ -46,7 +46,7 @@ def list_temporary_files(call: Call[Project, ExpiredQuery, None]) -> list[Tempor
 
 
 def create_temporary_file(call: Call[Project, NoQuery, TemporaryFileSpec]) -> CreateResponse:
-    """Fetch a URL and keep it for a while."""
+    """Fetch a URL and store it temporarily."""
     file = temporary_files_service.create(call.scope, call.project, call.body)
     return CreateResponse(message=f"Temporary file {file.name} created!", id=file.id)
 
@@ -69,7 +69,7 @@ def delete_temporary_file(call: Call[TemporaryFile, NoQuery, None]) -> MessageRe
 
 
 def download(call: Call[TemporaryFile, NoQuery, None]) -> Answer:
-    """Lead to where the file may be read."""
+    """Redirect to the object of the file."""
     location = temporary_files_service.download_url(call.target)
     return Answer(status=302, headers={"Location": location, "Cache-Control": "no-store"})
 
@@ -147,4 +147,4 @@ PAGES = (
         tag=TAG,
     ),
 )
-"""Served beside the interface: what `path` of a temporary file names."""
+"""Served beside the API: the target of `path` in a temporary file."""

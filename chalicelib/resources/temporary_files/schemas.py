@@ -1,6 +1,6 @@
-"""Temporary files: for a day at most, visible to members of a project who may see the media they were made from.
+"""Temporary files: kept for a day at most, visible to members of a project who may see their source media.
 
-Clips are such files.
+Clips are temporary files.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class TemporaryFileSpec(Resource, kw_only=True):
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     name: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
     lookup: Annotated[str, Meta(max_length=256)] | None = None
-    """A word of the caller's to find it by."""
+    """A search word of the caller's."""
     hours: Annotated[int, Meta(ge=1, le=LONGEST_HOURS)] = LONGEST_HOURS
 
 
 class ClipOrder(Struct, kw_only=True, omit_defaults=True):
-    """What a clip is cut from: a media's streaming file, inclusive ranges of frames."""
+    """The source of a clip: a media's streaming file, inclusive ranges of frames."""
 
     media: int
     path: str
@@ -42,7 +42,7 @@ class ClipOrder(Struct, kw_only=True, omit_defaults=True):
 
 
 class TemporaryFile(Resource, kw_only=True):
-    """A file that is gone after a day; `path` is a URL that the API token opens."""
+    """A file that is deleted after a day; `path` is a URL that the API token opens."""
 
     hidden: ClassVar = frozenset({"status", "message", "clip", "media", "start_frames", "end_frames"})
 
@@ -56,16 +56,16 @@ class TemporaryFile(Resource, kw_only=True):
     eol_datetime: Timestamp
     status: Literal["waiting", "ready", "failed"] = "ready"
     message: str = ""
-    """Why there is nothing in it."""
+    """Why it has no content."""
     clip: ClipOrder | None = None
     media: int | None = None
-    """The media of whose file it is a copy."""
+    """The media whose file it copies."""
     start_frames: list[int] = []
     end_frames: list[int] = []
 
     @property
     def sources(self) -> list[int]:
-        """The ids of the media whose contents it shows."""
+        """The ids of its source media."""
         return [number for number in (self.media, self.clip and self.clip.media) if number]
 
     @property

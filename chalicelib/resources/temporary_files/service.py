@@ -1,4 +1,4 @@
-"""Temporary files: a record, and an object under a prefix of their own that the bucket empties after two days."""
+"""Temporary files: a record, and an object under a separate prefix that the bucket empties after two days."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.objects import objects
 
 LARGEST_FETCHED = 100 * 1024 * 1024
-"""Bytes of what is fetched from elsewhere; objects of the project's own are copied, whatever their size."""
+"""Maximum bytes of a fetched file; the project's own objects are copied at any size."""
 _LONGEST_EXTENSION = 10
 
 
 def create(scope: Scope, project: int, spec: TemporaryFileSpec) -> TemporaryFile:
-    """Fetch a URL and keep it for a while.
+    """Fetch a URL and store it temporarily.
 
     Raises:
         Forbidden: it is not from an allowed origin.
@@ -53,7 +53,7 @@ def create(scope: Scope, project: int, spec: TemporaryFileSpec) -> TemporaryFile
 
 
 def order_clip(project: int, user: int, order: ClipOrder, lookup: str) -> TemporaryFile:
-    """A file that a clip is to be cut into."""
+    """A file for the content of a clip."""
     file = new(project, user, "clip.mp4", lookup, 24)
     file.status, file.clip = "waiting", order
     return records.create(TEMPORARY_FILE, file)
@@ -82,19 +82,19 @@ def new(project: int, user: int, name: str, lookup: str, hours: int) -> Temporar
 
 
 def listed(project: int, *, expired: bool) -> list[TemporaryFile]:
-    """Those of a project whose time is over, or those whose time is not."""
+    """The expired files of a project, or the live ones."""
     moment = now()
     files = records.listed(TEMPORARY_FILE, project)
     return [file for file in files if (file.eol_datetime <= moment) == expired and file.status == "ready"]
 
 
 def get(number: int) -> TemporaryFile:
-    """One whose time is not over. Raises NotFound."""
+    """A live file. Raises NotFound."""
     return _alive(records.get(TEMPORARY_FILE, number))
 
 
 def named(project: int, name: str) -> TemporaryFile:
-    """The one of a project by the last part of its path. Raises NotFound."""
+    """The file of a project by the last part of its path. Raises NotFound."""
     file = records.claimed(TEMPORARY_FILE, "path", f"{project}|{name}")
     if file is None:
         raise NotFound.of(TEMPORARY_FILE.title, name)
@@ -108,7 +108,7 @@ def remove(file: TemporaryFile) -> None:
 
 
 def remove_all(project: int, scope: Scope, *, only_expired: bool) -> int:
-    """Remove the files of a project on which the caller has the needed level; how many."""
+    """Remove the files of a project on which the caller has the needed level. Returns how many."""
     moment = now()
     files = [
         file for file in records.listed(TEMPORARY_FILE, project) if not only_expired or file.eol_datetime <= moment
@@ -120,12 +120,12 @@ def remove_all(project: int, scope: Scope, *, only_expired: bool) -> int:
 
 
 def key_of(file: TemporaryFile) -> ObjectKey:
-    """Where a file's object lies."""
+    """The key of a file's object."""
     return object_keys.temporary_key(file.project, file.object_name)
 
 
 def download_url(file: TemporaryFile) -> str:
-    """A URL that anybody may read a file from for an hour."""
+    """A URL that opens a file without credentials for an hour."""
     name = re.sub(r"[^\w .()+=@,-]", "_", file.name, flags=re.ASCII)
     return objects.presign_get(
         key_of(file), 3600, headers={"ResponseContentDisposition": f'attachment; filename="{name}"'}
