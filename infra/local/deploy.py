@@ -51,7 +51,7 @@ def deploy(region: str) -> dict[str, str]:
     if not _exists(clouds):
         clouds.create_stack(
             StackName=STACK,
-            TemplateBody=json.dumps(_known(template)),
+            TemplateBody=json.dumps(supported(template)),
             Parameters=[{"ParameterKey": name, "ParameterValue": value} for name, value in given.items()],
         )
         resources = clouds.list_stack_resources(StackName=STACK)["StackResourceSummaries"]
@@ -71,8 +71,8 @@ def variable(output: str) -> str:
     return "LIMN_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", output).upper()
 
 
-def _known(template: dict[str, Any]) -> dict[str, Any]:
-    """The template without what moto would warn of and leave out."""
+def supported(template: dict[str, Any]) -> dict[str, Any]:
+    """The template without what moto does not emulate, and without the outputs of that."""
     resources, outputs = template["Resources"].items(), template["Outputs"].items()
     return {
         **template,

@@ -40,7 +40,7 @@ def test_a_month_costs_the_sum_of_its_parts_and_what_nobody_uses_costs_what_stan
 
 def test_what_runs_on_a_schedule_is_counted_from_the_template():
     assert costs.schedules() == {
-        "CompactSchedule": (2880, 3008 / 1024),
+        "CompactSchedule": (43200, 3008 / 1024),
         "JobsSchedule": (43200, 0.5),
         "UpkeepSchedule": (720, 1.0),
     }

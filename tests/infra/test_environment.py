@@ -21,6 +21,7 @@ _LONGEST = {
     "AWS::URLSuffix": "amazonaws.com.cn",
     "Stage": "s" * 16,
     "RestAPI": "a" * 10,
+    "AnswersDistribution.DomainName": "d111111abcdef8.cloudfront.net",
 }
 _REFERENCES = {
     "AWS::DynamoDB::Table": ("TableName", ""),
@@ -65,6 +66,8 @@ def longest_output(name):
     if how == "Fn::GetAtt":
         assert template["Resources"][what[0]]["Type"] == "AWS::IAM::Role"  # a name of CloudFormation's making
         return len("arn:aws-us-gov:iam::123456789012:role/") + 64
+    if how == "Fn::Sub":
+        return longest({how: what})
     resource = template["Resources"][what]
     if resource["Type"] == "AWS::KMS::Key":
         return len("mrk-") + 32
