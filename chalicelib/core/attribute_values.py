@@ -23,11 +23,8 @@ from chalicelib.core.names import nearest
 from chalicelib.core.resource import Timestamp
 from chalicelib.errors import BadInput
 
-USER_SECTIONS = frozenset({"tator_user_sections", "svc_user_sections"})
-"""Attributes that all media have, whatever their type defines."""
-
 RESERVED = "_tator"
-"""Prefixes of attributes that the service itself sets, such as those of a media's jobs."""
+"""Prefix of the names of attributes that the service itself sets, such as those of a media's jobs."""
 
 _MOST_CONVERTERS = 512
 _LONGEST_NAME = 256

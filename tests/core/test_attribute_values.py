@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.core.attribute_values import (
-    USER_SECTIONS,
     Converter,
     check_definition,
     check_definitions,
@@ -215,7 +214,7 @@ class TestFilling:
             attribute("float_array", "none", default=[]),
             attribute("string", "absent"),
         ]
-        assert fill(definitions, {"given": "0", "unknown": 5}, NOW) == {
+        assert fill(definitions, {"given": "0", "_tator_import_workflow": ["x"]}, NOW) == {
             "given": 0,
             "now": "2026-01-02T03:04:05.678+00:00",
             "zero": 0,
@@ -234,12 +233,11 @@ class TestFilling:
         fill(definitions, {}, NOW)["A b"].append(2.0)
         assert fill(definitions, {}, NOW) == {"A b": [1.0]}
 
-    def test_media_carry_their_section_without_a_definition(self):
-        given_ = {"tator_user_sections": "abc", "other": 1}
-        assert fill([], given_, NOW, always_allowed=USER_SECTIONS) == {"tator_user_sections": "abc"}
-        assert fill([], given_, NOW) == {}
-        with pytest.raises(BadInput, match="tator_user_sections"):
-            fill([], {"tator_user_sections": None}, NOW, always_allowed=USER_SECTIONS)
+    def test_a_name_that_is_not_defined_is_refused(self):
+        with pytest.raises(BadInput, match=r"'unknown' .* there is no such attribute"):
+            fill([attribute("int", "known")], {"known": 0, "unknown": 5}, NOW)
+        with pytest.raises(BadInput, match=r"'A c' .* Did you mean 'A b'\?"):
+            fill([attribute("int")], {"A c": 1}, NOW)
 
 
 class TestMerging:
@@ -265,10 +263,9 @@ class TestMerging:
             merge(self.DEFINITIONS, {}, *change)
 
     def test_media_sections_may_always_change(self):
-        change = {"svc_user_sections": "x"}
-        assert merge((), {}, change, None, ["svc_user_sections"], always_allowed=USER_SECTIONS) == {
-            "svc_user_sections": None
-        }
+        change, allowed = {"tator_user_sections": "x"}, ("tator_user_sections",)
+        assert merge((), {}, change, None, None, always_allowed=allowed) == change
+        assert merge((), {}, change, None, [*allowed], always_allowed=allowed) == {"tator_user_sections": None}
 
     def test_one_value_by_name(self):
         assert Converter(self.DEFINITIONS).convert("n", "3") == 3

@@ -318,8 +318,12 @@ def test_the_tag_of_media(world: World, tag):
     assert world.api.patch(f"Media/{made}", {"null_attributes": [tag]}).status == 200
     assert world.one("media", made)["attributes"]["tator_user_sections"] == ""
     for said in (
-        world.api.post(world.path("media"), spec(world, "media", {tag: 5})),
-        world.api.patch(f"Media/{made}", {"attributes": {tag: 5}}),
+        answer
+        for value in (5, None)
+        for answer in (
+            world.api.post(world.path("media"), spec(world, "media", {tag: value})),
+            world.api.patch(f"Media/{made}", {"attributes": {tag: value}}),
+        )
     ):
         assert (said.status, "tator_user_sections" in said.message) == (400, True)
     assert world.api.delete(f"Media/{made}").status == 200

@@ -147,7 +147,7 @@ def _media(
 ) -> Media:
     moment = now()
     given = tagged(spec.attributes) or {}
-    given_tag = tag_text(given.pop(TAG_ATTRIBUTE, None))
+    given_tag = tag_text(given.pop(TAG_ATTRIBUTE, ""))
     attributes: dict[str, Any] = fill(type_.attribute_types, given, moment)
     user = author(writer, spec.user_elemental_id) or writer.user
     section = _section(writer, definitions, spec, folders)

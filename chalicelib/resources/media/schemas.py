@@ -197,7 +197,7 @@ def tagged_names(names: Iterable[str] | None) -> list[str] | None:
 
 
 def tag_text(value: object) -> str:
-    """The tag that a caller gives; null means no tag. Raises BadInput."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    raise BadInput(f"attributes: {TAG_ATTRIBUTE} is to be a string.")
+    """The tag that a caller gives; "" means no tag. Raises BadInput for what is not text, also for null."""
+    if isinstance(value, str):
+        return value
+    raise BadInput(f'attributes: {TAG_ATTRIBUTE} must be a string; "" takes the media out of its section.')

@@ -91,7 +91,8 @@ def values_after(
         after, folder_after = in_folder(definitions, after, section)
         return change | {"attributes": after, "primary_section": folder_after}
     if any(TAG_ATTRIBUTE in (part or ()) for part in asked):
-        after[TAG_ATTRIBUTE] = tag = tag_text(after[TAG_ATTRIBUTE])
+        kept = after[TAG_ATTRIBUTE]
+        after[TAG_ATTRIBUTE] = tag = "" if kept is None else tag_text(kept)
         return change | {"primary_section": section_of_tag(definitions, tag)}
     return change
 
