@@ -1,4 +1,4 @@
-# `make` alone says what there is. Everything runs in .venv, which the first target that needs it makes from the lock.
+# `make` alone lists the targets. Everything runs in .venv, which the first target that needs it makes from the lock.
 
 PYTHON ?= python3
 BIN := .venv/bin
