@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from chalicelib.core.accounts import Email
 from chalicelib.core.permissions import OrganizationLevelName
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import Resource, Timestamp
+from chalicelib.core.resource import Id, Resource, Timestamp
 
 INVITATION_DAYS = 7
 RESET_HOURS = 24
@@ -37,7 +37,7 @@ class Invitation(Resource, kw_only=True):
     hidden: ClassVar = frozenset({"token_hash"})
 
     id: int
-    organization: int
+    organization: Id
     email: Email
     permission: OrganizationLevelName
     status: InvitationStatus = "Pending"
