@@ -436,8 +436,13 @@ class TestDocs:
 
 
 def test_the_reference_tells_all_of_an_operation():
-    text = reference(OPERATIONS)
-    assert "## Toys" in text
+    example = {"request": "GET /rest/Toy/1", "status": 200, "answer": {"id": 1}}
+    pages = reference(OPERATIONS, {"GetToy": example})
+    assert list(pages)[:2] == ["README.md", "toys.md"]
+    assert "- [GetToy](toys.md#gettoy): GetToy does it." in pages["README.md"]
+    assert 'GET /rest/Toy/1\n```\n\nanswers 200:\n\n```json\n{"id": 1}\n```' in pages["toys.md"]
+    text = "\n".join(pages.values())
+    assert "# Toys" in text
     assert "`GET /rest/Toy/{id}/{uid}` (older clients only)" in text
     assert "- query `media_id`: array of integer ≥ 1" in text
     assert "- query `keys`: array of string, required" in text
