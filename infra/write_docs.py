@@ -10,7 +10,7 @@ from infra.local import aws
 
 
 def main() -> None:
-    """Write the pages of the reference; AWS in memory stands in for the tables that the modules ask for when they are imported."""
+    """Write the pages; AWS in memory stands in for the tables that modules ask for when they are imported."""
     with aws.start():
         from infra.local.deploy import deploy
 
