@@ -62,8 +62,10 @@ class LocalizationTypeUpdate(Resource, kw_only=True):
     name: TypeName | None = None
     description: Description | None = None
     elemental_id: Uuid | None = None
-    color_map: Colors | UnsetType | None = UNSET
-    """Colours are `[r, g, b]` or `[r, g, b, a]`, each 0 to 255, or `#RRGGBB`."""
+    color_map: Annotated[
+        Colors | UnsetType | None,
+        Meta(description="Colours are `[r, g, b]` or `[r, g, b, a]`, each 0 to 255, or `#RRGGBB`."),
+    ] = UNSET
     line_width: LineWidth | None = None
     visible: bool | None = None
     drawable: bool | None = None
@@ -212,8 +214,9 @@ class SectionSpec(Resource, kw_only=True):
     lucene_string: str | None = None
     media_bools: list[dict[str, Any]] | None = None
     annotation_bools: list[dict[str, Any]] | None = None
-    master_section: Id | None = None
-    """The section that this one belongs to; it gives no permission."""
+    master_section: Annotated[
+        Id | None, Meta(description="The section that this one belongs to; it gives no permission.")
+    ] = None
 
 
 class PathSubstitution(Resource, kw_only=True):

@@ -100,16 +100,17 @@ class Localization(Geometry, kw_only=True):
     revision: Revisions = 0
     elemental_id: str
     mark: int = 0
-    latest: bool = True
-    """Whether this is the newest mark of its element, which ordinary queries see."""
+    latest: Annotated[
+        bool,
+        Meta(description="Whether this is the newest mark of its element, which ordinary queries see."),
+    ] = True
     variant_deleted: bool = False
     created_by: int | None
     created_datetime: Timestamp
     modified_by: int | None
     modified_datetime: Timestamp
     thumbnail_image: str | None = None
-    master_section: int | None = None
-    """Always null: an annotation is where its media is."""
+    master_section: Annotated[int | None, Meta(description="Always null: an annotation is where its media is.")] = None
     effective_permission: int = 0
 
 
@@ -168,8 +169,10 @@ class State(Resource, kw_only=True):
     type: int
     media: list[int]
     localizations: list[int] = []
-    segments: list[list[int]] | None = None
-    """Maximal runs of consecutive frames of its localizations, each `[first, last]`."""
+    segments: Annotated[
+        list[list[int]] | None,
+        Meta(description="Maximal runs of consecutive frames of its localizations, each `[first, last]`."),
+    ] = None
     frame: int | None = None
     version: int
     parent: Parent | None = None
@@ -183,8 +186,7 @@ class State(Resource, kw_only=True):
     created_datetime: Timestamp
     modified_by: int | None
     modified_datetime: Timestamp
-    master_section: int | None = None
-    """Always null: an annotation is where its media is."""
+    master_section: Annotated[int | None, Meta(description="Always null: an annotation is where its media is.")] = None
     effective_permission: int = 0
 
 
@@ -200,8 +202,7 @@ class Leaf(Resource, kw_only=True):
     name: str
     parent: int | None = None
     path: str
-    depth: int = 0
-    """0 for a root."""
+    depth: Annotated[int, Meta(description="0 for a root.")] = 0
     attributes: Attributes = {}
     revision: Revisions = 0
     created_by: int | None
@@ -239,8 +240,10 @@ class VideoDefinition(Resource, kw_only=True):
 
     path: str
     codec: str
-    resolution: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)]
-    """Height, then width, in pixels."""
+    resolution: Annotated[
+        Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)],
+        Meta(description="Height, then width, in pixels."),
+    ]
     size: int | None = None
     bit_rate: int | None = None
     segment_info: str | None = None
@@ -375,8 +378,9 @@ class Media(Dimensions, kw_only=True):
     attributes: Attributes = {}
     revision: Revisions = 0
     primary_section: int | None = None
-    master_section: int | None = None
-    """The section that its folder belongs to; it gives no permission."""
+    master_section: Annotated[
+        int | None, Meta(description="The section that its folder belongs to; it gives no permission.")
+    ] = None
     last_edit_start: Timestamp | None = None
     last_edit_end: Timestamp | None = None
     elemental_id: str

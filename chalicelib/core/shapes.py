@@ -74,14 +74,15 @@ class ColorMap(Resource, kw_only=True):
 
     default: Any = None
     default_fill: Fill | None = None
-    key: str | None = None
-    """The attribute whose value picks a colour of `map` and a fill of `fill_map`."""
+    key: Annotated[
+        str | None, Meta(description="The attribute whose value picks a colour of `map` and a fill of `fill_map`.")
+    ] = None
     map: dict[str, Any] | None = None
     fill_map: dict[str, Fill] | None = None
-    alpha_ranges: dict[str, list[Any]] | None = None
-    """By attribute: `[minimum, maximum, alpha]`."""
-    version: dict[str, Any] | None = None
-    """Colours by the id of a version."""
+    alpha_ranges: Annotated[
+        dict[str, list[Any]] | None, Meta(description="By attribute: `[minimum, maximum, alpha]`.")
+    ] = None
+    version: Annotated[dict[str, Any] | None, Meta(description="Colours by the id of a version.")] = None
     defaultFill: Annotated[Fill | None, Meta(extra_json_schema={"deprecated": True})] = None  # noqa: N815
     fillMap: Annotated[dict[str, Fill] | None, Meta(extra_json_schema={"deprecated": True})] = None  # noqa: N815
 

@@ -66,8 +66,7 @@ class MediaSpec(Dimensions, kw_only=True):
     md5: Annotated[str, Meta(max_length=32)] | None = None
     section: str | None = None
     section_id: Id | None = None
-    master_section: Id | None = None
-    """By default that of its folder."""
+    master_section: Annotated[Id | None, Meta(description="By default that of its folder.")] = None
     url: Url | None = None
     thumbnail_url: Url | None = None
     thumbnail_gif_url: Url | None = None
@@ -115,10 +114,14 @@ class MediaUpdate(Dimensions, kw_only=True):
     reset_attributes: list[str] | None = None
     elemental_id: Uuid | None = None
     user_elemental_id: Uuid | None = None
-    primary_section: Annotated[int, Meta(ge=-1)] | None = None
-    """The id of its folder; −1 for none."""
-    master_section: Annotated[int, Meta(ge=-1)] | None = None
-    """−1 for none; by default that of a new folder."""
+    primary_section: Annotated[
+        Annotated[int, Meta(ge=-1)] | None,
+        Meta(description="The id of its folder; −1 for none."),
+    ] = None
+    master_section: Annotated[
+        Annotated[int, Meta(ge=-1)] | None,
+        Meta(description="−1 for none; by default that of a new folder."),
+    ] = None
     multi: MultiDefinition | None = None
     concat: list[ConcatDefinition] | None = None
     live: LiveUpdateDefinition | None = None

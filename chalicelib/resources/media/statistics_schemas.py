@@ -29,22 +29,23 @@ class MediaStats(Struct, kw_only=True):
     """Sums over media."""
 
     count: Count
-    duration: Annotated[float, Meta(ge=0)]
-    """Seconds of video."""
-    total_size: Count
-    """Bytes of all files except audio."""
-    download_size: Count
-    """Bytes of one file of each media: archival, else streaming, else image."""
+    duration: Annotated[float, Meta(ge=0, description="Seconds of video.")]
+    total_size: Annotated[int, Meta(ge=0, description="Bytes of all files except audio.")]
+    download_size: Annotated[
+        int,
+        Meta(ge=0, description="Bytes of one file of each media: archival, else streaming, else image."),
+    ]
 
 
 class CloneMediaSpec(Resource, kw_only=True):
     """The destination of clones."""
 
     dest_project: Id
-    dest_type: Annotated[int, Meta(ge=-1)]
-    """A media type of that project; −1 for its first."""
-    dest_section: str | None = None
-    """The name of a folder, created if it does not exist."""
+    dest_type: Annotated[
+        Annotated[int, Meta(ge=-1)],
+        Meta(description="A media type of that project; −1 for its first."),
+    ]
+    dest_section: Annotated[str | None, Meta(description="The name of a folder, created if it does not exist.")] = None
     dest_section_id: Id | None = None
 
 
