@@ -55,7 +55,9 @@ def documents(view: View, query: Query, scope: Scope, fields: str | None = None)
     """
     found: Iterable[bytes] = view.documents(_checked(view, query, scope))
     found = effective_permission.documents(scope, view.project, query.kind, found)
-    return found if fields is None else map(shaper(query.kind, fields), found)
+    if fields is None:
+        return found
+    return map(shaper(query.kind, fields, view.definitions.types(query.kind).values()), found)
 
 
 def check_reach(project: int, query: Query, scope: Scope) -> None:
