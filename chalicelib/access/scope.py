@@ -170,7 +170,7 @@ class Scope:
         for kind, depth in ((Kind.MEDIA, 2), (Kind.LOCALIZATION, 3), (Kind.STATE, 3), (Kind.FILE, 1)):
             missing = bits & ~below(known.whole, depth)
             if missing:
-                found[kind] = _having(missing, _sources(known, kind))
+                found[kind] = _term_for(missing, _sources(known, kind))
         return found
 
 
@@ -227,7 +227,7 @@ def _folders(known: Grants, media: Iterable[int]) -> dict[int, int]:
     return {number: row.entity.primary_section for number, row in rows if row.entity.primary_section is not None}
 
 
-def _having(bits: int, sources: list[Source]) -> Tree:
+def _term_for(bits: int, sources: list[Source]) -> Tree:
     """A term for rows that get all the bits from the sources, each bit from any of them."""
     terms = []
     for place in range(bits.bit_length()):
