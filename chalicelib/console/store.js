@@ -93,10 +93,15 @@ export const typeById = (id) => {
   return open && [...open.mediaTypes, ...open.localizationTypes, ...open.stateTypes, ...open.leafTypes, ...open.fileTypes].find((type) => type.id === id);
 };
 
-/** The color of a type or label, as a CSS color; stable for its id. @param {any} type */
-export function colorOf(type) {
-  const given = type?.color ?? type?.colorMap?.defaultColor;
-  if (typeof given === "string" && /^#[0-9a-fA-F]{3,8}$/.test(given)) return given;
+/**
+ * The color of a type, or of one of its annotations by the attribute that its color map names; stable for the type's id.
+ * @param {any} type @param {Record<string, any>} [attributes] of an annotation
+ */
+export function colorOf(type, attributes) {
+  const { key, map, default: usual } = type?.color_map ?? {};
+  const given = (key && attributes ? map?.[attributes[key]] : undefined) ?? usual;
+  if (typeof given === "string" && /^#[0-9a-fA-F]{6}$/.test(given)) return given;
+  if (Array.isArray(given) && given.length >= 3) return `rgb(${given.slice(0, 3).map((part) => Number(part) || 0).join(" ")})`;
   return PALETTE[(type?.id ?? 0) % PALETTE.length];
 }
 /** Twelve hues that stay apart on dark and light pictures. */
