@@ -217,7 +217,7 @@ def stills() -> Iterator[tuple[str, bytes]]:
         for number, frame in enumerate(clip.decode(video=0)):
             if number % 11 != 0:
                 continue
-            picture: Image.Image = frame.to_image()
+            picture: Image.Image = frame.to_image()  # type: ignore[no-untyped-call]
             for part, box in (
                 ("whole", (0, 0, 1280, 720)),
                 ("burrow", (0, 0, 720, 720)),

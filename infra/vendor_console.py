@@ -40,22 +40,11 @@ PACKAGES = {
     "@preact/signals-core": Package("1.14.5", {"dist/signals-core.mjs": "signals-core.js"}),
     "@preact/signals": Package("2.11.4", {"dist/signals.mjs": "signals.js"}),
     "uplot": Package("1.6.32", {"dist/uPlot.iife.min.js": "uplot.js", "dist/uPlot.min.css": "uplot.css"}, "uPlot"),
-    "mp4box": Package(
-        "2.4.1",
-        {
-            "dist/mp4box.all.mjs": "mp4box.js",
-            "dist/styp-9TIZZDLN.mjs": "mp4box-boxes.js",
-            "dist/rolldown-runtime-w6R9maHv.mjs": "mp4box-runtime.js",
-        },
-    ),
-    "konva": Package("10.9.1", {"konva.min.js": "konva.js"}, "globalThis.Konva"),
 }
 SPECIFIERS = {
     "preact": "./preact.js",
     "preact/hooks": "./preact-hooks.js",
     "@preact/signals-core": "./signals-core.js",
-    "./styp-9TIZZDLN.mjs": "./mp4box-boxes.js",
-    "./rolldown-runtime-w6R9maHv.mjs": "./mp4box-runtime.js",
 }
 _IMPORT = re.compile(r"""(\bfrom\s*|\bimport\s*)(["'])([^"']+)\2""")
 _SOURCE_MAP = re.compile(r"\s*(//# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+ \*/)\s*$")

@@ -36,7 +36,7 @@ export class ApiError extends Error {
 /**
  * @typedef {Record<string, string | number | boolean | null | undefined | Array<string | number>>} Query
  * @typedef {{query?: Query, body?: unknown, signal?: AbortSignal, as?: "json" | "blob" | "text" | "response",
- *   accept?: string, retry?: boolean, keepalive?: boolean}} Options
+ *   accept?: string, headers?: Record<string, string>, retry?: boolean, keepalive?: boolean}} Options
  */
 
 /**
@@ -53,7 +53,7 @@ export class ApiError extends Error {
 export async function request(method, path, options = {}) {
   const url = address(path, options.query);
   /** @type {Record<string, string>} */
-  const headers = { Accept: options.accept ?? (options.as && options.as !== "json" ? "*/*" : "application/json") };
+  const headers = { Accept: options.accept ?? (options.as && options.as !== "json" ? "*/*" : "application/json"), ...options.headers };
   const sent = token.value;
   if (sent) headers.Authorization = `Token ${sent}`;
   const body = options.body === undefined ? undefined : JSON.stringify(options.body);
