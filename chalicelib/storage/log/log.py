@@ -12,7 +12,7 @@ import contextlib
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
@@ -120,11 +120,12 @@ def commit_of(
     user: int | None,
     changes: list[Change],
     edits: list[Edit],
-    past: list[Change],
-    notes: list[Note],
+    past: Sequence[Change] = (),
+    notes: Sequence[Note] = (),
 ) -> Commit:
     """A commit with the current time."""
-    return Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits, past=past, notes=notes)
+    more = {"past": list(past), "notes": list(notes)}
+    return Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits, **more)
 
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:
