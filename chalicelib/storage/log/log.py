@@ -124,8 +124,8 @@ def commit_of(
     notes: Sequence[Note] = (),
 ) -> Commit:
     """A commit with the current time."""
-    more = {"past": list(past), "notes": list(notes)}
-    return Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits, **more)
+    found = Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits)
+    return msgspec.structs.replace(found, past=list(past), notes=list(notes)) if past or notes else found
 
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:
