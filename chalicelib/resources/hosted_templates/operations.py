@@ -53,7 +53,7 @@ def change_template(
     return change
 
 
-def _sealed(headers: list[Parameter]) -> str:
+def _seal(headers: list[Parameter]) -> str:
     return sealing.seal(msgspec.json.encode(headers), PURPOSE)
 
 

@@ -50,7 +50,7 @@ def seal(headers: Sequence[Parameter]) -> str:
     return sealing.seal(msgspec.json.encode(headers), USE) if headers else ""
 
 
-def rendered(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str, project: int) -> str:
+def render(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str, project: int) -> str:
     """What a template gives: its own parameters and headers overridden by those of its use.
 
     Raises:

@@ -23,7 +23,7 @@ from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.queues import send_many
 from chalicelib.resources.buckets import service as buckets_service
-from chalicelib.resources.entities.service import Writer, author, uuid_text
+from chalicelib.resources.entities.service import Writer, author
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.media.schemas import MediaSpec, guess_type, tag_text, tagged, with_job
@@ -177,7 +177,7 @@ def _media(
         revision=len(type_.revisions),
         primary_section=folder,
         master_section=media_service.master_section(definitions, folder, spec.master_section),
-        elemental_id=hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
+        elemental_id=uuid_text(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
         archive_status_date=moment,
         media_files=files,
         source_url=spec.url,

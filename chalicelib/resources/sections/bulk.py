@@ -84,7 +84,7 @@ class UnlinkSection(OneByOne):
         return len(numbers) < A_ROUND
 
 
-def _unlinked(row: Media) -> Media:
+def _unlink(row: Media) -> Media:
     attributes = {**row.attributes, TAG_ATTRIBUTE: ""}
     return msgspec.structs.replace(row, primary_section=None, master_section=None, attributes=attributes)
 

@@ -20,7 +20,7 @@ def seal(configs: Sequence[ArchiveConfig]) -> list[ArchiveConfig]:
     ]
 
 
-def opened(place: S3StorageConfig) -> S3StorageConfig:
+def unseal(place: S3StorageConfig) -> S3StorageConfig:
     """A bucket with its decrypted secret. Raises Unavailable if the key service does not answer."""
     secret = sealing.unseal(place.aws_secret_access_key, _PURPOSE).decode()
     return msgspec.structs.replace(place, aws_secret_access_key=secret)
