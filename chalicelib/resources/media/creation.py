@@ -23,7 +23,7 @@ from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.queues import send_many
 from chalicelib.resources.buckets import service as buckets_service
-from chalicelib.resources.entities.service import Writer, author
+from chalicelib.resources.entities.service import Writer, author, uuid_text
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.media.schemas import MediaSpec, guess_type, tag_text, tagged, with_job
