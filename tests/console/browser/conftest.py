@@ -1,7 +1,7 @@
 """A running local stack and a real Chromium, once for all browser tests.
 
-Chromium is the one of the machine: on PATH, or named by `CHROMIUM`. Tests are skipped where there is none. They wait for
-conditions, never for times.
+Chromium is the one of the machine: on PATH, or named by `CHROMIUM`. Tests are skipped where there is none. They wait
+for conditions, never for times.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 import requests
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from infra import demo
 
@@ -30,7 +30,11 @@ ARGUMENTS = [
     *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--mute-audio"),
 ]
 SECONDS = 120
-"""How long a stack may take to start, and a page to reach a condition, on a slow machine."""
+"""How long a stack may take to start on a slow machine."""
+PAGE_SECONDS = 45
+"""How long a page may take to reach a condition."""
+
+expect.set_options(timeout=PAGE_SECONDS * 1000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -145,7 +149,7 @@ def context(browser: Browser, stack: Stack) -> Iterator[BrowserContext]:
     made = browser.new_context(
         base_url=stack.url, viewport={"width": 1440, "height": 900}, locale="en-GB", timezone_id="UTC"
     )
-    made.set_default_timeout(45_000)
+    made.set_default_timeout(PAGE_SECONDS * 1000)
     yield made
     made.close()
 

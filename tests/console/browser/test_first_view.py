@@ -33,7 +33,7 @@ def test_a_token_signs_in_and_is_never_in_an_address(new_page, stack):
     page.get_by_role("button", name="Token").click()
     page.get_by_label("API token").fill(stack.token)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+    expect(page.get_by_role("heading", name="Projects", exact=True)).to_be_visible()
     assert not [address for address in [*addresses, page.url] if stack.token in address]
 
 
@@ -45,7 +45,7 @@ def test_the_first_view_is_small_and_served_compressed(page):
 
     page.on("requestfinished", count)
     page.goto("/")
-    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+    expect(page.get_by_role("heading", name="Projects", exact=True)).to_be_visible()
     page.wait_for_load_state("networkidle")
     own = {url: size for url, size in sizes.items() if "/console/" in url or url.endswith("/")}
     assert own
