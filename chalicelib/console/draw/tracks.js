@@ -88,11 +88,8 @@ export function filled(doc, track, kindOf) {
   return made.length ? [...made, ...joined(doc, track, made.map(([key]) => key))] : [];
 }
 
-/** One track of two: the first one stays. @param {AnnotationDocument} doc @param {string} into @param {string} other @returns {Edit[]} */
-export function merged(doc, into, other) {
-  const lost = doc.rows.get(other);
-  return lost && into !== other ? [...joined(doc, into, lost.members ?? []), [other, null]] : [];
-}
+/** One track of several: the first one stays. @param {AnnotationDocument} doc @param {string} into @param {string[]} others @returns {Edit[]} */
+export const merged = (doc, into, others) => [...joined(doc, into, others.flatMap((key) => doc.rows.get(key)?.members ?? [])), ...others.map((key) => /** @type {Edit} */ ([key, null]))];
 
 /** Two tracks of one: the second begins at a frame. @param {AnnotationDocument} doc @param {string} track @param {number} frame @returns {Edit[]} */
 export function split(doc, track, frame) {
