@@ -54,7 +54,7 @@ export function commandsOf(session, ui) {
     { id: "selectAll", group: "edit", label: "Select all on this frame", keys: ["Ctrl+a"], run: () => session.select(session.onFrame.peek().map(([key]) => key)) },
     { id: "track", group: "tracks", label: words.track.make, keys: ["t"], run: () => session.makeTrack() },
     { id: "extend", group: "tracks", label: words.track.extend, keys: ["e"], run: () => session.editTrack((doc, track) => tracks.extended(doc, track, here()), words.steps.extend), isVideo: true },
-    { id: "fill", group: "tracks", label: words.track.fill, keys: ["i"], run: () => { const count = session.editTrack((doc, track) => tracks.filled(doc, track, (type) => session.types.get(type)?.dtype), words.steps.fill); ui.toast(count ? words.filledFrames(count - 1) : words.nothingToFill); }, isVideo: true },
+    { id: "fill", group: "tracks", label: words.track.fill, keys: ["i"], run: () => { const count = session.editTrack((doc, track) => tracks.filled(doc, track, session.kindOf), words.steps.fill); ui.toast(count ? words.filledFrames(count - 1) : words.nothingToFill); }, isVideo: true },
     { id: "split", group: "tracks", label: words.track.split, keys: ["x"], run: () => session.editTrack((doc, track) => tracks.split(doc, track, here()), words.steps.split), isVideo: true },
     { id: "trimStart", group: "tracks", label: words.track.trimStart, keys: ["{"], run: () => session.editTrack((doc, track) => tracks.trimmed(doc, track, here(), "start"), words.steps.trim), isVideo: true },
     { id: "trimEnd", group: "tracks", label: words.track.trimEnd, keys: ["}"], run: () => session.editTrack((doc, track) => tracks.trimmed(doc, track, here(), "end"), words.steps.trim), isVideo: true },

@@ -16,7 +16,7 @@ export function Conflicts({ session, onClose }) {
   const all = conflicts.map(({ key }) => key);
   return html`<${Dialog} wide title=${words.conflictTitle} onClose=${onClose} footer=${html`<${Button} onClick=${() => settle(all, "theirs")}>${words.allTheirs}<//><${Button} onClick=${() => settle(all, "mine")}>${words.allMine}<//>`}>
     <p>${words.conflictLead}</p>
-    ${conflicts.map((conflict) => html`<section key=${conflict.key} class="card panel column"><h3>${session.types.get((conflict.mine ?? conflict.theirs?.row)?.type ?? 0)?.name}, ${words.frameOf(conflict.mine?.frame ?? conflict.theirs?.row.frame ?? 0, (session.player?.frames ?? 1) - 1)}</h3>
+    ${conflicts.map((conflict) => html`<section key=${conflict.key} class="card panel column"><h3>${session.typeOf(/** @type {any} */ (conflict.mine ?? conflict.theirs?.row))?.name}, ${words.frameOf(conflict.mine?.frame ?? conflict.theirs?.row.frame ?? 0, (session.player?.frames ?? 1) - 1)}</h3>
       <table class="table"><thead><tr><th>${words.field}</th><th>${words.yours}</th><th>${words.theirs}</th></tr></thead><tbody>
         ${differences(conflict).map(([name, mine, theirs]) => html`<tr key=${name}><td>${name}</td><td>${mine}</td><td>${theirs}</td></tr>`)}</tbody></table>
       <div class="row"><${Button} onClick=${() => settle([conflict.key], "mine")}>${words.keepMine}<//><${Button} onClick=${() => settle([conflict.key], "theirs")}>${words.takeTheirs}<//></div></section>`)}<//>`;

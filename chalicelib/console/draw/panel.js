@@ -30,8 +30,8 @@ function Details({ session, run }) {
   const chosen = session.chosen();
   if (!chosen.length) return null;
   const rows = chosen.map(([, row]) => row);
-  const types = new Set(rows.map((row) => row.type));
-  const type = session.types.get(rows[0].type);
+  const types = new Set(rows.map((row) => `${row.kind}${row.type}`));
+  const type = session.typeOf(rows[0]);
   const isEditable = rows.every(session.isEditable);
   const [key, row] = chosen[0];
   const base = session.doc.base.get(key);

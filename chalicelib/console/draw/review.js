@@ -8,7 +8,7 @@ export const isReviewable = (type) => (type?.attribute_types ?? []).some((/** @t
 
 /** @param {{session: import("./session.js").Session, rows: [string, import("./document.js").Row][]}} props */
 export function ReviewButtons({ session, rows }) {
-  const reviewed = rows.filter(([, row]) => isReviewable(session.types.get(row.type)));
+  const reviewed = rows.filter(([, row]) => isReviewable(session.typeOf(row)));
   const comment = reviewed.length === 1 ? reviewed[0][1].attributes[words.comment] ?? "" : "";
   const [text, setText] = useState(comment);
   useEffect(() => setText(comment), [comment, reviewed[0]?.[0]]);

@@ -20,7 +20,8 @@ export class Session {
     this.media = media;
     this.user = user;
     this.doc = new AnnotationDocument();
-    this.types = new Map([...open.localizationTypes, ...open.stateTypes].map((type) => [type.id, type]));
+    const byId = (/** @type {any[]} */ types) => new Map(types.map((type) => [type.id, type]));
+    this.types = { localization: byId(open.localizationTypes), state: byId(open.stateTypes) };
     const fits = (/** @type {any} */ type) => type.visible !== false && (!type.media?.length || type.media.includes(media.type));
     this.drawable = open.localizationTypes.filter((type) => type.drawable !== false && fits(type));
     this.trackTypes = open.stateTypes.filter((type) => type.association === "Localization" && fits(type));
@@ -80,23 +81,26 @@ export class Session {
   /** Localizations that are shown on a frame; those of the active layer last, in place of those below with their elemental id. @param {number} frame @returns {[string, Row][]} */
   rowsOn(frame) {
     const active = this.layer.peek();
-    const rows = this.doc.on(frame).filter(([, row]) => this.shownLayers.peek().has(row.version) && this.types.get(row.type)?.visible !== false);
+    const rows = this.doc.on(frame).filter(([, row]) => this.shownLayers.peek().has(row.version) && this.typeOf(row)?.visible !== false);
     const above = new Set(rows.filter(([, row]) => row.version === active).map(([, row]) => row.elemental));
     return rows.filter(([, row]) => row.version === active || !above.has(row.elemental)).sort(([, one], [, two]) => Number(one.version === active) - Number(two.version === active));
   }
 
+  /** The type of a row; ids of localization types and state types overlap. @param {{kind: Row["kind"], type: number}} row */
+  typeOf = (row) => this.types[row.kind].get(row.type);
+
   /** @param {Row} row @returns {import("./geometry.js").Kind} */
-  kindOf = (row) => this.types.get(row.type)?.dtype ?? "box";
+  kindOf = (row) => this.typeOf(row)?.dtype ?? "box";
 
   /** Whether the person may change a row: it lies in the active layer, or shows through it. @param {Row} row */
   isEditable = (row) => this.mayEdit && (row.version === this.layer.peek() || Boolean(this.#activeLayer()?.bases?.includes(row.version)));
 
   /** The color of a row: by the type's map of values, by its track, or the type's. @param {string} key @param {Row} row */
   colorOf(key, row) {
-    const type = this.types.get(row.type);
+    const type = this.typeOf(row);
     const map = type?.color_map ?? {};
     const mapped = map.key ? map.map?.[row.attributes[map.key]] : undefined;
-    const given = mapped ?? map.defaultColor;
+    const given = mapped ?? map.default ?? map.defaultColor;
     if (typeof given === "string" && /^#[0-9a-f]{6}$/i.test(given)) return given;
     const [track] = row.kind === "state" ? [key] : this.doc.tracksOf(key);
     if (!track) return typeColor(type);
@@ -107,7 +111,7 @@ export class Session {
 
   /** A short text for a row: its first choice or text, else its type. @param {Row} row */
   labelOf(row) {
-    const type = this.types.get(row.type);
+    const type = this.typeOf(row);
     for (const dtype of ["enum", "string"])
       for (const attribute of type?.attribute_types ?? []) {
         const value = row.attributes[attribute.name];

@@ -7,7 +7,7 @@ import { keyOf } from "./document.js";
  * @typedef {import("./document.js").Row} Row
  * @typedef {import("./document.js").Edit} Edit
  * @typedef {import("./document.js").AnnotationDocument} AnnotationDocument
- * @typedef {(type: number) => import("./geometry.js").Kind} KindOf
+ * @typedef {(row: Row) => import("./geometry.js").Kind} KindOf
  */
 
 const fresh = () => crypto.randomUUID();
@@ -79,7 +79,7 @@ export function filled(doc, track, kindOf) {
     if (!next || next.type !== row.type) return;
     const [from, to] = [row.frame ?? 0, next.frame ?? 0];
     for (let frame = from + 1; frame < to; frame++) {
-      const shape = between(kindOf(row.type), row.shape ?? {}, next.shape ?? {}, (frame - from) / (to - from));
+      const shape = between(kindOf(row), row.shape ?? {}, next.shape ?? {}, (frame - from) / (to - from));
       if (!shape) return;
       const [key, copy] = copyTo(row, frame);
       made.push([key, { ...copy, shape }]);

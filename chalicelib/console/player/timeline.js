@@ -57,12 +57,14 @@ function paint(/** @type {HTMLCanvasElement} */ canvas, /** @type {import("../dr
     context.fillStyle = color("--accent-soft");
     context.fillRect(x(from), 0, Math.max(2, x(to) - x(from)), DENSITY + 4);
   }
-  const bins = density(session, wide, last);
+  const perFrame = wide / (last + 1);
+  const width = Math.max(2, perFrame);
+  const bins = density(session, Math.ceil(wide / width) + 1, (at) => (perFrame >= 2 ? at : Math.floor(x(at) / 2)));
   const most = Math.max(1, ...bins);
   context.fillStyle = color("--accent");
   bins.forEach((count, at) => {
     const height = count ? 3 + (Math.sqrt(count / most) * (DENSITY - 4)) : 0;
-    context.fillRect(at * 2, DENSITY + 4 - height, 2, height);
+    context.fillRect(at * width, DENSITY + 4 - height, width, height);
   });
   session.doc.states().slice(0, MOST_TRACKS).forEach(([key, row], index) => {
     const top = DENSITY + 8 + index * (TRACK + GAP);
@@ -78,15 +80,10 @@ function paint(/** @type {HTMLCanvasElement} */ canvas, /** @type {import("../dr
   context.fill();
 }
 
-/** How many localizations lie in each stretch of two pixels. */
-function density(/** @type {import("../draw/session.js").Session} */ session, /** @type {number} */ wide, /** @type {number} */ last) {
-  const bins = new Array(Math.ceil(wide / 2) + 1).fill(0);
+/** How many localizations lie in each bin. */
+function density(/** @type {import("../draw/session.js").Session} */ session, /** @type {number} */ count, /** @type {(frame: number) => number} */ bin) {
+  const bins = new Array(count).fill(0);
   const shown = session.shownLayers.peek();
-  for (const [frame, keys] of session.doc.frames) {
-    if (!keys.size) continue;
-    let count = 0;
-    for (const key of keys) if (shown.has(/** @type {any} */ (session.doc.rows.get(key)).version)) count++;
-    bins[Math.floor(((frame / last) * wide) / 2)] += count;
-  }
+  for (const [frame, keys] of session.doc.frames) for (const key of keys) if (shown.has(/** @type {any} */ (session.doc.rows.get(key)).version)) bins[bin(frame)]++;
   return bins;
 }
