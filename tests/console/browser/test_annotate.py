@@ -195,7 +195,7 @@ def test_each_kind_is_drawn_with_its_key_and_saved(screen, dive):
     assert close([box[name] for name in ("x", "y", "width", "height")], [0.1, 0.1, 0.2, 0.3])
     assert close([line[name] for name in ("x", "y", "u", "v")], [0.5, 0.5, 0.2, -0.1])
     assert close([dot["x"], dot["y"]], [0.6, 0.2])
-    assert close(sum(poly["points"], []), [0.2, 0.6, 0.4, 0.6, 0.4, 0.9])
+    assert close(itertools.chain(*poly["points"]), [0.2, 0.6, 0.4, 0.6, 0.4, 0.9])
     assert {row["frame"] for row in rows.values()} == {7}
     assert {row["attributes"]["Species"] for row in rows.values()} == {"Cod"}
 
@@ -365,7 +365,9 @@ def test_names_with_markup_are_text(screen, dive):
 
 def test_a_thousand_boxes_stay_above_thirty_frames_a_second(screen, dive):
     boxes = [
-        dive.box(5, x=n % 40 / 42, y=n // 40 / 27, width=0.02, height=0.03, attributes={"Species": ["Cod", "Tuna"][n % 2]})
+        dive.box(
+            5, x=n % 40 / 42, y=n // 40 / 27, width=0.02, height=0.03, attributes={"Species": ("Cod", "Tuna")[n % 2]}
+        )
         for n in range(1000)
     ]
     for start in (0, 500):
