@@ -28,6 +28,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from chalicelib import __version__
 from infra import redriving
 
 KEY_FILE = "operator.key"
@@ -61,6 +62,7 @@ class Refused(Exception):
 def parser() -> argparse.ArgumentParser:
     """What may be said."""
     made = argparse.ArgumentParser(prog="python -m infra.admin", description=(__doc__ or "").partition("\n")[0])
+    made.add_argument("--version", action="version", version=f"Limn {__version__}")
     made.add_argument("--stage", help="a stage on AWS; the local stack otherwise")
     made.add_argument("--region", help="the stage's region; that of the AWS configuration otherwise")
     made.add_argument("--home", default=os.environ.get("LIMN_HOME", "."), help="where .limn of the local stack lies")
@@ -134,7 +136,7 @@ def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 one for each command
                 return f"User {administration.unlock(str(given['username'])).username} may sign in."
             case "activate" | "deactivate" as command:
                 user = administration.set_active(
-                    administration.named(str(given["username"])), active=command == "activate"
+                    administration.find_user(str(given["username"])), active=command == "activate"
                 )
                 return f"The account of {user.username} is {'open' if user.is_active else 'closed'}."
             case "staff" | "no-staff" as command:

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 
 PURE = (
     "core",
+    "formats",
     "query",
     "workflows",
     "video",
     "access/test_masks.py",
     "resources/sections/test_lquery.py",
     "resources/bulk",
+    "console/browser",  # a stack in a process of its own
 )
 """Folders and files of tests that start no AWS."""
 

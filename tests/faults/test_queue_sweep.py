@@ -36,7 +36,8 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.view import views
 from functions.worker import RECEIVES
-from infra.local import aws, dynamo_rows
+from infra.local import aws
+from infra.local.dynamodb import rows as dynamo_rows
 from infra.local.queues import Context, event_of, failures, queue_of
 from infra.local.sqs import shelf_of
 from tests import objects
@@ -246,7 +247,7 @@ def _unnamed_objects(rig):
     for kind, number, _ in entities.of_project(rig.things["project"]):
         if kind is Kind.MEDIA:
             named |= keys_of(entities.get(kind, number).media_files)
-    temporary = records.listed(TEMPORARY_FILE, rig.things["project"])
+    temporary = records.list_children(TEMPORARY_FILE, rig.things["project"])
     named |= {temporary_files_service.key_of(file).path for file in temporary}
     return [key for bucket, key in rig.undo.new_objects() if bucket == settings().media_bucket and key not in named]
 

@@ -26,11 +26,15 @@ from chalicelib.resources.annotations import creation as annotations_creation
 from chalicelib.resources.annotations import edits as annotations_edits
 from chalicelib.resources.annotations.schemas import AnnotationDeleted
 from chalicelib.resources.entities import spreadsheets
-from chalicelib.resources.entities.service import Writer, hyphenated, latest_of, mark_of
+from chalicelib.resources.entities.service import Writer, latest_of, mark_of, uuid_text
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.entities import Stored
 
 AnyCall = Call[Any, Any, Any]
+IF_MATCH = (
+    'With the header `If-Match: "{modified_datetime}"` of the row as it was read, it is a 409 where another request '
+    "has changed the row since."
+)
 
 
 class MarkQuery(Resource, kw_only=True):
@@ -105,14 +109,26 @@ class AnnotationResource:
     def change(self, call: AnyCall) -> Any:
         """Change one: in place if addressed by id, with a new mark if addressed by elemental id."""
         in_place = isinstance(call.target, Stored)
-        row = annotations_edits.update(self.kind, Writer.of(call), self._find(call), call.body, in_place=in_place)
+        row = annotations_edits.update(
+            self.kind,
+            Writer.of(call),
+            self._find(call),
+            call.body,
+            in_place=in_place,
+            unless_changed=call.headers.get("if-match"),
+        )
         return self.changed(message=f"{self.word} {row.id} successfully updated!", object=row)
 
     def remove(self, call: AnyCall) -> AnnotationDeleted:
         """Delete one."""
         prune, pedantic = (call.body.prune, call.body.pedantic) if call.body else (0, 0)
         number = annotations_edits.delete(
-            self.kind, Writer.of(call), self._find(call), prune=bool(prune), pedantic=bool(pedantic)
+            self.kind,
+            Writer.of(call),
+            self._find(call),
+            prune=bool(prune),
+            pedantic=bool(pedantic),
+            unless_changed=call.headers.get("if-match"),
         )
         return AnnotationDeleted(message=f"{self.word} {number} successfully deleted!", id=number)
 
@@ -164,7 +180,7 @@ def by_id(kind: Kind) -> Address[Any]:
     """`/rest/State/{id}`: a row with its lock, so that a change does not read it again."""
 
     def locate(path: dict[str, Any]) -> Found[Any]:
-        row = entities.stored(kind, path["id"])
+        row = entities.get_stored(kind, path["id"])
         return Found(thing=row, project=row.entity.project)
 
     return replace(entity(kind), locate=locate)
@@ -175,7 +191,7 @@ def by_element(kind: Kind) -> Address[Any]:
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         try:
-            element = path["version"], hyphenated(path["elemental_id"])
+            element = path["version"], uuid_text(path["elemental_id"])
         except ValueError:
             raise NotFound.of("elemental id", path["elemental_id"]) from None
         return Found(thing=element, project=records.get(VERSION, path["version"]).project)
@@ -330,10 +346,13 @@ def _one(
             method="PATCH",
             path=path,
             summary=f"Change one {noun}{named}: the members given, and no others.",
-            details="It becomes a new mark, with an id of its own, unless `in_place` is 1."
-            if suffix
-            else "It is changed in place unless `in_place` is 0, which makes a new mark with an id of its own. An "
-            "earlier mark stands for the latest of its element, or is refused with `pedantic`.",
+            details=(
+                "It becomes a new mark, with an id of its own, unless `in_place` is 1. "
+                if suffix
+                else "It is changed in place unless `in_place` is 0, which makes a new mark with an id of its own. An "
+                "earlier mark stands for the latest of its element, or is refused with `pedantic`. "
+            )
+            + IF_MATCH,
             needs=Permission.EDIT,
             addresses=address,
             body=resource.update,
@@ -347,7 +366,7 @@ def _one(
             path=path,
             summary=f"Delete one {noun}{named}.",
             details="A tombstone becomes its latest mark. With `prune` the row itself goes instead, and the mark "
-            "before it is visible again.",
+            "before it is visible again. " + IF_MATCH,
             needs=Permission.EDIT,
             addresses=address,
             body=resource.delete,

@@ -9,7 +9,7 @@ import msgspec
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core.integrations import HOSTED_TEMPLATE, HostedTemplate, NamedValue
+from chalicelib.core.integrations import HOSTED_TEMPLATE, HostedTemplate, Parameter
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.resources.hosted_templates import rendering
@@ -24,7 +24,7 @@ USE = "use of a template"
 _OK = 200
 
 
-def allowed(number: int, caller: Caller) -> HostedTemplate:
+def get_allowed(number: int, caller: Caller) -> HostedTemplate:
     """A template that a caller may register something with.
 
     Raises:
@@ -45,25 +45,25 @@ def find(number: int) -> HostedTemplate:
         raise BadInput(f"template: there is no hosted template {number}.") from None
 
 
-def seal(headers: Sequence[NamedValue]) -> str:
+def seal(headers: Sequence[Parameter]) -> str:
     """Headers of a use, under seal; empty where there are none."""
     return sealing.seal(msgspec.json.encode(headers), USE) if headers else ""
 
 
-def rendered(template: HostedTemplate, tparams: Sequence[NamedValue], sealed: str, project: int) -> str:
+def render(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str, project: int) -> str:
     """What a template gives: its own parameters and headers overridden by those of its use.
 
     Raises:
         Forbidden: its URL is not from an allowed origin.
         BadInput, TooLarge: it cannot be fetched or rendered.
     """
-    headers = {**_opened(template.sealed, OWN), **_opened(sealed, USE)}
-    source = _fetched(template.url, project, headers)
+    headers = {**_unseal(template.sealed, OWN), **_unseal(sealed, USE)}
+    source = _fetch(template.url, project, headers)
     values = {item.name: item.value for item in (*template.tparams, *tparams)}
     return rendering.render(source, values)
 
 
-def _fetched(url: str, project: int, headers: dict[str, str]) -> str:
+def _fetch(url: str, project: int, headers: dict[str, str]) -> str:
     most = rendering.LARGEST_TEMPLATE
     if not headers or fetching.object_key(url, project, UNRESTRICTED):
         body = fetching.fetch(url, project, most, UNRESTRICTED)
@@ -82,8 +82,8 @@ def _fetched(url: str, project: int, headers: dict[str, str]) -> str:
         raise BadInput("template: it is not text in UTF-8.") from None
 
 
-def _opened(sealed: str, purpose: str) -> dict[str, str]:
+def _unseal(sealed: str, purpose: str) -> dict[str, str]:
     if not sealed:
         return {}
-    found = msgspec.json.decode(sealing.unseal(sealed, purpose), type=list[NamedValue])
+    found = msgspec.json.decode(sealing.unseal(sealed, purpose), type=list[Parameter])
     return {header.name: header.value for header in found}

@@ -17,6 +17,7 @@ from chalicelib.core.definition_specs import SectionSpec
 from chalicelib.core.definitions import SECTION, Section
 from chalicelib.core.kinds import Kind
 from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.records import padded
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput
 from chalicelib.query.check import check_saved_search
@@ -46,13 +47,14 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
     """
     media = list(dict.fromkeys(spec.media or []))
     check_media(project, media)
+    check_master(project, spec.master_section)
     tag = spec.tator_user_sections
     searches = (spec.object_search, spec.related_search, spec.lucene_string)
     section = Section(
         id=ids.reserve(SECTION.name)[0],
         project=project,
         name=spec.name,
-        path=checked_path(spec.path) if spec.path else path_of(spec.name),
+        path=check_path(spec.path) if spec.path else path_of(spec.name),
         dtype=spec.dtype or ("saved_search" if any(searches) else "folder"),
         tator_user_sections=str(uuid.uuid1()) if isinstance(tag, msgspec.UnsetType) else tag,
         object_search=spec.object_search,
@@ -67,6 +69,7 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
         lucene_string=spec.lucene_string,
         media_bools=spec.media_bools,
         annotation_bools=spec.annotation_bools,
+        master_section=spec.master_section,
         by_name=by_name,
     )
     check_saved_search(section, records.definitions(project))
@@ -105,11 +108,17 @@ def path_of(name: str) -> str:
     return ".".join(labels)
 
 
-def checked_path(path: str) -> str:
+def check_path(path: str) -> str:
     """A given path. Raises BadInput if it is malformed."""
     if not PATH.fullmatch(path):
         raise BadInput("path: it must be labels of letters, digits and _ with dots between them.")
     return path
+
+
+def check_master(project: int, master: int | None, section: int | None = None) -> None:
+    """Raise BadInput unless a master section is a section of the project, and not the section itself."""
+    if master is not None and (master == section or records.find(SECTION, project, padded(master)) is None):
+        raise BadInput(f"master_section: the project has no other section {master}.")
 
 
 def check_media(project: int, media: Iterable[int]) -> None:
@@ -153,7 +162,7 @@ def substitute(scope: Scope, project: int, found: Iterable[Section], old: str, n
         BadInput: a new path is malformed or taken; nothing was changed.
     """
     moved = [section for section in found if section.path.startswith(old)]
-    paths = {section.id: checked_path(new + section.path[len(old) :]) for section in moved}
+    paths = {section.id: check_path(new + section.path[len(old) :]) for section in moved}
     others = records.definitions(project).sections.values()
     if not {section.path for section in others if section.id not in paths}.isdisjoint(paths.values()):
         raise path_taken()
@@ -174,7 +183,7 @@ def substitute(scope: Scope, project: int, found: Iterable[Section], old: str, n
     return len(moved)
 
 
-def merged_media(current: list[int], change: Mapping[str, Any]) -> list[int]:
+def merge_media(current: list[int], change: Mapping[str, Any]) -> list[int]:
     """The listed media after `media_add` and `media_del`."""
     removed = set(change.get("media_del") or ())
     return [each for each in dict.fromkeys([*current, *(change.get("media_add") or ())]) if each not in removed]

@@ -77,29 +77,28 @@ class StatisticsIdQuery(LocalizationIdQuery, kw_only=True):
 
 
 class FacetValue(Struct, kw_only=True):
-    """One value of a facet; null for entities without a value."""
+    """One value of a facet."""
 
-    value: Any
-    count: int
+    value: Annotated[Any, Meta(description="The value, or the start of its bin; null for entities without one.")]
+    count: Annotated[int, Meta(description="How many entities have it.")]
 
 
 class Facet(Struct, kw_only=True):
     """One facet."""
 
-    name: str
-    total: int
-    """The number of its values, null included; `values` has the most frequent."""
-    values: list[FacetValue]
+    name: Annotated[str, Meta(description="Its name, as given.")]
+    total: Annotated[int, Meta(description="How many values there are, null included.")]
+    values: Annotated[list[FacetValue], Meta(description="The most frequent values.")]
 
 
 class StatisticsAnswer(Struct, kw_only=True, omit_defaults=True):
     """Statistics. A bin is given by its start, a cell of places by longitude and latitude of its south-west corner."""
 
-    kind: str
-    matched: int
-    """The number of entities that match."""
-    groups: int | None = None
-    """The number of groups; `rows` has the first of them, up to the limit."""
-    rows: list[dict[str, Any]] | None = None
-    """Of each group, the values of its names and measures, under the texts of the request."""
-    facets: list[Facet] | None = None
+    kind: Annotated[str, Meta(description="The kind of the entities.")]
+    matched: Annotated[int, Meta(description="How many entities match.")]
+    groups: Annotated[int | None, Meta(description="How many groups there are; `rows` has the first.")] = None
+    rows: Annotated[
+        list[dict[str, Any]] | None,
+        Meta(description="Of each group, its values and measures under the texts of the request."),
+    ] = None
+    facets: Annotated[list[Facet] | None, Meta(description="The facets, in the order of the request.")] = None

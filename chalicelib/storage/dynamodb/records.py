@@ -78,7 +78,7 @@ def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
         yield from RecordRow.batch_get(wanted[start : start + BATCH], consistent_read=True)
 
 
-def claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
+def get_claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
     """The record that holds a claim on a unique value."""
     row = _row(_claim_key(kind, claim, word))
     if row is None:
@@ -86,7 +86,7 @@ def claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
     return maybe(kind, msgspec.json.decode(row.doc))
 
 
-def listed(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
+def list_children(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
     """All records of a kind under a parent whose sort keys begin with a prefix, in the order of their keys."""
     if kind.parent is None:
         raise AssertionError(f"{kind.name} has no parent")
@@ -95,7 +95,7 @@ def listed(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
     return [_decode(kind, row) for row in rows]
 
 
-def linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
+def list_linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
     """All records of a kind that are linked to a record other than their parent, ordered by id."""
     rows = RecordRow.query(f"{word}#{number}", RecordRow.sk.startswith(f"link|{kind.name}|"), consistent_read=True)
     keys = [(row.home_pk, row.home_sk) for row in rows]
@@ -164,7 +164,7 @@ def edit(
         moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
         change = Transaction()
         _rewrite(change, kind, before, after, row, moved=moved, taken=taken)
-        _commit(change, kind, after, _encode(kind, after), user)
+        _commit(change, kind, after, _encode(kind, after), user, before)
         if also:
             also(change, before, after)
         try:
@@ -189,7 +189,7 @@ def change(
     after = how(before)
     moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
     _rewrite(transaction, kind, before, after, row, moved=moved, taken=None)
-    _commit(transaction, kind, after, _encode(kind, after), user)
+    _commit(transaction, kind, after, _encode(kind, after), user, before)
 
 
 def _rewrite(
@@ -244,7 +244,7 @@ def drop(change: Transaction, kind: RecordKind[R], record: R, *, user: int | Non
     for claim, word in kind.claims(record).items():
         change.delete(RecordRow(*_claim_key(kind, claim, word)))
     if log:
-        _commit(change, kind, record, bytes(GONE), user)
+        _commit(change, kind, record, bytes(GONE), user, record)
 
 
 def guard(change: Transaction, kind: RecordKind[R], number: int | str) -> R:
@@ -345,6 +345,9 @@ def _claim(
     change.put(row, RecordRow.pk.does_not_exist(), refusal)
 
 
-def _commit(change: Transaction, kind: RecordKind[Any], record: Any, doc: bytes, user: int | None) -> None:
+def _commit(
+    change: Transaction, kind: RecordKind[Any], record: Any, doc: bytes, user: int | None, before: Any = None
+) -> None:
     if kind.definition:
-        change.log(record.project, user, [Change(kind.definition, record.id, msgspec.Raw(doc))])
+        past = [] if before is None else [Change(kind.definition, record.id, msgspec.Raw(_encoder.encode(before)))]
+        change.log(record.project, user, [Change(kind.definition, record.id, msgspec.Raw(doc))], past=past)

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from chalicelib.core.commits import Commit
+from chalicelib.core.commits_read import note_commit
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.query import aggregate_sql, sql
@@ -27,7 +28,7 @@ from chalicelib.query.aggregates import Aggregate, Statistics
 from chalicelib.query.tree import Query
 from chalicelib.storage.view import vectors as view_vectors
 from chalicelib.storage.view.apply_log import LogApplier
-from chalicelib.storage.view.deleted_definitions import Lost, going
+from chalicelib.storage.view.deleted_definitions import Lost, id_queries
 from chalicelib.storage.view.documents import Document
 from chalicelib.storage.view.locks import Gate
 from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_incident
@@ -104,6 +105,7 @@ class View:
     def count(self, query: Query) -> int:
         """The number of entities that a checked query selects, within its slice."""
         with self._gate.reading():
+            note_commit(self.seq)
             among = view_vectors.within(self._distances(query))
             number: int = self._run(sql.count(query, self.state.layout, among))[0][0]
         stop = number if query.stop is None else min(query.stop, number)
@@ -112,11 +114,13 @@ class View:
     def ids(self, query: Query) -> list[int]:
         """The ids that a checked query selects, in order."""
         with self._gate.reading():
+            note_commit(self.seq)
             return [row[0] for row in self._rows_of(query)]
 
     def documents(self, query: Query) -> list[bytes]:
         """The JSON documents that a checked query selects, in order, as responses show them."""
         with self._gate.reading():
+            note_commit(self.seq)
             rows = self._rows_of(query, DOCUMENT)
             documents = self._documents(query.kind, [row[-1] for row in rows])
         if query.incident is not None:
@@ -145,10 +149,12 @@ class View:
         with self._gate.reading():
             return {row[0] for row in self._run(sql.existing(kind, list(numbers)))}
 
-    def going(self, kind: DefinitionKind, number: int) -> tuple[int, dict[Kind, list[int]]]:
+    def ids_of_definition(self, kind: DefinitionKind, number: int) -> tuple[int, dict[Kind, list[int]]]:
         """The last commit, and the ids of all entities that a definition's deletion removes, annotations first."""
         with self._gate.reading():
-            found = {each: [row[0] for row in self._run(question)] for each, question in going(kind, number).items()}
+            found = {
+                each: [row[0] for row in self._run(question)] for each, question in id_queries(kind, number).items()
+            }
             return self.seq, {each: found[each] for each in reversed(Kind) if each in found}
 
     def number_of(self, kind: Kind) -> int:
@@ -193,7 +199,7 @@ class View:
         """The rows of `sql.ids`, with the order by distance and the slice where a query has `nearest`."""
         if not query.nearest:
             return self._run(sql.ids(query, self.state.layout, more=more))
-        return view_vectors.ordered(
+        return view_vectors.order(
             query, self._distances(query), lambda among: self._run(sql.ids(query, self.state.layout, among, more))
         )
 
@@ -225,7 +231,7 @@ class View:
             Gap: a commit is missing between them. After any error the view is unchanged.
         """
         applier = LogApplier(self.state, self.store)
-        with self.store.explained():
+        with self.store.translate_errors():
             try:
                 for commit in commits:
                     if commit.seq > applier.state.seq:
@@ -240,7 +246,7 @@ class View:
     def _adopt(self, applier: LogApplier) -> None:
         """Show the applied changes to readers."""
         with self._gate.writing():
-            with self.store.explained():
+            with self.store.translate_errors():
                 applier.commit()
             if self.state.layout is not applier.state.layout:
                 self._vectors.clear()

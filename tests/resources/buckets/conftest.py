@@ -13,7 +13,7 @@ import requests
 
 from chalicelib.settings import settings
 from chalicelib.storage.objects import placement
-from infra.local.s3_front import S3Front
+from infra.local.s3.front import S3Front
 from tests import objects
 from tests.resources.media.samples import media_type
 from tests.storage.gcs_server import CONFIG, GcsServer
@@ -61,7 +61,7 @@ def allowed(front, google, monkeypatch):
     monkeypatch.setenv("LIMN_STORE_ORIGINS", f"{front.url},{google.url}")
     monkeypatch.setenv("LIMN_GCS_ENDPOINT", google.url)
     settings.cache_clear()
-    placement._opened.cache_clear()
+    placement._open.cache_clear()
     yield
     monkeypatch.undo()
     settings.cache_clear()
