@@ -65,7 +65,7 @@ def statistics(view: View, query: Query, written: Written, scope: Scope) -> tupl
     Raises:
         BadInput: an unknown name, a bin or measure that does not fit, or an estimated cost above the budget.
     """
-    checked = _checked(view, query, scope)
+    checked = _check(view, query, scope)
     media = scope.at(Level.VIEW).terms(view.project).get(Kind.MEDIA)
     aggregate = bind(written, query, view.definitions, media)
     check_cost(checked, view.number_of, aggregate)
