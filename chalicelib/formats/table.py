@@ -291,8 +291,9 @@ def row_of(table: str, values: Mapping[str, Any]) -> Media | Label | State:
         else:
             found["shape"] = [found.pop(name, 0.0) for name in SHAPE.get(str(found.get("kind")), ())]
         found = {name: value for name, value in found.items() if name not in COLUMNS[table] or name in _LABEL}
-    struct: type[Media | Label | State] = {"media": Media, "localizations": Label, "states": State}[table]
-    return msgspec.convert(found, struct)
+    row: Media | Label | State = msgspec.convert(found, _STRUCTS[table])
+    return row
 
 
+_STRUCTS: dict[str, Any] = {"media": Media, "localizations": Label, "states": State}
 _LABEL = frozenset(Label.__struct_fields__)

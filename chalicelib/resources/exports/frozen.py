@@ -148,8 +148,9 @@ def _header(spec: ExportSpec, export: StoredExport, version: StoredVersion, know
     for index in range(parts):
         tracks = {row["key"]: row for row in _rows(version, index, "states") if row["association"] == "track"}
         for row in _rows(version, index, "localizations"):
-            track = tracks.get(row["track"])
-            name = _class(classes, _row("localizations", row, Label), track and _row("states", track, State))
+            of_track = tracks.get(row["track"])
+            track = _row("states", of_track, State) if of_track else None
+            name = _class(classes, _row("localizations", row, Label), track)
             names |= {name} if name is not None else set()
     return msgspec.structs.replace(
         known,
@@ -171,7 +172,7 @@ def _class(classes: Classes, row: Label | State, track: State | None) -> str | N
         if classes.attribute and each is not None and (value := each.attributes.get(classes.attribute)) is not None:
             name = rows.class_text(value)
             break
-    return (classes.names or {}).get(name, name)
+    return (classes.rename or {}).get(name, name)
 
 
 def _part_of(version: StoredVersion, index: int) -> PartPlan:

@@ -139,7 +139,7 @@ class Reader:
             for number in state.media:
                 if number in media:
                     of_media[number].append(self._state_row(state, media[number].key))
-        for number, row in media.items():
+        for number, own_row in media.items():
             own = sorted(labels.pop(number, []), key=lambda label: (label.frame, label.id or 0))
             if self.interpolates:
                 own = interpolate(own)
@@ -148,7 +148,7 @@ class Reader:
                     each for each in own if part.start <= each.frame and (part.stop is None or each.frame < part.stop)
                 ]
             split = splits.get(number)
-            placed = msgspec.structs.replace(row, split=split) if split else row
+            placed = msgspec.structs.replace(own_row, split=split) if split else own_row
             yield Group(media=placed, labels=own, states=of_media[number], is_first=not part.start), lost[number]
 
     def class_names(self) -> set[str]:
@@ -275,7 +275,7 @@ class Reader:
         return self._mapped(own or _name(self.view.definitions.types(Kind.LOCALIZATION), row.type))
 
     def _mapped(self, name: str) -> str | None:
-        return (self.classes.names or {}).get(name, name)
+        return (self.classes.rename or {}).get(name, name)
 
 
 def class_text(value: Any) -> str:

@@ -77,7 +77,7 @@ class Classes(Resource, kw_only=True):
 
     attribute: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
     """An attribute of text, enum, int or bool. The name of the type is the class, if not given."""
-    names: Annotated[dict[str, str | None], Meta(max_length=MOST_CLASSES)] | None = None
+    rename: Annotated[dict[str, str | None], Meta(max_length=MOST_CLASSES)] | None = None
     """From a class to its name in the dataset; several may get one name. Labels of a class with null are left out."""
     order: Annotated[list[str], Meta(max_length=MOST_CLASSES)] | None = None
     """The first classes, in the order of their numbers; the others follow by name."""

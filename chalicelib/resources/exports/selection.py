@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
 
@@ -53,7 +54,7 @@ def queries(selection: Selection) -> Queries:
     Raises:
         BadInput: a parameter breaks a rule of its language, or is one that exports do not have.
     """
-    given = {
+    given: dict[Kind, Any] = {
         Kind.MEDIA: selection.media or MediaSelection(archive_lifecycle="all"),
         Kind.LOCALIZATION: selection.localizations or LocalizationSelection(),
         Kind.STATE: selection.states or StateSelection(),
@@ -65,7 +66,7 @@ def queries(selection: Selection) -> Queries:
     if selection.versions is not None:
         versions = Test("version", Op.IN, tuple(dict.fromkeys(selection.versions)))
         for kind in (Kind.LOCALIZATION, Kind.STATE):
-            own = len(given[kind].version or ()) or len(set(selection.versions))  # type: ignore[union-attr]
+            own = len(given[kind].version or ()) or len(set(selection.versions))
             found[kind] = replace(found[kind], where=both(found[kind].where, versions), versions=own)
     return Queries(found[Kind.MEDIA], found[Kind.LOCALIZATION], found[Kind.STATE])
 

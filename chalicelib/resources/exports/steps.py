@@ -84,7 +84,7 @@ def _planned(work: Any, what: What) -> Any:
     else:
         reader = planning.reader_of(spec, view_of(work), scope_of(work))
         header = planning.header_of(spec, work, reader.view, planning.classes_of(spec, reader))
-        found = planning.parts(spec, reader)
+        found = list(planning.parts(spec, reader))
     offsets, lines = [0], []
     for part in found:
         lines.append(_encode(part))
