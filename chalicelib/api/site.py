@@ -1,17 +1,18 @@
-"""Pages beside the API: its OpenAPI document, a browser for it, a front page."""
+"""Pages beside the API: the console, the OpenAPI document, a browser for it, the pages of mails."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
 
-from chalicelib.api import docs, pages
+from chalicelib.api import console, docs, pages
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import Permission
 from chalicelib.http import openapi
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Answer, Call, Operation
 from chalicelib.resources.accounts import mailed_pages
+from chalicelib.resources.health import operations as health_operations
 from chalicelib.resources.uploads import tus_operations
 from chalicelib.settings import settings
 
@@ -38,7 +39,9 @@ def _nothing(_: dict[str, Any]) -> None:
 
 
 PAGES = (
+    *console.PAGES,
     *mailed_pages.PAGES,
+    *health_operations.PAGES,
     *pages.PAGES,
     *tus_operations.PAGES,
     Operation(

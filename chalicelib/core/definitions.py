@@ -15,9 +15,12 @@ from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Description, Id, Name, Resource, Summary, Timestamp, TypeName, Uuid
 from chalicelib.core.revisions import Revision
+from chalicelib.core.shapes import AttributeOperationSpec, ColorMap, shown_as
 
-Search = dict[str, Any]
+Search = Annotated[dict[str, Any], shown_as(AttributeOperationSpec)]
 """An object search as it was sent: `query/parsers/object_search.py` parses it."""
+Colors = Annotated[dict[str, Any], shown_as(ColorMap)]
+"""A colour map as it was sent: `definition_specs.check_color_map` checks it."""
 
 
 Preset = Literal["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"]
@@ -52,7 +55,7 @@ class EncodeConfig(Resource, kw_only=True):
     pixel_format: PixelFormat = "yuv420p"
 
 
-class StorageConfig(Resource, kw_only=True):
+class S3StorageConfig(Resource, kw_only=True):
     """A bucket of the user's own that an archival copy is written to. Responses never show its secret."""
 
     hidden: ClassVar = frozenset({"aws_secret_access_key"})
@@ -67,7 +70,7 @@ class ArchiveConfig(Resource, kw_only=True):
 
     encode: EncodeConfig
     name: str | None = None
-    s3_storage: StorageConfig | None = None
+    s3_storage: S3StorageConfig | None = None
 
 
 class ResolutionConfig(Resource, kw_only=True):
@@ -75,12 +78,13 @@ class ResolutionConfig(Resource, kw_only=True):
 
     is_open: ClassVar = True
 
-    resolution: Annotated[int, Meta(ge=0, le=8192)]
-    """Height in pixels."""
+    resolution: Annotated[Annotated[int, Meta(ge=0, le=8192)], Meta(description="Height in pixels.")]
     vcodec: Literal["h264", "av1", "hevc"] = "h264"
     crf: Annotated[int, Meta(ge=0, le=63)] = 23
-    preset: str = ""
-    """One of x264's presets by name, for AV1 a number from 0 to 13; empty for the default."""
+    preset: Annotated[
+        str,
+        Meta(description="One of x264's presets by name, for AV1 a number from 0 to 13; empty for the default."),
+    ] = ""
     pixel_format: PixelFormat = "yuv420p"
 
     def __post_init__(self) -> None:
@@ -119,8 +123,10 @@ class Type(Resource, kw_only=True):
     name: TypeName
     description: Description = ""
     attribute_types: list[AttributeType] = []
-    revisions: list[Revision] = []
-    """The effects of attribute changes on values written before them, in order."""
+    revisions: Annotated[
+        list[Revision],
+        Meta(description="The effects of attribute changes on values written before them, in order."),
+    ] = []
     elemental_id: str
     effective_permission: int = 0
 
@@ -147,14 +153,15 @@ class MediaType(Type, kw_only=True):
 class LocalizationType(Type, kw_only=True):
     """A type of shapes."""
 
+    also: ClassVar = {"colorMap": "color_map"}
+
     dtype: Literal["box", "line", "dot", "poly"]
-    color_map: dict[str, Any] | None = None
+    color_map: Colors | None = None
     line_width: Annotated[int, Meta(ge=1)] = 3
     visible: bool = True
     drawable: bool = True
     grouping_default: bool = True
-    media: list[int] = []
-    """The ids of media types that it may annotate."""
+    media: Annotated[list[int], Meta(description="The ids of media types that it may annotate.")] = []
 
 
 class StateType(Type, kw_only=True):
@@ -223,8 +230,12 @@ class Section(Resource, kw_only=True):
     annotation_bools: list[dict[str, Any]] | None = None
     master_section: int | None = None
     effective_permission: int = 0
-    by_name: bool = False
-    """Whether a media created this folder by its name; there is one such folder per name, case-insensitive."""
+    by_name: Annotated[
+        bool,
+        Meta(
+            description="Whether a media created this folder by its name; one such folder per name, case-insensitive."
+        ),
+    ] = False
 
 
 Definition = MediaType | LocalizationType | StateType | LeafType | FileType | Version | Section

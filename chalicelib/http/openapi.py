@@ -7,22 +7,20 @@ from the parameters and the names of body schemas, and its classes from the sche
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import inspect as python_inspect
 import re
-import sys
 from collections.abc import Iterable, Iterator
-from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
+from chalicelib import __version__
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import BadRequestResponse, NotFoundResponse
+from chalicelib.core.shapes import SHAPES
 from chalicelib.http.decoding import MAX_THINGS
 from chalicelib.http.encoding import MEDIA_TYPES
 from chalicelib.http.links import Links, links
@@ -32,8 +30,6 @@ Schema = dict[str, Any]
 
 REF = "#/components/schemas/"
 TITLE = "Limn"
-VERSION = "1.0.0"
-"""The version of the API, not of the service."""
 
 ERRORS = {
     "400": ("BadRequest", "The request breaks a rule.", BadRequestResponse),
@@ -52,7 +48,6 @@ ELSEWHERE: dict[str, Any] = {
 REDIRECTS = (301, 302, 303)
 """Statuses of success whose response is only a location."""
 _VARIABLE = re.compile(r"{(\w+)}")
-_POINTER = re.compile(r"\s*\((spec|`spec)/[^)]*\)")
 _DROPPED = frozenset({"title", "propertyNames", "patternProperties", "prefixItems", "const", "contentEncoding"})
 
 
@@ -75,7 +70,7 @@ def document(operations: Iterable[Operation], server: str = "/") -> Schema:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas, leading)
     return {
         "openapi": "3.0.3",
-        "info": {"title": TITLE, "version": VERSION, "description": "Annotation and media management."},
+        "info": {"title": TITLE, "version": __version__, "description": "Annotation and media management."},
         "servers": [{"url": server}],
         "tags": [{"name": tag} for tag in dict.fromkeys(operation.tag or "Other" for operation in operations)],
         "paths": paths,
@@ -220,7 +215,7 @@ class _Schemas:
     """The schemas of all referenced types, in the dialect of OpenAPI 3.0."""
 
     def __init__(self, types: Iterable[Any]) -> None:
-        kept = dict.fromkeys((*types, BadRequestResponse, NotFoundResponse))
+        kept = dict.fromkeys((*types, BadRequestResponse, NotFoundResponse, *SHAPES))
         classes: dict[str, type] = {}
         for info in inspect.multi_type_info(list(kept)):
             _classes_of(info, classes)
@@ -255,9 +250,6 @@ class _Schemas:
         if cls is None or "properties" not in made:
             return made
         properties = made["properties"]
-        for name, text in member_docs(cls).items():
-            if name in properties and "$ref" not in properties[name]:
-                properties[name].setdefault("description", text)
         for name in getattr(cls, "hidden", ()):
             properties.pop(name, None)
         for old, name in {**getattr(cls, "accepts", {}), **getattr(cls, "also", {})}.items():
@@ -275,14 +267,15 @@ class _Schemas:
 
     def _converted(self, schema: Schema) -> Schema:
         """A schema of JSON Schema 2020-12, as msgspec writes it, in OpenAPI 3.0."""
+        if "x-shape" in schema:
+            return {"$ref": REF + schema["x-shape"]}
         options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
         if len(options) < len(schema.get("anyOf", ())):
             return self._nullable_of(schema, options)
         made = {name: self._member(name, value) for name, value in schema.items() if name not in _DROPPED}
-        if made.get("default", ...) is None:
-            del made["default"]
-        if made.get("type") == "array":
-            made["items"] = made.get("items") or {}
+        made = {name: value for name, value in made.items() if (name, value) != ("default", None)}
+        made |= {"items": made.get("items") or {}} if made.get("type") == "array" else {}
+        made |= {"type": made.pop("x-type")} if "x-type" in made else {}
         if "contentEncoding" in schema:
             made["format"] = "byte"
         if "const" in schema:
@@ -346,36 +339,6 @@ def _classes_of(info: inspect.Type, known: dict[str, type]) -> dict[str, type]:
 
 
 def described(docstring: str) -> str:
-    """A docstring as callers read it: its paragraphs unwrapped, without references to internal documents."""
-    text = _POINTER.sub("", python_inspect.cleandoc(docstring))
+    """A docstring as callers read it: its paragraphs unwrapped."""
+    text = python_inspect.cleandoc(docstring)
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
-
-
-def member_docs(cls: type) -> dict[str, str]:
-    """The docstrings of the members of a class and of its bases; empty where the source is not available."""
-    docs: dict[str, str] = {}
-    for base in reversed(cls.__mro__):
-        docs |= _docs_of_module(base.__module__).get(base.__name__, {})
-    return docs
-
-
-@cache
-def _docs_of_module(module: str) -> dict[str, dict[str, str]]:
-    """Class → member → docstring, for one module that was imported."""
-    try:
-        tree = ast.parse(python_inspect.getsource(sys.modules[module]))
-    except (OSError, TypeError, KeyError):
-        return {}
-    return {
-        node.name: {
-            member.target.id: described(text.value.value)
-            for member, text in pairwise(node.body)
-            if isinstance(member, ast.AnnAssign)
-            and isinstance(member.target, ast.Name)
-            and isinstance(text, ast.Expr)
-            and isinstance(text.value, ast.Constant)
-            and isinstance(text.value.value, str)
-        }
-        for node in tree.body
-        if isinstance(node, ast.ClassDef)
-    }

@@ -23,13 +23,15 @@ from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import clip, compact, dataset, email, jobs, purge, transcode, upkeep
-from infra.local import aws, database, operator_page, outbox, stored_answers
+from infra.local import aws, database
 from infra.local.batch.queue import LocalQueue
 from infra.local.batch.step import Runner
-from infra.local.gateway import Gateway, Server
+from infra.local.http import operator_page, outbox
+from infra.local.http.gateway import Gateway, Server
+from infra.local.http.reply import Reply
 from infra.local.queues import Pollers, Source
-from infra.local.reply import Reply
-from infra.local.s3_front import S3Front
+from infra.local.s3 import stored_answers
+from infra.local.s3.front import S3Front
 from infra.local.schedule import Schedule, Timer
 
 FIRST_USER = "admin"
@@ -45,7 +47,6 @@ class Service:
         self._gateway = Gateway(app)
         self._gateway.page("/outbox", self._outbox)
         self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
-        self._gateway.page("/", self._front_page)
         self._gateway.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
         self._api = Server(self._gateway, host, port)
         self._s3 = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY}, host=host, port=port + 1)
@@ -78,7 +79,7 @@ class Service:
         """Where everything is and how to get in."""
         place = self._place
         return (
-            f"  API       {place['url']}          (schema: /schema, browser: /docs, sent mail: /outbox)\n"
+            f"  console   {place['url']}          (API: /docs, its schema: /schema, sent mail: /outbox)\n"
             f"  S3        {place['s3_url']}\n"
             f"  user      {place['username']}\n"
             f"  password  {place['password']}\n"
@@ -128,9 +129,6 @@ class Service:
 
     def _outbox(self, _method: str, query: str, _body: bytes) -> Reply:
         return outbox.page(aws.REGION, as_json="format=json" in query)
-
-    def _front_page(self, _method: str, _query: str, _body: bytes) -> Reply:
-        return Reply(302, {"Location": "/docs"}, b"")
 
 
 def _release_locks() -> None:

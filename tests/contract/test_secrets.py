@@ -2,8 +2,7 @@
 
 Every kind of secret is planted with a word that occurs nowhere else. Then every operation is asked, by its owner, with
 what it needs and with the secret itself where it does not belong, and everything that was said, logged and stored is
-searched. What may show is named here: the token and certificate of a job cluster, to its administrators (`spec/3`
-§16.4).
+searched. What may show is named here: the token and certificate of a job cluster, to its administrators.
 """
 
 from __future__ import annotations
@@ -24,7 +23,8 @@ from chalicelib.resources.accounts.invitations import INVITATION
 from chalicelib.settings import settings
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import records
-from infra.local import aws, outbox
+from infra.local import aws
+from infra.local.http import outbox
 from tests.contract.examples import body_of, query_of
 from tests.contract.world import build
 from tests.service import Api

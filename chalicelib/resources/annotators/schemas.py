@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.integrations import NamedValue, Url
+from chalicelib.core.integrations import Parameter, Url
 from chalicelib.core.jobs import EmailSpec
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Id, Name, Resource
@@ -14,7 +14,7 @@ from chalicelib.core.resource import Id, Name, Resource
 Convention = Literal["limn", "label-studio", "nuclio"]
 MOST_BOXES = 1_000
 """Maximum boxes of one frame."""
-Headers = Annotated[list[NamedValue], Meta(max_length=20)]
+Headers = Annotated[list[Parameter], Meta(max_length=20)]
 AttributeName = Annotated[str, Meta(min_length=1, max_length=128)]
 
 
@@ -89,13 +89,16 @@ class AnnotateSpec(Resource, kw_only=True):
     annotator: Id
     version: Id
     media_ids: list[int] | None = None
-    media_query: Annotated[str, Meta(max_length=8192)] | None = None
-    """Parameters of GetMediaList, such as `?name=x`; it wins over `media_ids`."""
-    every: Annotated[int, Meta(ge=1, le=100_000)] = 1
-    """Use every n-th frame."""
+    media_query: Annotated[
+        Annotated[str, Meta(max_length=8192)] | None,
+        Meta(description="Parameters of GetMediaList, such as `?name=x`; it wins over `media_ids`."),
+    ] = None
+    every: Annotated[Annotated[int, Meta(ge=1, le=100_000)], Meta(description="Use every n-th frame.")] = 1
     start: Annotated[int, Meta(ge=0)] = 0
-    stop: Annotated[int, Meta(ge=0)] | None = None
-    """The frame before which to stop; by default the end of the media."""
+    stop: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="The frame before which to stop; by default the end of the media."),
+    ] = None
     success_email_spec: EmailSpec | None = None
     failure_email_spec: EmailSpec | None = None
 

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from chalicelib.core.resource import Id, Resource
 
+Count = Annotated[int, Meta(ge=0)]
 MOST_CLONED = 500
 """Maximum number of media in one request."""
 
@@ -27,23 +28,24 @@ class MediaPrev(Struct, kw_only=True):
 class MediaStats(Struct, kw_only=True):
     """Sums over media."""
 
-    count: int
-    duration: float
-    """Seconds of video."""
-    total_size: int
-    """Bytes of all files except audio."""
-    download_size: int
-    """Bytes of one file of each media: archival, else streaming, else image."""
+    count: Count
+    duration: Annotated[float, Meta(ge=0, description="Seconds of video.")]
+    total_size: Annotated[int, Meta(ge=0, description="Bytes of all files except audio.")]
+    download_size: Annotated[
+        int,
+        Meta(ge=0, description="Bytes of one file of each media: archival, else streaming, else image."),
+    ]
 
 
 class CloneMediaSpec(Resource, kw_only=True):
     """The destination of clones."""
 
     dest_project: Id
-    dest_type: Annotated[int, Meta(ge=-1)]
-    """A media type of that project; −1 for its first."""
-    dest_section: str | None = None
-    """The name of a folder, created if it does not exist."""
+    dest_type: Annotated[
+        Annotated[int, Meta(ge=-1)],
+        Meta(description="A media type of that project; −1 for its first."),
+    ]
+    dest_section: Annotated[str | None, Meta(description="The name of a folder, created if it does not exist.")] = None
     dest_section_id: Id | None = None
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.accounts import Project
@@ -32,17 +33,15 @@ _SEARCHES = {"object_search", "related_search", "lucene_string"}
 class SectionQuery(Resource, kw_only=True):
     """The filters of sections."""
 
-    name: str | None = None
-    """The exact name, in any case."""
-    encoded_search: str | None = None
-    """An object search over the sections' attributes, as base64 of JSON."""
+    name: Annotated[str | None, Meta(description="The exact name, in any case.")] = None
+    encoded_search: Annotated[
+        str | None,
+        Meta(description="An object search over the sections' attributes, as base64 of JSON."),
+    ] = None
     elemental_id: Uuid | None = None
-    match: str | None = None
-    """An lquery that the path matches, such as `Honda.*.EX_L`."""
-    ancestors: str | None = None
-    """A path; matches it and its ancestors."""
-    descendants: str | None = None
-    """A path; matches it and its descendants."""
+    match: Annotated[str | None, Meta(description="An lquery that the path matches, such as `Honda.*.EX_L`.")] = None
+    ancestors: Annotated[str | None, Meta(description="A path; matches it and its ancestors.")] = None
+    descendants: Annotated[str | None, Meta(description="A path; matches it and its descendants.")] = None
 
 
 def list_sections(call: Call[Project, SectionQuery, None]) -> list[Section]:
@@ -69,6 +68,7 @@ class SectionResource(RecordResource):
             change["elemental_id"] = change["elemental_id"].lower()
         if "name" in change:
             change["by_name"] = False
+        sections_service.check_master(call.project, change.get("master_section"), call.target.id)
         media: dict[str, Any] = {name: change.pop(name) for name in ("media_add", "media_del") if name in change}
         attributes = change.pop("attributes", None)
         sections_service.check_media(call.project, media.get("media_add") or ())

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 from chalicelib.core.commits import Commit
+from chalicelib.core.commits_read import note_commit
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.query import sql
@@ -103,6 +104,7 @@ class View:
     def count(self, query: Query) -> int:
         """The number of entities that a checked query selects, within its slice."""
         with self._gate.reading():
+            note_commit(self.seq)
             among = view_vectors.within(self._distances(query))
             number: int = self._run(sql.count(query, self.state.layout, among))[0][0]
         stop = number if query.stop is None else min(query.stop, number)
@@ -111,6 +113,7 @@ class View:
     def ids(self, query: Query) -> list[int]:
         """The ids that a checked query selects, in order."""
         with self._gate.reading():
+            note_commit(self.seq)
             return [row[0] for row in self._rows_of(query)]
 
     def tally(self, query: Query, column: str) -> list[tuple[Any, int]]:
@@ -126,6 +129,7 @@ class View:
     def documents(self, query: Query) -> list[bytes]:
         """The JSON documents that a checked query selects, in order, as responses show them."""
         with self._gate.reading():
+            note_commit(self.seq)
             rows = self._rows_of(query, DOCUMENT)
             documents = self._documents(query.kind, [row[-1] for row in rows])
         if query.incident is not None:

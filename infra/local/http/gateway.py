@@ -1,0 +1,272 @@
+"""API Gateway on this machine: HTTP in, the event Lambda would get, `app.py`'s answer out.
+
+What it does as API Gateway does: routes before the function runs, hands over quoted path variables and every header
+and parameter with all its values, refuses bodies above 10 MB, gives up after 29 seconds, and refuses answers above
+Lambda's 6 MB. Unknown paths and methods are answered here, in our own error shape, as the deployed API's gateway
+responses do.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooSlow
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
+
+from chalice.local import LocalChalice
+
+from chalicelib.errors import LimnError, NotFound, TooLarge, Unavailable, WrongMethod
+from chalicelib.http.encoding import encode_error
+from infra.local import database
+from infra.local.database import CannotStore, Damaged
+from infra.local.http import requests
+from infra.local.http.reply import Reply
+
+LARGEST_REQUEST = 10 * 1024 * 1024
+LARGEST_RESPONSE = 6 * 1024 * 1024
+SECONDS = 29.0
+CORS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET,POST,PUT,PATCH,DELETE,OPTIONS",
+    "Access-Control-Allow-Headers": "Authorization,Content-Type,If-None-Match,If-Modified-Since",
+    "Access-Control-Max-Age": "3600",
+}
+HEALTH = ("/rest/HealthCheck", "/rest/HealthCheckFull")
+"""Paths that answer 503 while nothing can be stored, whatever the service itself says."""
+log = logging.getLogger("limn.local.gateway")
+
+Page = Callable[[str, str, bytes], Reply]
+Folder = Callable[[str, str], Reply]
+
+
+@dataclass
+class _Node:
+    static: dict[str, _Node] = field(default_factory=dict)
+    variable: tuple[str, _Node] | None = None
+    resource: str | None = None
+
+
+class LambdaContext:
+    """What Lambda hands a function beside its event."""
+
+    function_name = "limn-local-api"
+    function_version = "$LATEST"
+    memory_limit_in_mb = 2048
+    invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:limn-local-api"
+    log_group_name = "/aws/lambda/limn-local-api"
+    log_stream_name = "local"
+
+    def __init__(self) -> None:
+        self.aws_request_id = str(uuid.uuid4())
+        self._end = time.monotonic() + SECONDS
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds until the function would be killed."""
+        return max(0, int((self._end - time.monotonic()) * 1000))
+
+
+class Gateway:
+    """The routes of a Chalice app, and a way to ask it things as API Gateway would."""
+
+    def __init__(self, app: Any) -> None:
+        # Chalice keeps the current request on the app; with threads only its local variant keeps them apart.
+        app.__class__ = LocalChalice
+        self._app = app
+        self._root = _Node()
+        self._pages: dict[str, Page] = {}
+        self._folders: dict[str, Folder] = {}
+        for resource in app.routes:
+            node = self._root
+            for part in _parts(resource):
+                if part.startswith("{"):
+                    node.variable = node.variable or (part[1:-1], _Node())
+                    node = node.variable[1]
+                else:
+                    node = node.static.setdefault(part, _Node())
+            node.resource = resource
+        self._workers = ThreadPoolExecutor(max_workers=64, thread_name_prefix="api")
+
+    def page(self, path: str, serve: Page) -> None:
+        """Serve a path of the local stack's own: `serve` gets method, query and body."""
+        self._pages[path] = serve
+
+    def folder(self, prefix: str, serve: Folder) -> None:
+        """Serve what lies beneath a path beside the API: `serve` gets method and path."""
+        self._folders[prefix] = serve
+
+    def ask(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"", client: str = "127.0.0.1"
+    ) -> Reply:
+        """Serve one request.
+
+        Args:
+            method: such as GET.
+            target: path and query, quoted, as in the request line.
+            headers: names in any case.
+            body: at most 10 MB, or the answer is 413.
+            client: the network address that the request comes from.
+        """
+        path, _, query = target.partition("#")[0].partition("?")
+        try:
+            if len(body) > LARGEST_REQUEST:
+                raise TooLarge("The request's body is larger than 10 MB.")
+            if path in self._pages:
+                return self._pages[path](method, query, body)
+            if path in HEALTH and (problem := database.current().problem()):
+                raise Unavailable(f"The data of this machine cannot be relied upon: {problem}")
+            for prefix, serve in self._folders.items():
+                if path.startswith(prefix):
+                    return serve(method, path)
+            resource, variables = self._route(path)
+            methods = self._app.routes[resource]
+            if method == "OPTIONS" and method not in methods:
+                return Reply(200, CORS, b"")
+            if method not in methods:
+                raise WrongMethod(method, path, tuple(methods))
+            event = _event(method, path, query, resource, variables, headers, body, client)
+            return self._invoke(event)
+        except LimnError as error:
+            answer = encode_error(error)
+            more = {"Allow": ", ".join(error.allowed)} if isinstance(error, WrongMethod) else {}
+            return Reply(answer.status, {**answer.headers, **more, **CORS}, answer.body)
+
+    def close(self) -> None:
+        """Let running requests finish and take no more."""
+        self._workers.shutdown(wait=True)
+
+    def _invoke(self, event: dict[str, Any]) -> Reply:
+        context = LambdaContext()
+        try:
+            result = self._workers.submit(self._app, event, context).result(timeout=SECONDS)
+        except TooSlow:
+            raise _Timeout("Endpoint request timed out") from None
+        body = result["body"].encode() if isinstance(result["body"], str) else result["body"]
+        if len(body) > LARGEST_RESPONSE:
+            log.error("%s %s: answer of %d bytes", event["httpMethod"], event["path"], len(body))
+            raise _BadGateway("The function's answer is larger than Lambda allows.")
+        if result.get("isBase64Encoded"):
+            body = base64.b64decode(body)
+        headers = dict(result.get("headers") or {})
+        for name, values in (result.get("multiValueHeaders") or {}).items():
+            headers[name] = ", ".join(values)
+        return Reply(result["statusCode"], headers, body)
+
+    def _route(self, path: str) -> tuple[str, dict[str, str]]:
+        node, variables = self._root, {}
+        for part in _parts(path):
+            if part in node.static:
+                node = node.static[part]
+            elif node.variable is not None and part:
+                variables[node.variable[0]] = part
+                node = node.variable[1]
+            else:
+                raise NotFound(f"There is no {path} here.")
+        if node.resource is None:
+            raise NotFound(f"There is no {path} here.")
+        return node.resource, variables
+
+
+class _Timeout(Unavailable):
+    """The function took longer than API Gateway waits."""
+
+    status = 504
+
+
+class _BadGateway(LimnError):
+    """The function's answer cannot be handed on."""
+
+    status = 502
+
+
+def _parts(path: str) -> list[str]:
+    return path.strip("/").split("/") if path.strip("/") else []
+
+
+def _event(
+    method: str,
+    path: str,
+    query: str,
+    resource: str,
+    variables: dict[str, str],
+    headers: Mapping[str, str],
+    body: bytes,
+    client: str,
+) -> dict[str, Any]:
+    parameters: dict[str, list[str]] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        parameters.setdefault(name, []).append(value)
+    return {
+        "resource": resource,
+        "path": path,
+        "httpMethod": method,
+        "headers": dict(headers),
+        "multiValueHeaders": {name: [value] for name, value in headers.items()},
+        "queryStringParameters": {name: values[-1] for name, values in parameters.items()} or None,
+        "multiValueQueryStringParameters": parameters or None,
+        "pathParameters": variables or None,
+        "stageVariables": None,
+        "requestContext": {
+            "resourcePath": resource,
+            "httpMethod": method,
+            "path": path,
+            "domainName": headers.get("Host", "127.0.0.1"),
+            "stage": "local",
+            "requestId": str(uuid.uuid4()),
+            "requestTimeEpoch": int(time.time() * 1000),
+            "identity": {"sourceIp": client, "userAgent": headers.get("User-Agent", "")},
+            "accountId": "123456789012",
+            "apiId": "local",
+        },
+        "body": base64.b64encode(body).decode() if body else None,
+        "isBase64Encoded": bool(body),
+    }
+
+
+class _Handler(requests.Handler):
+    gateway: Gateway
+
+    def serve(self) -> None:
+        body = b"".join(self.blocks(LARGEST_REQUEST))
+        headers = {name: ", ".join(self.headers.get_all(name, [])) for name in self.headers}
+        try:
+            reply = self.gateway.ask(self.command, self.path, headers, body, str(self.client_address[0]))
+            database.current().sync()
+        except (CannotStore, Damaged) as failure:
+            reply = _refusal(Unavailable(f"Nothing can be stored: {failure}"))
+        except Exception:
+            log.exception("%s %s failed", self.command, self.path)
+            reply = _refusal(LimnError("The server failed on this request."))
+        self._send(reply)
+
+    def refuse(self, status: int, message: str) -> None:
+        kind = type("Malformed", (LimnError,), {"status": status})
+        self._send(_refusal(kind(message)))
+
+    def _send(self, reply: Reply) -> None:
+        self.send_response_only(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.send_header("Content-Length", str(len(reply.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+
+def _refusal(error: LimnError) -> Reply:
+    answer = encode_error(error)
+    return Reply(answer.status, {**answer.headers, **CORS}, answer.body)
+
+
+class Server(requests.Server):
+    """The API's port."""
+
+    def __init__(self, gateway: Gateway, host: str, port: int) -> None:
+        super().__init__((host, port), type("Handler", (_Handler,), {"gateway": gateway}))
