@@ -46,7 +46,7 @@ def create(project: Project, scope: Scope, spec: ExportSpec) -> StoredExport:
         TooMany: the user has as many unfinished exports as allowed.
     """
     _check(spec)
-    version = version_named(project.id, scope, spec.dataset) if spec.dataset is not None else None
+    version = find_version(project.id, scope, spec.dataset) if spec.dataset is not None else None
     if version is None:
         seq, snapshot = check_selection(project.id, scope, spec)
     else:
@@ -72,7 +72,7 @@ def create(project: Project, scope: Scope, spec: ExportSpec) -> StoredExport:
 def start(work: Work, what: What, spec: ExportSpec) -> None:
     """Store an export or a version and send its first message."""
     objects.write(places.spec_key(work), msgspec.json.encode(spec), "application/json")
-    records.create(steps.KINDS[what], work, taken=_taken(work))
+    records.create(steps.KINDS[what], work, taken=_name_is_taken(work))
     try:
         send(settings().dataset_queue_url, PlanExport(uid=work.uid, what=what))
     except LimnError:
@@ -80,7 +80,7 @@ def start(work: Work, what: What, spec: ExportSpec) -> None:
         raise
 
 
-def _taken(work: Work) -> BadInput:
+def _name_is_taken(work: Work) -> BadInput:
     return BadInput(f"name: the project has a version {work.name!r} already.")
 
 
@@ -138,7 +138,7 @@ def _check(spec: ExportSpec) -> None:
             raise BadInput(f"{given[0]}: a version of a dataset is exported as it is; leave out {given[0]} or dataset.")
 
 
-def version_named(project: int, scope: Scope, word: str) -> StoredVersion:
+def find_version(project: int, scope: Scope, word: str) -> StoredVersion:
     """A finished version of a dataset of a project, by its name or uid.
 
     Raises:
@@ -159,7 +159,7 @@ def is_visible(version: StoredVersion, scope: Scope) -> bool:
     return version.user == scope.caller.id or not scope.at(Level.VIEW).terms(version.project)
 
 
-def listed(project: int, user: int) -> list[StoredExport]:
+def list_exports(project: int, user: int) -> list[StoredExport]:
     """The exports of a user in a project that have not expired, oldest first."""
     found = [each for each in records.listed(EXPORT, project) if each.user == user and each.expires_datetime > now()]
     return sorted(found, key=lambda each: (each.created_datetime, each.uid))
@@ -195,7 +195,7 @@ def progress_of(work: Work) -> JobProgress:
     return JobProgress(done=min(done, work.parts), total=work.parts)
 
 
-def shown(export: StoredExport, *, linked: bool = False) -> Export:
+def as_response(export: StoredExport, *, linked: bool = False) -> Export:
     """An export as a response has it; with `linked` the URL of its archive."""
     members: dict[str, Any] = {
         name: getattr(export, name) for name in Export.__struct_fields__ if name not in ("id", "progress", "url")
