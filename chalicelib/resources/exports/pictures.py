@@ -67,7 +67,7 @@ def make(spec: ExportSpec, group: Group, media: MediaEntity, path: Callable[...,
         Unavailable: the store does not answer; the part is repeated.
     """
     try:
-        file = frames_service.shown(media)
+        file = frames_service.picture_source(media)
         size = _size(file.resolution, spec.image_height)
         count = streams.frames_of(file) if isinstance(file, streams.Stream) else 1
         if spec.frames == "crops":

@@ -86,7 +86,7 @@ def _name_is_taken(work: Work) -> BadInput:
 
 def check_room(project: int, user: int) -> None:
     """Raise TooMany if a user has as many unfinished exports and versions in a project as allowed."""
-    kept = [*records.listed(EXPORT, project), *records.listed(DATASET, project)]
+    kept = [*records.list_children(EXPORT, project), *records.list_children(DATASET, project)]
     if sum(each.user == user and not each.is_finished for each in kept) >= MOST_AT_WORK:
         message = f"{MOST_AT_WORK} exports of yours are at work in this project. Wait for one, or delete one."
         raise TooMany(message, retry_after=60)
@@ -145,7 +145,7 @@ def find_version(project: int, scope: Scope, word: str) -> StoredVersion:
         NotFound: there is none that the caller may see.
         BadInput: it is not finished.
     """
-    found = records.claimed(DATASET, "name", f"{project}|{word}") or records.maybe(DATASET, word)
+    found = records.get_claimed(DATASET, "name", f"{project}|{word}") or records.maybe(DATASET, word)
     if found is None or found.project != project or not is_visible(found, scope):
         raise NotFound.of("Dataset", word)
     if found.status != "succeeded":
@@ -161,7 +161,9 @@ def is_visible(version: StoredVersion, scope: Scope) -> bool:
 
 def list_exports(project: int, user: int) -> list[StoredExport]:
     """The exports of a user in a project that have not expired, oldest first."""
-    found = [each for each in records.listed(EXPORT, project) if each.user == user and each.expires_datetime > now()]
+    found = [
+        each for each in records.list_children(EXPORT, project) if each.user == user and each.expires_datetime > now()
+    ]
     return sorted(found, key=lambda each: (each.created_datetime, each.uid))
 
 
@@ -182,7 +184,7 @@ def sweep(project: int) -> None:
     forgotten = timestamp(moment - FORGOTTEN)
     whats: tuple[What, ...] = ("export", "dataset")
     for what in whats:
-        for work in records.listed(steps.KINDS[what], project):
+        for work in records.list_children(steps.KINDS[what], project):
             if what == "export" and work.expires_datetime <= timestamp(moment):
                 remove(work)
             elif work.status == "pending" and work.created_datetime <= forgotten:

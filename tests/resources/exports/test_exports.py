@@ -188,7 +188,7 @@ class TestSelection:
         said = api.post(f"Exports/{project}", spec)
         assert said.status in (400, 404)
         assert says in said.json["message"] + said.json["details"]
-        assert records.listed(EXPORT, project) == []
+        assert records.list_children(EXPORT, project) == []
 
 
 def dataset_archive(project, uid):
