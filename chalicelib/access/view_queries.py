@@ -26,11 +26,10 @@ from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded
 
-<<<<<<< HEAD
-__all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded", "pairs", "tally"]
-=======
-__all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded", "statistics"]
->>>>>>> main
+__all__ = [
+    *("View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded", "pairs", "statistics"),
+    "tally",
+]
 
 
 def all_rows(kind: Kind, *where: Tree) -> Query:
@@ -56,12 +55,12 @@ def count(view: View, query: Query, scope: Scope) -> int:
 
 def tally(view: View, query: Query, scope: Scope, column: str) -> list[tuple[Any, int]]:
     """The number of matches within a scope by the value of a column of the view, null included."""
-    return view.tally(_checked(view, query, scope), column)
+    return view.tally(_check(view, query, scope), column)
 
 
 def pairs(view: View, query: Query, scope: Scope, column: str) -> list[tuple[int, Any]]:
     """The ids of the matches within a scope, in order, each with the value of a column of the view."""
-    return view.pairs(_checked(view, query, scope), column)
+    return view.pairs(_check(view, query, scope), column)
 
 
 def documents(view: View, query: Query, scope: Scope, fields: str | None = None) -> Iterable[bytes]:

@@ -84,11 +84,8 @@ OPERATIONS: tuple[Operation, ...] = (
     *localization_operations.OPERATIONS,
     *state_operations.OPERATIONS,
     *leaves_operations.OPERATIONS,
-<<<<<<< HEAD
     *exports_operations.OPERATIONS,
-=======
     *statistics_operations.OPERATIONS,
->>>>>>> main
     *change_logs_operations.OPERATIONS,
     *events_operations.OPERATIONS,
     *email_operations.OPERATIONS,
