@@ -27,7 +27,16 @@ from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded
 
 __all__ = [
-    *("View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded", "pairs", "statistics"),
+    "View",
+    "all_rows",
+    "check_reach",
+    "count",
+    "current",
+    "documents",
+    "ids",
+    "loaded",
+    "pairs",
+    "statistics",
     "tally",
 ]
 

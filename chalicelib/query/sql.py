@@ -87,7 +87,7 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
 
 def tally(query: Query, layout: Layout, column: str) -> Statement:
     """The number of entities that a checked query selects by the value of a column, ordered by value."""
-    compiler = _Compiler(layout)
+    compiler = Compiler(layout)
     head, rest = compiler.selection(query, None)
     return Statement(f"{head}SELECT t0.{column}, count(*) {rest} GROUP BY 1 ORDER BY 1", compiler.parameters)
 
