@@ -79,7 +79,9 @@ def documents(view: View, query: Query, scope: Scope, fields: str | None = None)
     """
     found: Iterable[bytes] = view.documents(_check(view, query, scope))
     found = effective_permission.documents(scope, view.project, query.kind, found)
-    return found if fields is None else map(shaper(query.kind, fields), found)
+    if fields is None:
+        return found
+    return map(shaper(query.kind, fields, view.definitions.types(query.kind).values()), found)
 
 
 def statistics(view: View, query: Query, written: Written, scope: Scope) -> tuple[Aggregate, Statistics]:
