@@ -118,7 +118,7 @@ def move_frames(writer: Writer, query: FramesQuery, body: FramesUpdate) -> Rewri
     """
     if (body.shift is None) == (body.frames is None):
         raise BadInput("shift, frames: give one of them.")
-    table = dict[int, int](body.frames or ())
+    table = {pair[0]: pair[1] for pair in body.frames or ()}
     if len(table) != len(body.frames or ()):
         raise BadInput("frames: a frame is in the table more than once.")
     kind = Kind(query.kind)
