@@ -86,7 +86,7 @@ class TestStructure:
     @pytest.mark.parametrize(
         ("path", "value", "says"),
         [
-            ("kind", "CronWorkflow", "kind is to be Workflow"),
+            ("kind", "CronWorkflow", "kind must be Workflow"),
             ("apiVersion", "v1", "apiVersion"),
             ("spec.entrypoint", "nowhere", "entrypoint 'nowhere'"),
             ("spec.entrypoint", None, "entrypoint"),

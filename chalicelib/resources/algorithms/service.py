@@ -147,7 +147,7 @@ def name_taken(name: str) -> BadInput:
 
 
 def _check_runner(project: Project, user: int, cluster: int | None) -> None:
-    """Whoever an algorithm runs as is in the project; without a cluster, it runs at the cost of the deployment."""
+    """The user that an algorithm runs as must be in the project; without a cluster, it runs at the cost of the deployment."""
     named_user = records.get(USER, user)
     if authentication.membership(user, project.id) is None:
         raise NotFound.of("User", user)

@@ -179,7 +179,7 @@ class Moves:
     def _still_alone(self, part: Sequence[int]) -> list[entities.Stored[Any]]:
         rows = list(entities.many(self.kind, part).values())
         if len(rows) < len(part) or not all(row.entity.latest and row.entity.mark == 0 for row in rows):
-            raise Conflict("Somebody else changed some of these first.")
+            raise Conflict("Another request changed some of these first.")
         return rows
 
     # --- rows among others -----------------------------------------------------------------------------------------

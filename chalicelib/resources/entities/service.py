@@ -170,7 +170,7 @@ def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Id
             found[element].append(row)
     for (version, name), rows in found.items():
         if rows and sum(row.entity.latest for row in rows) != 1:
-            raise Conflict(f"The {kind} {name} of version {version} is being changed by somebody else.")
+            raise Conflict(f"The {kind} {name} of version {version} is being changed by another request.")
     return found
 
 

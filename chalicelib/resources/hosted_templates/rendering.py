@@ -1,4 +1,4 @@
-"""Rendering templates that somebody else wrote: Jinja, of which only what cannot run away is left.
+"""Rendering templates of other authors: Jinja, of which only what cannot run away is left.
 
 A template is data from the web. It may put in parameters, choose and repeat; it may not call anything, assign anything,
 or take other templates in. So the work is bounded by the sizes here: the text, the values, the rounds of all loops, and
@@ -37,7 +37,7 @@ def render(source: str, values: Mapping[str, str]) -> str:
     """A template with values put in.
 
     Raises:
-        BadInput: it is none, or uses what is not left, which the message names.
+        BadInput: it is no template, or uses what is not left, which the message names.
         TooLarge: it or its result is too large, or its loops go round too often.
     """
     import jinja2  # noqa: PLC0415 few calls need it

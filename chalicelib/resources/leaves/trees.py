@@ -146,7 +146,7 @@ def plan_rewrite(plan: Sequence[Leaf], first: Stored[Any] | None = None) -> list
             done.append(Step(LEAF, first, leaf))
             continue
         if leaf.id not in rows:
-            raise Conflict(f"The leaf {leaf.id} was removed by somebody else at the same time.")
+            raise Conflict(f"The leaf {leaf.id} was removed by another request at the same time.")
         row = rows[leaf.id]
         moved = msgspec.structs.replace(row.entity, parent=leaf.parent, path=leaf.path, depth=leaf.depth)
         done.append(Step(LEAF, row, moved))
