@@ -17,11 +17,11 @@ BANNED = re.compile(
     r"\b(?i:whoever|nobody|somebody|who asks|things?|told|what time brings|is to be|are to be|where it bends|such a one"
     r"|thereof|of which there is not)\b|(?<!there )\bis none\b"
 )
-IRREGULAR = frozenset(
-    "told made kept sent built left lost found held begun done gone given taken known shown drawn written chosen".split()
+_IRREGULAR = (
+    "told made kept sent built left lost found held begun done gone given taken known shown drawn written chosen"
 )
-NOUNS = frozenset("feed seed need embed missing nothing everything anything string".split())
-PREPOSITIONS = frozenset("at by for from in of on to up with".split())
+_NOUNS = "feed seed need embed missing nothing everything anything string"
+_PREPOSITIONS = "at by for from in of on to up with"
 
 
 def sources() -> Iterator[tuple[Path, ast.Module]]:
@@ -33,9 +33,9 @@ def sources() -> Iterator[tuple[Path, ast.Module]]:
 def is_participle(name: str) -> bool:
     """Whether a function's name is a participle alone or with a preposition: `edited`, `looked_at`."""
     first, *others = name.strip("_").split("_")
-    if first in NOUNS or (others and others[-1] not in PREPOSITIONS):
+    if first in _NOUNS.split() or (others and others[-1] not in _PREPOSITIONS.split()):
         return False
-    return first in IRREGULAR or first.endswith(("ed", "ing"))
+    return first in _IRREGULAR.split() or first.endswith(("ed", "ing"))
 
 
 def is_context(function: ast.FunctionDef) -> bool:

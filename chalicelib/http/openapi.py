@@ -42,7 +42,7 @@ ERRORS = {
     "503": ("Unavailable", "Something that the service needs does not answer or is switched off.", BadRequestResponse),
 }
 ELSEWHERE: dict[str, Any] = {
-    "description": "Larger than a function can answer: it is at Location for ten minutes; the address needs no credentials.",
+    "description": "Larger than a function can answer: it is at Location for ten minutes; it needs no credentials.",
     "headers": {"Location": {"schema": {"type": "string"}}},
 }
 REDIRECTS = (301, 302, 303)

@@ -88,7 +88,7 @@ def _environment() -> SandboxedEnvironment:
     environment.filters = {name: _bound(function) for name, function in environment.filters.items() if name in FILTERS}
 
     @pass_context
-    def counted(context: Any, values: Any) -> Iterator[Any]:
+    def count(context: Any, values: Any) -> Iterator[Any]:
         left = context[_BUDGET]
         for value in values:
             left[0] -= 1
@@ -96,7 +96,7 @@ def _environment() -> SandboxedEnvironment:
                 raise TooLarge(f"template: its loops may go round {MOST_ROUNDS} times.")
             yield value
 
-    environment.filters[_COUNTED] = counted
+    environment.filters[_COUNTED] = count
     return environment
 
 
@@ -105,13 +105,13 @@ def _bound(function: Callable[..., Any]) -> Callable[..., Any]:
     from functools import wraps  # noqa: PLC0415
 
     @wraps(function)
-    def filtered(*args: Any, **more: Any) -> Any:
+    def filter_bounded(*args: Any, **more: Any) -> Any:
         result = function(*args, **more)
         if hasattr(result, "__len__"):
             _check(len(result))
         return result
 
-    return filtered
+    return filter_bounded
 
 
 def _check(size: int) -> None:

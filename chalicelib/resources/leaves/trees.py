@@ -45,7 +45,7 @@ def parent_of(given: int | None) -> int | None:
     return None if given in (None, ROOT) else given
 
 
-def found(project: int, where: Tree) -> list[Leaf]:
+def find(project: int, where: Tree) -> list[Leaf]:
     """The leaves that match."""
     documents = view_queries.documents(view_queries.current(project), Query(kind=LEAF, where=where), UNRESTRICTED)
     return [_decode(document) for document in documents]
@@ -57,7 +57,7 @@ def below(project: int, numbers: Sequence[int]) -> list[Leaf]:
     lower: list[Leaf] = []
     level = list(numbers)
     while level:
-        children = [leaf for leaf in found(project, Test("parent", Op.IN, tuple(level))) if leaf.id not in known]
+        children = [leaf for leaf in find(project, Test("parent", Op.IN, tuple(level))) if leaf.id not in known]
         level = [leaf.id for leaf in children]
         known.update(level)
         lower += children

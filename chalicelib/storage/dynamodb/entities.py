@@ -93,7 +93,7 @@ def of_project(project: int, *, retired: bool = False) -> Iterator[tuple[Kind, i
     """
     waiting: defaultdict[Kind, list[EntityRow]] = defaultdict(list)
 
-    def found(kind: Kind) -> Iterator[tuple[Kind, int, bytes]]:
+    def find(kind: Kind) -> Iterator[tuple[Kind, int, bytes]]:
         reading = Reading(kind, waiting[kind])
         wanted = reading.hidden() if retired else reading.seen()
         for row in waiting.pop(kind):
@@ -106,9 +106,9 @@ def of_project(project: int, *, retired: bool = False) -> Iterator[tuple[Kind, i
         if not row.deleted and _is_committed(kind, {row.batch}):
             waiting[kind].append(row)
             if len(waiting[kind]) >= ROWS_A_SCAN:
-                yield from found(kind)
+                yield from find(kind)
     for kind in list(waiting):
-        yield from found(kind)
+        yield from find(kind)
 
 
 def create(
