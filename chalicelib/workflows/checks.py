@@ -119,8 +119,8 @@ def _check_structure(found: Workflow, document: Mapping[str, Any]) -> None:
         where = f"manifest: template {template.name!r}"
         kinds = sorted(KINDS & {name for name, value in raw.items() if value is not None})
         if len(kinds) != 1:
-            said = f"not {' and '.join(kinds)}" if kinds else f"one of {', '.join(sorted(KINDS))}"
-            raise BadInput(f"{where} must be one element, {said}.")
+            present = f"; it has {' and '.join(kinds)}" if kinds else ""
+            raise BadInput(f"{where} must have exactly one of {', '.join(sorted(KINDS))}{present}.")
         if template.script is not None and template.script.source is None:
             raise BadInput(f"{where}: the script has no source.")
         _check_steps(template, names, where)
