@@ -22,6 +22,7 @@ from chalicelib.resources.clips import operations as clips_operations
 from chalicelib.resources.email import notify_operations
 from chalicelib.resources.email import operations as email_operations
 from chalicelib.resources.events import operations as events_operations
+from chalicelib.resources.exports import operations as exports_operations
 from chalicelib.resources.favorites import operations as favorites_operations
 from chalicelib.resources.files import operations as files_operations
 from chalicelib.resources.frames import operations as frames_operations
@@ -41,6 +42,7 @@ from chalicelib.resources.permissions import group_operations as permissions_gro
 from chalicelib.resources.permissions import operations as permissions_operations
 from chalicelib.resources.projects import membership_operations
 from chalicelib.resources.projects import operations as projects_operations
+from chalicelib.resources.rewrites import operations as rewrites_operations
 from chalicelib.resources.sections import operations as sections_operations
 from chalicelib.resources.statistics import operations as statistics_operations
 from chalicelib.resources.temporary_files import operations as temporary_files_operations
@@ -83,7 +85,9 @@ OPERATIONS: tuple[Operation, ...] = (
     *localization_operations.OPERATIONS,
     *state_operations.OPERATIONS,
     *leaves_operations.OPERATIONS,
+    *exports_operations.OPERATIONS,
     *statistics_operations.OPERATIONS,
+    *rewrites_operations.OPERATIONS,
     *change_logs_operations.OPERATIONS,
     *events_operations.OPERATIONS,
     *email_operations.OPERATIONS,
