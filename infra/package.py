@@ -49,7 +49,7 @@ _TOOLS = frozenset(
     }
 )
 _API_ONLY = frozenset({"swagger-ui-bundle", "jinja2", "markupsafe", "luqum", "ply"})
-_SERVICES = frozenset({"batch", "dynamodb", "kms", "s3", "sesv2", "sqs", "sts"})
+_SERVICES = frozenset({"batch", "dynamodb", "events", "kms", "s3", "sesv2", "sqs", "sts"})
 """Whose descriptions botocore keeps, of some 400: 2 MB instead of 28."""
 _IMPORTS = frozenset({"pi-heif"})
 """What only the import of images needs, which is the transcode function's."""
@@ -71,6 +71,7 @@ QUEUE_FUNCTIONS = (
     Artifact("clip", _TOOLS | _API_ONLY | _IMPORTS),
     Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
     Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
+    Artifact("webhook", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("compact", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("jobs", _TOOLS | _API_ONLY | _MEDIA),
     Artifact("upkeep", _TOOLS | _API_ONLY | _PICTURES),
