@@ -58,7 +58,7 @@ audit: $(VENV) ## known vulnerabilities of what is locked, by osv.dev; check ask
 nightly: $(VENV) ## tests too slow for every commit
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m nightly $(TESTS) || test $$? -eq 5
 
-docs: $(VENV) ## docs/reference.md from the declarations, docs/rules.md from the tests
+docs: $(VENV) ## docs/reference/ from the declarations, docs/rules.md from the tests
 	@$(BIN)/python -m infra.write_docs
 	@$(BIN)/python -m tests.rules.rulebook
 

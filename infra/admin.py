@@ -28,6 +28,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from chalicelib import __version__
 from infra import redriving
 
 KEY_FILE = "operator.key"
@@ -61,6 +62,7 @@ class Refused(Exception):
 def parser() -> argparse.ArgumentParser:
     """What may be said."""
     made = argparse.ArgumentParser(prog="python -m infra.admin", description=(__doc__ or "").partition("\n")[0])
+    made.add_argument("--version", action="version", version=f"Limn {__version__}")
     made.add_argument("--stage", help="a stage on AWS; the local stack otherwise")
     made.add_argument("--region", help="the stage's region; that of the AWS configuration otherwise")
     made.add_argument("--home", default=os.environ.get("LIMN_HOME", "."), help="where .limn of the local stack lies")

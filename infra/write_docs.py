@@ -1,7 +1,8 @@
-"""`make docs`: writes docs/reference.md from the declarations."""
+"""`make docs`: writes docs/reference/ from the declarations."""
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from infra.local import aws
 
 
 def main() -> None:
-    """Write the reference; AWS in memory stands in for the tables that the modules ask for when they are imported."""
+    """Write the pages; AWS in memory stands in for the tables that modules ask for when they are imported."""
     with aws.start():
         from infra.local.deploy import deploy
 
@@ -17,9 +18,13 @@ def main() -> None:
         from chalicelib.api.catalogue import OPERATIONS
         from chalicelib.api.reference import reference
 
-        target = Path(__file__).parent.parent / "docs" / "reference.md"
-        target.write_text(reference(OPERATIONS))
-        print(f"{target.name}: {len(OPERATIONS)} operations")
+        folder = Path(__file__).parent.parent / "docs" / "reference"
+        pages = reference(OPERATIONS, json.loads((folder / "examples.json").read_text()))
+        for old in folder.glob("*.md"):
+            old.unlink()
+        for name, text in pages.items():
+            (folder / name).write_text(text)
+        print(f"docs/reference: {len(OPERATIONS)} operations on {len(pages)} pages")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PURE = (
     "core",
+    "formats",
     "query",
     "workflows",
     "video",

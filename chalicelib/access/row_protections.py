@@ -78,8 +78,7 @@ class RowProtection(Resource, kw_only=True):
     permission: Mask
     created_datetime: Timestamp
     created_by: int
-    scope: str
-    """The scope of the protected record: `project|12` or `organization|3`."""
+    scope: Annotated[str, Meta(description="The scope of the protected record: `project|12` or `organization|3`.")]
 
     @property
     def target(self) -> tuple[str, int]:

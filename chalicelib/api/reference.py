@@ -1,39 +1,127 @@
-"""The reference of all operations as Markdown, generated from their declarations."""
+"""The reference of all operations as Markdown pages, one for each tag, generated from their declarations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from chalicelib.http.openapi import REF, document
 from chalicelib.http.operation import Operation
 
-_HEAD = """# Operations
+INDEX = "README.md"
+SHAPES = "shapes.md"
+"""The page of the shapes that operations of several tags use."""
+_MADE = "Made from the declarations by `make docs`; do not edit."
+_INDEX = f"""# Operations
 
-Made from the declarations by `chalicelib/api/reference.py`; do not edit. Errors are JSON, `{"message", "details"}`,
-with the statuses 400, 401, 403, 404, 409, 413, 429 and 503. The shapes of bodies and answers are at the end.
+{_MADE} Errors are JSON, `{{"message", "details"}}`, with the statuses 400, 401, 403,
+404, 409, 413, 429 and 503. The same as OpenAPI is at `/schema` of a running service, to be tried in a browser at
+`/docs`.
 """
+_WIDTH = 110
+"""Characters of JSON that stay on one line."""
 _BOUNDS = (("minimum", "≥"), ("maximum", "≤"), ("minLength", "length ≥"), ("maxLength", "length ≤"))
+_REFERENCE = re.compile(re.escape(REF) + r"(\w+)")
+_TITLE = re.compile(r"\[(\w+)\]\(#\w+\)")
 
 Schema = dict[str, Any]
+Example = Mapping[str, Any]
+"""A call and its answer: `request` (method and address), `body`, `status`, `answer`; see `tests/contract`."""
 
 
-def reference(operations: Iterable[Operation]) -> str:
-    """The text of `docs/reference.md`: one section per tag, one entry per operation, then all schemas."""
+def reference(operations: Iterable[Operation], examples: Mapping[str, Example] | None = None) -> dict[str, str]:
+    """The pages of `docs/reference/`: name of the file → text.
+
+    A page has the operations of one tag and the shapes that only they use; the other shapes are on `shapes.md`.
+
+    Args:
+        operations: all operations, in the order of the pages.
+        examples: operation id → a real call; an operation without one is shown without.
+    """
     operations = tuple(operations)
+    examples = examples or {}
     described = document(operations)
+    schemas: dict[str, Schema] = described["components"]["schemas"]
     by_tag: dict[str, list[Operation]] = {}
     for operation in operations:
         by_tag.setdefault(operation.tag or "Other", []).append(operation)
-    lines = [_HEAD]
+    places = _places(by_tag, described)
+    pages: dict[str, list[str]] = {}
+    index = [_INDEX]
     for tag, group in by_tag.items():
-        lines += [f"## {tag}", ""]
+        page = _page(tag)
+        index += [f"## [{tag}]({page})", ""]
+        index += [f"- [{each.id}]({page}#{each.id.lower()}): {each.summary}" for each in group]
+        index.append("")
+        pages[page] = [f"# {tag}", "", _MADE, ""]
         for operation in group:
-            lines += _entry(operation, described["paths"][operation.path][operation.method.lower()])
-    lines += ["## Shapes", ""]
-    for name, schema in described["components"]["schemas"].items():
+            entry = described["paths"][operation.path][operation.method.lower()]
+            pages[page] += [*_entry(operation, entry), *_example(examples.get(operation.id))]
+    pages[SHAPES] = ["# Shapes of several groups", "", _MADE, ""]
+    for name, schema in schemas.items():
+        lines = pages[places[name]]
+        if "## Shapes" not in lines and places[name] != SHAPES:
+            lines += ["## Shapes", ""]
         lines += [f"### {name}", "", *_paragraph(schema.get("description", "")), *_members(schema), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    index += ["## Shapes", "", f"Shapes that operations of several groups use are on [a page of their own]({SHAPES})."]
+    texts = {page: _linked("\n".join(lines), page, places) for page, lines in pages.items()}
+    return {name: text.rstrip() + "\n" for name, text in {INDEX: "\n".join(index), **texts}.items()}
+
+
+def _page(tag: str) -> str:
+    return tag.lower().replace(" ", "-") + ".md"
+
+
+def _places(by_tag: Mapping[str, Iterable[Operation]], described: Schema) -> dict[str, str]:
+    """The page of each shape: that of the only tag whose operations lead to it, or `shapes.md`."""
+    schemas = described["components"]["schemas"]
+    users: dict[str, set[str]] = {name: set() for name in schemas}
+    for tag, group in by_tag.items():
+        waiting = {
+            name
+            for operation in group
+            for name in _REFERENCE.findall(json.dumps(described["paths"][operation.path][operation.method.lower()]))
+        }
+        seen: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen or name not in schemas:
+                continue
+            seen.add(name)
+            users[name].add(_page(tag))
+            waiting |= set(_REFERENCE.findall(json.dumps(schemas[name])))
+    return {name: next(iter(pages)) if len(pages) == 1 else SHAPES for name, pages in users.items()}
+
+
+def _linked(text: str, page: str, places: Mapping[str, str]) -> str:
+    """A page's text with links to the shapes of other pages made to lead there."""
+
+    def link(found: re.Match[str]) -> str:
+        name = found[1]
+        elsewhere = places.get(name, page)
+        return f"[{name}]({'' if elsewhere == page else elsewhere}#{name.lower()})"
+
+    return _TITLE.sub(link, text)
+
+
+def _example(example: Example | None) -> Iterator[str]:
+    """A call and its answer, as text."""
+    if example is None:
+        return
+    yield from ("For example:", "", "```http", example["request"])
+    if example.get("body") is not None:
+        yield from ("", _as_text(example["body"]))
+    yield from ("```", "", f"answers {example['status']}" + (":" if example.get("answer") is not None else "."), "")
+    if example.get("answer") is not None:
+        yield from ("```json", _as_text(example["answer"]), "```", "")
+
+
+def _as_text(value: Any) -> str:
+    """JSON on one line where it fits, otherwise indented."""
+    line = json.dumps(value, ensure_ascii=False)
+    return line if len(line) <= _WIDTH else json.dumps(value, ensure_ascii=False, indent=1)
 
 
 def _entry(operation: Operation, described: Schema) -> Iterator[str]:

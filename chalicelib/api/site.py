@@ -12,6 +12,7 @@ from chalicelib.http import openapi
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Answer, Call, Operation
 from chalicelib.resources.accounts import mailed_pages
+from chalicelib.resources.health import operations as health_operations
 from chalicelib.resources.uploads import tus_operations
 from chalicelib.settings import settings
 
@@ -39,6 +40,7 @@ def _nothing(_: dict[str, Any]) -> None:
 
 PAGES = (
     *mailed_pages.PAGES,
+    *health_operations.PAGES,
     *pages.PAGES,
     *tus_operations.PAGES,
     Operation(

@@ -19,6 +19,7 @@ MailedToken = Annotated[str, Meta(max_length=200)]
 UNLOCK_HOURS = 24
 AddressStanding = Literal["declared", "vouched", "confirmed"]
 """How a user's address was verified: declared by the user, set by staff, or confirmed by a link in an email."""
+_BACKUP = Meta(description="Stored and returned; no files are copied there (docs/decisions/017).")
 EncodedPicture = Annotated[str, Meta(max_length=2_000_000)]
 """Base64; the handler limits the size of the picture."""
 
@@ -28,10 +29,16 @@ class Credentials(Resource, kw_only=True):
 
     username: Username
     password: Password
-    refresh: bool = False
-    """Whether to revoke all earlier tokens of the user."""
-    unlock_token: MailedToken | None = None
-    """The token of the email that reported a lock: with it, the password is accepted although the account is locked."""
+    refresh: Annotated[bool, Meta(description="Whether to revoke all earlier tokens of the user.")] = False
+    unlock_token: Annotated[
+        MailedToken | None,
+        Meta(
+            description=(
+                "The token of the email that reported a lock: with it, the password is accepted although the account "
+                "is locked."
+            )
+        ),
+    ] = None
 
 
 class Token(Resource, kw_only=True):
@@ -64,8 +71,10 @@ class Unlock(Resource, kw_only=True):
 class UserUpdate(Resource, kw_only=True):
     """The body of a PATCH of a user."""
 
-    username: Username | None = None
-    """Sent by older clients; it must be the user's own, since a user name does not change."""
+    username: Annotated[
+        Username | None,
+        Meta(description="Sent by older clients; it must be the user's own, since a user name does not change."),
+    ] = None
     first_name: PersonName | None = None
     last_name: PersonName | None = None
     email: Email | None = None
@@ -76,8 +85,10 @@ class UserUpdate(Resource, kw_only=True):
     set_profile_keys: dict[str, Any] | None = None
     clear_profile_keys: list[str] | None = None
     elemental_id: Uuid | None = None
-    is_active: bool | None = None
-    """For staff: false deactivates the account and revokes its tokens, true activates it again."""
+    is_active: Annotated[
+        bool | None,
+        Meta(description="For staff: false deactivates the account and revokes its tokens, true activates it again."),
+    ] = None
 
 
 class UserSpec(Resource, kw_only=True):
@@ -122,19 +133,22 @@ class User(Resource, kw_only=True):
     profile: dict[str, Any] = {}
     is_active: bool = True
     password_hash: str = ""
-    password_changed: float = 0.0
-    """When a reset last set it, in seconds since the epoch; resets that were emailed before are void."""
+    password_changed: Annotated[
+        float,
+        Meta(description="When a reset last set it, in seconds since the epoch; resets emailed before are void."),
+    ] = 0.0
     email_standing: AddressStanding = "vouched"
-    pending_email: str | None = None
-    """An address that becomes the user's once its link is opened."""
-    pending_email_token: str | None = None
-    """The hash of the token in that link."""
-    pending_email_since: float = 0.0
-    """Seconds since the epoch."""
-    confirmation_token: str | None = None
-    """The hash of the token in the confirmation link of a registration."""
-    tokens: list[str] = []
-    """The hashes of the user's tokens, oldest first."""
+    pending_email: Annotated[
+        str | None,
+        Meta(description="An address that becomes the user's once its link is opened."),
+    ] = None
+    pending_email_token: Annotated[str | None, Meta(description="The hash of the token in that link.")] = None
+    pending_email_since: Annotated[float, Meta(description="Seconds since the epoch.")] = 0.0
+    confirmation_token: Annotated[
+        str | None,
+        Meta(description="The hash of the token in the confirmation link of a registration."),
+    ] = None
+    tokens: Annotated[list[str], Meta(description="The hashes of the user's tokens, oldest first.")] = []
     created_datetime: Timestamp
 
     @property
@@ -173,11 +187,9 @@ class Organization(Resource, kw_only=True):
     id: int
     name: Name
     default_membership_permission: DefaultLevelName = "No Access"
-    thumb: str | None = None
-    """The key of its picture; in responses a URL."""
+    thumb: Annotated[str | None, Meta(description="The key of its picture; in responses a URL.")] = None
     created_by: int = 0
-    closing: bool = False
-    """Whether it is being deleted: no project may be added to it."""
+    closing: Annotated[bool, Meta(description="Whether it is being deleted: no project may be added to it.")] = False
     permission: str | None = None
     effective_permission: int = 0
 
@@ -218,8 +230,7 @@ class ProjectUpdate(Resource, kw_only=True):
     enable_downloads: bool | None = None
     bucket: Id | UnsetType | None = UNSET
     upload_bucket: Id | UnsetType | None = UNSET
-    backup_bucket: Id | UnsetType | None = UNSET
-    """Stored and returned; no files are copied there (docs/decisions/017)."""
+    backup_bucket: Annotated[Id | UnsetType | None, _BACKUP] = UNSET
     elemental_id: Uuid | None = None
     thumb: str | UnsetType | None = UNSET
 
@@ -233,7 +244,7 @@ class ProjectSpec(ProjectUpdate, kw_only=True):
     organization: Id
     bucket: Id | None = None
     upload_bucket: Id | None = None
-    backup_bucket: Id | None = None
+    backup_bucket: Annotated[Id | None, _BACKUP] = None
     thumb: str | None = None
 
 
@@ -251,23 +262,23 @@ class Project(Resource, kw_only=True):
     upload_bucket: int | None = None
     backup_bucket: int | None = None
     elemental_id: str
-    thumb: str | None = None
-    """The key of its picture; in responses a URL."""
+    thumb: Annotated[str | None, Meta(description="The key of its picture; in responses a URL.")] = None
     first_thumb_media: int | None = None
-    first_thumb: str | None = None
-    """The key of the thumbnail of its first media that has one: its picture until another is set."""
+    first_thumb: Annotated[
+        str | None,
+        Meta(description="The key of the thumbnail of its first media that has one: its picture until another is set."),
+    ] = None
     created: Timestamp
     created_by: int
-    attribute_types: list[AttributeType] = []
-    """Definitions of the attributes of sections."""
+    attribute_types: Annotated[list[AttributeType], Meta(description="Definitions of the attributes of sections.")] = []
     extended_info: dict[str, Any] = {}
-    deleted: Timestamp | None = None
-    """When it was deleted; a queue function purges its content."""
+    deleted: Annotated[
+        Timestamp | None,
+        Meta(description="When it was deleted; a queue function purges its content."),
+    ] = None
     num_files: int = 0
-    size: int = 0
-    """Bytes of all files."""
-    duration: int = 0
-    """Seconds of all videos."""
+    size: Annotated[int, Meta(description="Bytes of all files.")] = 0
+    duration: Annotated[int, Meta(description="Seconds of all videos.")] = 0
     usernames: list[str] = []
     permission: str | None = None
     effective_permission: int = 0

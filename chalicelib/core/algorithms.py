@@ -100,8 +100,7 @@ class Algorithm(Resource, kw_only=True):
     template: int | None = None
     tparams: list[NamedValue] = []
     rendered: str | None = None
-    sealed: str = ""
-    """The headers that its template is fetched with, sealed."""
+    sealed: Annotated[str, Meta(description="The headers that its template is fetched with, sealed.")] = ""
     effective_permission: int = 0
 
 

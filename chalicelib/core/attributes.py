@@ -31,17 +31,17 @@ class AttributeType(Resource, kw_only=True):
     dtype: Dtype
     description: str = ""
     required: bool = False
-    order: int = 0
-    """Position among the attributes when shown; below 0 is hidden by default."""
+    order: Annotated[
+        int,
+        Meta(description="Position among the attributes when shown; below 0 is hidden by default."),
+    ] = 0
     default: Any = None
     minimum: float | None = None
     maximum: float | None = None
     choices: list[str] | None = None
     labels: list[str] | None = None
-    size: Annotated[int, Meta(ge=1, le=2000)] | None = None
-    """The length of a float_array."""
-    use_current: bool | None = None
-    """For a datetime: fill in the time of creation."""
+    size: Annotated[Annotated[int, Meta(ge=1, le=2000)] | None, Meta(description="The length of a float_array.")] = None
+    use_current: Annotated[bool | None, Meta(description="For a datetime: fill in the time of creation.")] = None
     autocomplete: AutocompleteService | None = None
     style: str | None = None
     visible: bool | None = None

@@ -59,8 +59,10 @@ class LocalizationTypeUpdate(Resource, kw_only=True):
     name: TypeName | None = None
     description: Description | None = None
     elemental_id: Uuid | None = None
-    color_map: dict[str, Any] | UnsetType | None = UNSET
-    """Colours are `[r, g, b]` or `[r, g, b, a]`, each 0 to 255, or `#RRGGBB`."""
+    color_map: Annotated[
+        dict[str, Any] | UnsetType | None,
+        Meta(description="Colours are `[r, g, b]` or `[r, g, b, a]`, each 0 to 255, or `#RRGGBB`."),
+    ] = UNSET
     line_width: LineWidth | None = None
     visible: bool | None = None
     drawable: bool | None = None

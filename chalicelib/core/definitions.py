@@ -75,12 +75,13 @@ class ResolutionConfig(Resource, kw_only=True):
 
     is_open: ClassVar = True
 
-    resolution: Annotated[int, Meta(ge=0, le=8192)]
-    """Height in pixels."""
+    resolution: Annotated[Annotated[int, Meta(ge=0, le=8192)], Meta(description="Height in pixels.")]
     vcodec: Literal["h264", "av1", "hevc"] = "h264"
     crf: Annotated[int, Meta(ge=0, le=63)] = 23
-    preset: str = ""
-    """One of x264's presets by name, for AV1 a number from 0 to 13; empty for the default."""
+    preset: Annotated[
+        str,
+        Meta(description="One of x264's presets by name, for AV1 a number from 0 to 13; empty for the default."),
+    ] = ""
     pixel_format: PixelFormat = "yuv420p"
 
     def __post_init__(self) -> None:
@@ -119,8 +120,10 @@ class Type(Resource, kw_only=True):
     name: TypeName
     description: Description = ""
     attribute_types: list[AttributeType] = []
-    revisions: list[Revision] = []
-    """The effects of attribute changes on values written before them, in order."""
+    revisions: Annotated[
+        list[Revision],
+        Meta(description="The effects of attribute changes on values written before them, in order."),
+    ] = []
     elemental_id: str
     effective_permission: int = 0
 
@@ -153,8 +156,7 @@ class LocalizationType(Type, kw_only=True):
     visible: bool = True
     drawable: bool = True
     grouping_default: bool = True
-    media: list[int] = []
-    """The ids of media types that it may annotate."""
+    media: Annotated[list[int], Meta(description="The ids of media types that it may annotate.")] = []
 
 
 class StateType(Type, kw_only=True):
@@ -223,8 +225,12 @@ class Section(Resource, kw_only=True):
     annotation_bools: list[dict[str, Any]] | None = None
     master_section: int | None = None
     effective_permission: int = 0
-    by_name: bool = False
-    """Whether a media created this folder by its name; there is one such folder per name, case-insensitive."""
+    by_name: Annotated[
+        bool,
+        Meta(
+            description="Whether a media created this folder by its name; one such folder per name, case-insensitive."
+        ),
+    ] = False
 
 
 Definition = MediaType | LocalizationType | StateType | LeafType | FileType | Version | Section

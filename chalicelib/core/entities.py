@@ -98,8 +98,10 @@ class Localization(Geometry, kw_only=True):
     revision: Revisions = 0
     elemental_id: str
     mark: int = 0
-    latest: bool = True
-    """Whether this is the newest mark of its element, which ordinary queries see."""
+    latest: Annotated[
+        bool,
+        Meta(description="Whether this is the newest mark of its element, which ordinary queries see."),
+    ] = True
     variant_deleted: bool = False
     created_by: int | None
     created_datetime: Timestamp
@@ -164,8 +166,10 @@ class State(Resource, kw_only=True):
     type: int
     media: list[int]
     localizations: list[int] = []
-    segments: list[list[int]] | None = None
-    """Maximal runs of consecutive frames of its localizations, each `[first, last]`."""
+    segments: Annotated[
+        list[list[int]] | None,
+        Meta(description="Maximal runs of consecutive frames of its localizations, each `[first, last]`."),
+    ] = None
     frame: int | None = None
     version: int
     parent: int | None = None
@@ -194,8 +198,7 @@ class Leaf(Resource, kw_only=True):
     name: str
     parent: int | None = None
     path: str
-    depth: int = 0
-    """0 for a root."""
+    depth: Annotated[int, Meta(description="0 for a root.")] = 0
     attributes: Attributes = {}
     revision: Revisions = 0
     created_by: int | None
@@ -233,8 +236,10 @@ class VideoDefinition(Resource, kw_only=True):
 
     path: str
     codec: str
-    resolution: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)]
-    """Height, then width, in pixels."""
+    resolution: Annotated[
+        Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)],
+        Meta(description="Height, then width, in pixels."),
+    ]
     size: int | None = None
     bit_rate: int | None = None
     segment_info: str | None = None

@@ -61,8 +61,7 @@ class Bucket(Resource, kw_only=True):
     live_sc: StorageClass = "STANDARD"
     archive_sc: StorageClass = "STANDARD"
     external_host: str | None = None
-    sealed: str = ""
-    """The configuration as JSON, sealed."""
+    sealed: Annotated[str, Meta(description="The configuration as JSON, sealed.")] = ""
     effective_permission: int = 0
 
 

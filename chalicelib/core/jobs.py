@@ -33,8 +33,7 @@ class EmailAttachmentSpec(Resource, kw_only=True):
 class EmailSpec(Resource, kw_only=True):
     """An email to members of the project."""
 
-    recipients: list[str]
-    """Each `Name <name@example.org>` or `name@example.org`."""
+    recipients: Annotated[list[str], Meta(description="Each `Name <name@example.org>` or `name@example.org`.")]
     subject: str
     text: str
     attachments: list[EmailAttachmentSpec] | None = None
@@ -50,14 +49,15 @@ class TranscodeSpec(Resource, kw_only=True):
     names: ClassVar = {"media_id": "media", "section_id": "section"}
     required_later: ClassVar = frozenset({"name", "gid", "uid", "type"})
 
-    type: int | None = None
-    """A type of video; −1 for the first one."""
+    type: Annotated[int | None, Meta(description="A type of video; −1 for the first one.")] = None
     gid: Uuid | None = None
     uid: Uid | None = None
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     name: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
-    size: Annotated[int, Meta(ge=0)] | None = None
-    """Bytes; needed only where the server of the URL does not report the size."""
+    size: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="Bytes; needed only where the server of the URL does not report the size."),
+    ] = None
     section: str | None = None
     section_id: int | None = None
     md5: Annotated[str, Meta(max_length=32)] | None = None

@@ -81,8 +81,7 @@ class Announcement(Resource, kw_only=True):
     hidden: ClassVar = frozenset({"user"})
 
     id: int
-    user: int
-    """The user who receives this copy."""
+    user: Annotated[int, Meta(description="The user who receives this copy.")]
     subject: str = ""
     markdown: str
     created_datetime: Timestamp

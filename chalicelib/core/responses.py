@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 
 class MessageResponse(Struct, kw_only=True, omit_defaults=True):
@@ -17,29 +17,26 @@ class CreateResponse(Struct, kw_only=True, omit_defaults=True):
     """The id of a new record or entity, and a message."""
 
     message: str
-    id: int | str
-    """The new id; for a transcode or job its uid."""
-    object: dict[str, Any] | None = None
-    """The new object, where the operation returns it."""
+    id: Annotated[int | str, Meta(description="The new id; for a transcode or job its uid.")]
+    object: Annotated[dict[str, Any] | None, Meta(description="The new object, where the operation returns it.")] = None
 
 
 class CreateListResponse(Struct, kw_only=True, omit_defaults=True):
     """The ids of new records or entities, in the order of the request, and a message."""
 
     message: str
-    id: list[int | str]
-    """The new ids; for transcodes and jobs their uids."""
-    object: list[dict[str, Any]] | None = None
-    """The new objects, where the operation returns them."""
+    id: Annotated[list[int | str], Meta(description="The new ids; for transcodes and jobs their uids.")]
+    object: Annotated[
+        list[dict[str, Any]] | None,
+        Meta(description="The new objects, where the operation returns them."),
+    ] = None
 
 
 class BadRequestResponse(Struct, kw_only=True):
     """The error of a bad request."""
 
-    message: str
-    """The rule that was broken, in a sentence."""
-    details: str
-    """The field and the rule; `None` where the message has both."""
+    message: Annotated[str, Meta(description="The rule that was broken, in a sentence.")]
+    details: Annotated[str, Meta(description="The field and the rule; `None` where the message has both.")]
 
 
 class NotFoundResponse(Struct, kw_only=True):

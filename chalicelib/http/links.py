@@ -65,7 +65,8 @@ def _ids(answer: Any) -> Iterable[tuple[str, str]]:
         return
     for field in msgspec.structs.fields(answer):
         if field.encode_name == "id":
-            if isinstance(inspect.type_info(field.type), inspect.ListType):
+            shape = inspect.type_info(field.type)
+            if isinstance(shape.type if isinstance(shape, inspect.Metadata) else shape, inspect.ListType):
                 yield ".first", "$response.body#/id/0"
             else:
                 yield "", "$response.body#/id"

@@ -7,19 +7,16 @@ from the parameters and the names of body schemas, and its classes from the sche
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import inspect as python_inspect
 import re
-import sys
 from collections.abc import Iterable, Iterator
-from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
+from chalicelib import __version__
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import BadRequestResponse, NotFoundResponse
@@ -32,8 +29,6 @@ Schema = dict[str, Any]
 
 REF = "#/components/schemas/"
 TITLE = "Limn"
-VERSION = "1.0.0"
-"""The version of the API, not of the service."""
 
 ERRORS = {
     "400": ("BadRequest", "The request breaks a rule.", BadRequestResponse),
@@ -52,7 +47,6 @@ ELSEWHERE: dict[str, Any] = {
 REDIRECTS = (301, 302, 303)
 """Statuses of success whose response is only a location."""
 _VARIABLE = re.compile(r"{(\w+)}")
-_POINTER = re.compile(r"\s*\((spec|`spec)/[^)]*\)")
 _DROPPED = frozenset({"title", "propertyNames", "patternProperties", "prefixItems", "const", "contentEncoding"})
 
 
@@ -75,7 +69,7 @@ def document(operations: Iterable[Operation], server: str = "/") -> Schema:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas, leading)
     return {
         "openapi": "3.0.3",
-        "info": {"title": TITLE, "version": VERSION, "description": "Annotation and media management."},
+        "info": {"title": TITLE, "version": __version__, "description": "Annotation and media management."},
         "servers": [{"url": server}],
         "tags": [{"name": tag} for tag in dict.fromkeys(operation.tag or "Other" for operation in operations)],
         "paths": paths,
@@ -255,9 +249,6 @@ class _Schemas:
         if cls is None or "properties" not in made:
             return made
         properties = made["properties"]
-        for name, text in member_docs(cls).items():
-            if name in properties and "$ref" not in properties[name]:
-                properties[name].setdefault("description", text)
         for name in getattr(cls, "hidden", ()):
             properties.pop(name, None)
         for old, name in {**getattr(cls, "accepts", {}), **getattr(cls, "also", {})}.items():
@@ -346,36 +337,6 @@ def _classes_of(info: inspect.Type, known: dict[str, type]) -> dict[str, type]:
 
 
 def described(docstring: str) -> str:
-    """A docstring as callers read it: its paragraphs unwrapped, without references to internal documents."""
-    text = _POINTER.sub("", python_inspect.cleandoc(docstring))
+    """A docstring as callers read it: its paragraphs unwrapped."""
+    text = python_inspect.cleandoc(docstring)
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
-
-
-def member_docs(cls: type) -> dict[str, str]:
-    """The docstrings of the members of a class and of its bases; empty where the source is not available."""
-    docs: dict[str, str] = {}
-    for base in reversed(cls.__mro__):
-        docs |= _docs_of_module(base.__module__).get(base.__name__, {})
-    return docs
-
-
-@cache
-def _docs_of_module(module: str) -> dict[str, dict[str, str]]:
-    """Class → member → docstring, for one module that was imported."""
-    try:
-        tree = ast.parse(python_inspect.getsource(sys.modules[module]))
-    except (OSError, TypeError, KeyError):
-        return {}
-    return {
-        node.name: {
-            member.target.id: described(text.value.value)
-            for member, text in pairwise(node.body)
-            if isinstance(member, ast.AnnAssign)
-            and isinstance(member.target, ast.Name)
-            and isinstance(text, ast.Expr)
-            and isinstance(text.value, ast.Constant)
-            and isinstance(text.value.value, str)
-        }
-        for node in tree.body
-        if isinstance(node, ast.ClassDef)
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.api.reference import reference
 
 DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLES = json.loads((DOCS / "reference" / "examples.json").read_text())
 
 
 def test_the_reference_is_that_of_the_declarations():
-    assert (DOCS / "reference.md").read_text() == reference(OPERATIONS), "make docs writes it anew"
+    written = {page.name: page.read_text() for page in (DOCS / "reference").glob("*.md")}
+    assert written == reference(OPERATIONS, EXAMPLES), "make docs writes it anew"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)

@@ -2,8 +2,7 @@
 
 Every kind of secret is planted with a word that occurs nowhere else. Then every operation is asked, by its owner, with
 what it needs and with the secret itself where it does not belong, and everything that was said, logged and stored is
-searched. What may show is named here: the token and certificate of a job cluster, to its administrators (`spec/3`
-§16.4).
+searched. What may show is named here: the token and certificate of a job cluster, to its administrators.
 """
 
 from __future__ import annotations

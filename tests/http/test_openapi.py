@@ -17,7 +17,7 @@ from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Flag, Id, Resource
 from chalicelib.core.responses import CreateListResponse, CreateResponse, MessageResponse
 from chalicelib.errors import NotFound
-from chalicelib.http.openapi import as_yaml, described, document, etag, member_docs
+from chalicelib.http.openapi import as_yaml, described, document, etag
 from chalicelib.http.operation import Call, Found, OneOf, Operation
 
 
@@ -40,7 +40,7 @@ class ToyPart(Resource, kw_only=True):
 
 
 class Toy(Resource, kw_only=True):
-    """A toy (`spec/4` §1), as it
+    """A toy, as it
     is shown.
 
     It has parts.
@@ -50,8 +50,7 @@ class Toy(Resource, kw_only=True):
     hidden: ClassVar = frozenset({"secret"})
 
     id: int
-    type: int
-    """What kind of toy it is (`spec/4` §2)."""
+    type: Annotated[int, Meta(description="What kind of toy it is.")]
     part: ToyPart | None = None
     parts: list[ToyPart] | None = None
     by_name: dict[str, ToyPart] | None = None
@@ -76,8 +75,7 @@ class ToyUpdate(Resource, kw_only=True):
 class ToyFilters(Resource, kw_only=True):
     accepts: ClassVar = {"meta": "type"}
 
-    type: Id | None = None
-    """The type of the toys."""
+    type: Annotated[Id | None, Meta(description="The type of the toys.")] = None
     media_id: list[Id] | None = None
     dtype: Literal["box", "line"] | None = None
     no_cache: bool = False
@@ -302,12 +300,8 @@ class TestSchemas:
         assert schemas["Toy"]["description"] == "A toy, as it is shown.\n\nIt has parts."
         assert schemas["Toy"]["properties"]["type"]["description"] == "What kind of toy it is."
 
-    def test_docstrings_of_inherited_members(self):
-        class Special(Toy, kw_only=True):
-            """A toy of its own."""
-
-        assert member_docs(Special)["type"] == "What kind of toy it is."
-        assert described("A\n  b (`spec/1` x).") == "A b."
+    def test_a_docstring_becomes_unwrapped_paragraphs(self):
+        assert described("A\n  b.\n\n  C.") == "A b.\n\nC."
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -442,8 +436,13 @@ class TestDocs:
 
 
 def test_the_reference_tells_all_of_an_operation():
-    text = reference(OPERATIONS)
-    assert "## Toys" in text
+    example = {"request": "GET /rest/Toy/1", "status": 200, "answer": {"id": 1}}
+    pages = reference(OPERATIONS, {"GetToy": example})
+    assert list(pages)[:2] == ["README.md", "toys.md"]
+    assert "- [GetToy](toys.md#gettoy): GetToy does it." in pages["README.md"]
+    assert 'GET /rest/Toy/1\n```\n\nanswers 200:\n\n```json\n{"id": 1}\n```' in pages["toys.md"]
+    text = "\n".join(pages.values())
+    assert "# Toys" in text
     assert "`GET /rest/Toy/{id}/{uid}` (older clients only)" in text
     assert "- query `media_id`: array of integer ≥ 1" in text
     assert "- query `keys`: array of string, required" in text

@@ -1,7 +1,7 @@
 """Localizations and states in plain Python: the rules of marks, tombstones, layers and tracks, and nothing else.
 
 A document is what the interface shows of a row, without the members that change by themselves. Which row of an element
-is the latest is not kept but looked up; so are segments' frames and members' states. (`spec/4` §§9–11, 13.10)
+is the latest is not kept but looked up; so are segments' frames and members' states.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The worked vectors of `spec/4` §18.1, and the rows of §13 that they leave out."""
+"""Worked examples of queries, row by row, and the rows that they leave out."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def source_of(path):
 
 
 def read_segments(source):
-    """The segment file of a fragmented MP4, by reading the file: `spec/4` §5 and the standard, none of our code."""
+    """The segment file of a fragmented MP4, by reading the file by the standard, with none of our code."""
     data = source.read(0, source.size)
     found, offset, frame = [], 0, 0
     while offset < len(data):

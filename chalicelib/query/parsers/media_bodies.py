@@ -20,5 +20,7 @@ class MediaBulkUpdate(MediaIdQuery, kw_only=True):
     reset_attributes: list[str] | None = None
     archive_state: Literal["to_archive", "to_live"] | None = None
     user_elemental_id: Uuid | None = None
-    primary_section: Annotated[int, Meta(ge=-1)] | None = None
-    """The folder to move the media to; −1 for none."""
+    primary_section: Annotated[
+        Annotated[int, Meta(ge=-1)] | None,
+        Meta(description="The folder to move the media to; −1 for none."),
+    ] = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
 
 from chalicelib.core.accounts import Email
 from chalicelib.core.permissions import OrganizationLevelName
@@ -44,10 +46,11 @@ class Invitation(Resource, kw_only=True):
     created_by: int
     created_datetime: Timestamp
     created_username: str
-    registration_token: str | None = None
-    """Null in every answer: older clients expect the member."""
-    token_hash: str = ""
-    """SHA-256 of the token in the invitation's link, in hex."""
+    registration_token: Annotated[
+        str | None,
+        Meta(description="Null in every answer: older clients expect the member."),
+    ] = None
+    token_hash: Annotated[str, Meta(description="SHA-256 of the token in the invitation's link, in hex.")] = ""
 
 
 class PasswordResetSpec(Resource, kw_only=True):

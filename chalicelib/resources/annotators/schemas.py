@@ -89,13 +89,16 @@ class AnnotateSpec(Resource, kw_only=True):
     annotator: Id
     version: Id
     media_ids: list[int] | None = None
-    media_query: Annotated[str, Meta(max_length=8192)] | None = None
-    """Parameters of GetMediaList, such as `?name=x`; it wins over `media_ids`."""
-    every: Annotated[int, Meta(ge=1, le=100_000)] = 1
-    """Use every n-th frame."""
+    media_query: Annotated[
+        Annotated[str, Meta(max_length=8192)] | None,
+        Meta(description="Parameters of GetMediaList, such as `?name=x`; it wins over `media_ids`."),
+    ] = None
+    every: Annotated[Annotated[int, Meta(ge=1, le=100_000)], Meta(description="Use every n-th frame.")] = 1
     start: Annotated[int, Meta(ge=0)] = 0
-    stop: Annotated[int, Meta(ge=0)] | None = None
-    """The frame before which to stop; by default the end of the media."""
+    stop: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="The frame before which to stop; by default the end of the media."),
+    ] = None
     success_email_spec: EmailSpec | None = None
     failure_email_spec: EmailSpec | None = None
 

@@ -1,4 +1,4 @@
-"""Bookmarks: a user's own saved links in a project (`spec/3` §11.2)."""
+"""Bookmarks: a user's own saved links in a project."""
 
 from __future__ import annotations
 

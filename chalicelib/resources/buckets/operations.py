@@ -1,4 +1,4 @@
-"""Buckets of an organization's own (`spec/3` §6). Credentials go under seal and never come back."""
+"""Buckets of an organization's own. Credentials go under seal and never come back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buckets of an organization: their configuration, checked and sealed (`spec/3` §6), and which a file goes to."""
+"""Buckets of an organization: their configuration, checked and sealed, and which a file goes to."""
 
 from __future__ import annotations
 

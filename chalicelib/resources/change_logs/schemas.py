@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from chalicelib.core.resource import Timestamp
 
@@ -28,8 +28,7 @@ class ChangeLog(Struct, frozen=True, kw_only=True):
 
     id: int
     project: int
-    user: int | None
-    """The author; null for the service itself."""
+    user: Annotated[int | None, Meta(description="The author; null for the service itself.")]
     modified_datetime: Timestamp
     description_of_change: ChangeLogDescriptionOfChange
 

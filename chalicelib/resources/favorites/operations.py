@@ -1,4 +1,4 @@
-"""Favorites: attribute values that a user keeps at hand for a type (`spec/3` §11.3)."""
+"""Favorites: attribute values that a user keeps at hand for a type."""
 
 from __future__ import annotations
 

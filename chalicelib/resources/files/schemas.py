@@ -20,8 +20,7 @@ class FileSpec(Resource, kw_only=True):
 
     name: FileName
     description: FileDescription
-    type: Id
-    """A file type of the project."""
+    type: Annotated[Id, Meta(description="A file type of the project.")]
     attributes: Attributes | None = None
     elemental_id: Uuid | None = None
     user_elemental_id: Uuid | None = None
@@ -34,10 +33,14 @@ class FileUpdate(Resource, kw_only=True):
 
     name: FileName | None = None
     description: FileDescription | None = None
-    type: Id | None = None
-    """Another file type of the project; attributes that it lacks are dropped."""
-    path: Annotated[str, Meta(max_length=1024)] | None = None
-    """The key of its object, from GetUploadInfo for this File."""
+    type: Annotated[
+        Id | None,
+        Meta(description="Another file type of the project; attributes that it lacks are dropped."),
+    ] = None
+    path: Annotated[
+        Annotated[str, Meta(max_length=1024)] | None,
+        Meta(description="The key of its object, from GetUploadInfo for this File."),
+    ] = None
     attributes: Attributes | None = None
     reset_attributes: list[str] | None = None
     null_attributes: list[str] | None = None

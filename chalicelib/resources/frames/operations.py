@@ -1,4 +1,4 @@
-"""Frames of media as pictures (`spec/4` §7.2). Errors are JSON, as everywhere (design §7)."""
+"""Frames of media as pictures. Errors are JSON, as everywhere."""
 
 from __future__ import annotations
 

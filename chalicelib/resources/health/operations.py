@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
+from msgspec import Meta
+
+from chalicelib import __version__
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.errors import LimnError, Unavailable
@@ -19,6 +23,7 @@ class HealthStatus(Resource, kw_only=True):
 
     part: str
     status: str = "ok"
+    version: Annotated[str | None, Meta(description="The version of the service, in the part `service` only.")] = None
 
 
 PARTS: tuple[tuple[str, Callable[[], object]], ...] = (
@@ -31,7 +36,7 @@ PARTS: tuple[tuple[str, Callable[[], object]], ...] = (
 
 def health_check(call: Call[None, NoQuery, None]) -> list[HealthStatus]:  # noqa: ARG001 nothing of it matters
     """The service answers."""
-    return [HealthStatus(part="service")]
+    return [HealthStatus(part="service", version=__version__)]
 
 
 def health_check_full(call: Call[None, NoQuery, None]) -> list[HealthStatus]:
@@ -44,6 +49,18 @@ def health_check_full(call: Call[None, NoQuery, None]) -> list[HealthStatus]:
     return [*health_check(call), *(HealthStatus(part=part) for part, _ in PARTS)]
 
 
+PAGES = (
+    Operation(
+        id="GetHealth",
+        method="GET",
+        path="/health",
+        summary="The same as HealthCheck, for load balancers and monitors.",
+        needs=Permission.ANYONE,
+        returns=list[HealthStatus],
+        handler=health_check,
+        tag=TAG,
+    ),
+)
 OPERATIONS = (
     Operation(
         id="HealthCheck",

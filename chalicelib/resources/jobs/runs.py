@@ -37,8 +37,10 @@ class JobSpec(Resource, kw_only=True):
 
     algorithm_name: Annotated[str, Meta(min_length=1, max_length=128)]
     media_ids: list[int] | None = None
-    media_query: Annotated[str, Meta(max_length=8192)] | None = None
-    """Parameters of GetMediaList, such as `?name=x`; it wins over `media_ids`."""
+    media_query: Annotated[
+        Annotated[str, Meta(max_length=8192)] | None,
+        Meta(description="Parameters of GetMediaList, such as `?name=x`; it wins over `media_ids`."),
+    ] = None
     extra_params: Annotated[list[AlgorithmParameter], Meta(max_length=200)] | None = None
     success_email_spec: EmailSpec | None = None
     failure_email_spec: EmailSpec | None = None

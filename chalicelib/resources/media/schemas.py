@@ -113,8 +113,10 @@ class MediaUpdate(Dimensions, kw_only=True):
     reset_attributes: list[str] | None = None
     elemental_id: Uuid | None = None
     user_elemental_id: Uuid | None = None
-    primary_section: Annotated[int, Meta(ge=-1)] | None = None
-    """The id of its folder; −1 for none."""
+    primary_section: Annotated[
+        Annotated[int, Meta(ge=-1)] | None,
+        Meta(description="The id of its folder; −1 for none."),
+    ] = None
     multi: MultiDefinition | None = None
     concat: list[ConcatDefinition] | None = None
     live: LiveUpdateDefinition | None = None

@@ -28,22 +28,23 @@ class MediaStats(Struct, kw_only=True):
     """Sums over media."""
 
     count: int
-    duration: float
-    """Seconds of video."""
-    total_size: int
-    """Bytes of all files except audio."""
-    download_size: int
-    """Bytes of one file of each media: archival, else streaming, else image."""
+    duration: Annotated[float, Meta(description="Seconds of video.")]
+    total_size: Annotated[int, Meta(description="Bytes of all files except audio.")]
+    download_size: Annotated[
+        int,
+        Meta(description="Bytes of one file of each media: archival, else streaming, else image."),
+    ]
 
 
 class CloneMediaSpec(Resource, kw_only=True):
     """The destination of clones."""
 
     dest_project: Id
-    dest_type: Annotated[int, Meta(ge=-1)]
-    """A media type of that project; −1 for its first."""
-    dest_section: str | None = None
-    """The name of a folder, created if it does not exist."""
+    dest_type: Annotated[
+        Annotated[int, Meta(ge=-1)],
+        Meta(description="A media type of that project; −1 for its first."),
+    ]
+    dest_section: Annotated[str | None, Meta(description="The name of a folder, created if it does not exist.")] = None
     dest_section_id: Id | None = None
 
 

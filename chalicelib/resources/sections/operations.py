@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.accounts import Project
@@ -32,17 +33,15 @@ _SEARCHES = {"object_search", "related_search", "lucene_string"}
 class SectionQuery(Resource, kw_only=True):
     """The filters of sections."""
 
-    name: str | None = None
-    """The exact name, in any case."""
-    encoded_search: str | None = None
-    """An object search over the sections' attributes, as base64 of JSON."""
+    name: Annotated[str | None, Meta(description="The exact name, in any case.")] = None
+    encoded_search: Annotated[
+        str | None,
+        Meta(description="An object search over the sections' attributes, as base64 of JSON."),
+    ] = None
     elemental_id: Uuid | None = None
-    match: str | None = None
-    """An lquery that the path matches, such as `Honda.*.EX_L`."""
-    ancestors: str | None = None
-    """A path; matches it and its ancestors."""
-    descendants: str | None = None
-    """A path; matches it and its descendants."""
+    match: Annotated[str | None, Meta(description="An lquery that the path matches, such as `Honda.*.EX_L`.")] = None
+    ancestors: Annotated[str | None, Meta(description="A path; matches it and its ancestors.")] = None
+    descendants: Annotated[str | None, Meta(description="A path; matches it and its descendants.")] = None
 
 
 def list_sections(call: Call[Project, SectionQuery, None]) -> list[Section]:

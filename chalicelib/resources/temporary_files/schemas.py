@@ -25,8 +25,10 @@ class TemporaryFileSpec(Resource, kw_only=True):
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     name: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
-    lookup: Annotated[str, Meta(max_length=256)] | None = None
-    """A search word of the caller's."""
+    lookup: Annotated[
+        Annotated[str, Meta(max_length=256)] | None,
+        Meta(description="A search word of the caller's."),
+    ] = None
     hours: Annotated[int, Meta(ge=1, le=LONGEST_HOURS)] = LONGEST_HOURS
 
 
@@ -55,11 +57,9 @@ class TemporaryFile(Resource, kw_only=True):
     created_datetime: Timestamp
     eol_datetime: Timestamp
     status: Literal["waiting", "ready", "failed"] = "ready"
-    message: str = ""
-    """Why it has no content."""
+    message: Annotated[str, Meta(description="Why it has no content.")] = ""
     clip: ClipOrder | None = None
-    media: int | None = None
-    """The media whose file it copies."""
+    media: Annotated[int | None, Meta(description="The media whose file it copies.")] = None
     start_frames: list[int] = []
     end_frames: list[int] = []
 

@@ -54,8 +54,7 @@ class AttributeTypeUpdate(Resource, kw_only=True):
     current_name: AttributeName
     attribute_type_update: AttributeTypeChange
     everywhere: Literal["true", "false"] | bool = field(default=False, name="global")
-    max_instances: int | None = None
-    """Sent by older clients; without effect."""
+    max_instances: Annotated[int | None, Meta(description="Sent by older clients; without effect.")] = None
 
 
 class AttributeTypeDelete(Resource, kw_only=True):

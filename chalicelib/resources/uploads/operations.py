@@ -42,8 +42,7 @@ class UploadInfo(Resource, kw_only=True):
 
     urls: list[str]
     key: str
-    upload_id: str = ""
-    """The id of a multipart upload; empty for a single part."""
+    upload_id: Annotated[str, Meta(description="The id of a multipart upload; empty for a single part.")] = ""
 
 
 class UploadPart(Resource, kw_only=True):

@@ -1,4 +1,4 @@
-"""Versions: layers of annotations on the same media (`spec/3` §7)."""
+"""Versions: layers of annotations on the same media."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def change_version(call: Call[Version, NoQuery, VersionUpdate], change: dict[str
 
 
 def remove_version(call: Call[Version, NoQuery, None]) -> None:
-    """Delete the version with its localizations and states (`spec/1` Version)."""
+    """Delete the version with its localizations and states."""
     retirement.delete_version(call.project, call.target.id, call.scope)
 
 

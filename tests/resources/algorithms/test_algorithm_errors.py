@@ -1,4 +1,4 @@
-"""Every documented error of registering and launching an algorithm, with its status and what it says (`spec/3` §12)."""
+"""Every documented error of registering and launching an algorithm, with its status and what it says."""
 
 from __future__ import annotations
 

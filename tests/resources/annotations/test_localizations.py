@@ -1,4 +1,4 @@
-"""Localizations over HTTP: made all or none, read as written, changed by the rules of marks (`spec/4` §10)."""
+"""Localizations over HTTP: made all or none, read as written, changed by the rules of marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many localizations over HTTP: chosen by a query, changed and deleted together (`spec/4` §10.5)."""
+"""Many localizations over HTTP: chosen by a query, changed and deleted together."""
 
 from __future__ import annotations
 

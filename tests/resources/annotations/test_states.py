@@ -1,4 +1,4 @@
-"""States over HTTP: their members, merging and trimming tracks, and the rules of marks for them (`spec/4` §11)."""
+"""States over HTTP: their members, merging and trimming tracks, and the rules of marks for them."""
 
 from __future__ import annotations
 

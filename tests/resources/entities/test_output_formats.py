@@ -1,4 +1,4 @@
-"""Lists as JSON, JSON lines and CSV, whole or in part, zipped, and through the object store (`spec/4` §13.12)."""
+"""Lists as JSON, JSON lines and CSV, whole or in part, zipped, and through the object store."""
 
 from __future__ import annotations
 

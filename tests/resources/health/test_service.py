@@ -6,6 +6,7 @@ import uuid
 
 import pytest
 
+from chalicelib import __version__
 from chalicelib.errors import Unavailable
 from chalicelib.resources.health import operations as health_operations
 from chalicelib.settings import override, settings
@@ -16,7 +17,8 @@ from tests.roles import RECORDER
 
 class TestHealth:
     def test_the_short_check_is_open_and_the_full_one_needs_a_token(self, nobody, stranger):
-        assert nobody.get("HealthCheck").json == [{"part": "service", "status": "ok"}]
+        assert nobody.get("HealthCheck").json == [{"part": "service", "status": "ok", "version": __version__}]
+        assert nobody.get("/health").json == nobody.get("HealthCheck").json
         assert nobody.get("HealthCheckFull").status == 401
         parts = [part["part"] for part in stranger.get("HealthCheckFull").json]
         assert parts == ["service", "database", "object store", "queues", "key service"]

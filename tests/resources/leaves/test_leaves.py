@@ -1,4 +1,4 @@
-"""Leaves over HTTP: paths that follow from names and parents, and suggestions from them (`spec/4` §12)."""
+"""Leaves over HTTP: paths that follow from names and parents, and suggestions from them."""
 
 from __future__ import annotations
 

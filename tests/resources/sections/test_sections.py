@@ -1,4 +1,4 @@
-"""Sections over HTTP: folders, playlists and saved searches, their paths, tags and media (`spec/3` §8)."""
+"""Sections over HTTP: folders, playlists and saved searches, their paths, tags and media."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes over HTTP: added, renamed, changed and removed, with what that does to values (`spec/3` §10)."""
+"""Attributes over HTTP: added, renamed, changed and removed, with what that does to values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types over HTTP: five of a kind, and what goes with one that is deleted (`spec/3` §9)."""
+"""Types over HTTP: five of a kind, and what goes with one that is deleted."""
 
 from __future__ import annotations
 

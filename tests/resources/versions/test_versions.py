@@ -1,4 +1,4 @@
-"""Versions over HTTP: layers with numbers and bases, and what goes with one that is deleted (`spec/3` §7)."""
+"""Versions over HTTP: layers with numbers and bases, and what goes with one that is deleted."""
 
 from __future__ import annotations
 

@@ -1,0 +1,242 @@
+"""The rows that every format is written from and read into.
+
+Conventions, whatever the format:
+
+- Geometry is in fractions of the width and height of the media. (0, 0) is the outer corner of the top left pixel,
+  (1, 1) that of the bottom right one. A reader that does not know the size of a media gives `unit="pixel"`.
+- Frames count from 0 in presentation order; an image has frame 0.
+- A media, label or state refers to its media by `key`, a track to its labels by `track`.
+
+Nothing here is specific to the service: `resources/exports` makes these rows from entities, `resources/imports` makes
+entities from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, BinaryIO, Literal, Protocol
+
+import msgspec
+from msgspec import Struct
+
+LabelKind = Literal["box", "line", "dot", "poly"]
+"""The dtypes of localization types."""
+Split = Literal["train", "val", "test"]
+Unit = Literal["fraction", "pixel"]
+Association = Literal["media", "frame", "track"]
+Attributes = dict[str, Any]
+"""Attribute values as responses show them; never None for an absent one."""
+MANIFEST = "media.csv"
+"""In every archive: the media by key, with what the format itself cannot hold."""
+
+
+class Media(Struct, kw_only=True, frozen=True):
+    """An image or a video."""
+
+    key: str
+    """Unique within a dataset, safe as a file name, without extension."""
+    name: str
+    is_video: bool = False
+    width: int = 0
+    """Pixels; 0 where it is not known."""
+    height: int = 0
+    frames: int = 1
+    fps: float | None = None
+    md5: str = ""
+    split: Split | None = None
+    section: str = ""
+    """The path of its folder."""
+    type: str = ""
+    """The name of its type."""
+    attributes: Attributes = {}
+    id: int | None = None
+    """Of the project that it comes from; so for labels and states."""
+    elemental_id: str = ""
+    path: str = ""
+    """Where its file is in the archive, if it has one."""
+
+
+class Label(Struct, kw_only=True, frozen=True):
+    """A shape on one frame."""
+
+    media: str
+    kind: LabelKind
+    shape: tuple[float, ...]
+    """As localizations have it: box (x, y, width, height), line (x, y, u, v), dot (x, y), poly (x0, y0, x1, y1, …)."""
+    frame: int = 0
+    unit: Unit = "fraction"
+    class_name: str = ""
+    track: str | None = None
+    """The key of its track."""
+    keyed: bool = True
+    """False where it was interpolated between two keyed labels of its track."""
+    type: str = ""
+    attributes: Attributes = {}
+    version: str = ""
+    id: int | None = None
+    elemental_id: str = ""
+
+
+class State(Struct, kw_only=True, frozen=True):
+    """A track, or an annotation of a media or frame. A track on several media is a row for each, with the same key."""
+
+    media: str
+    key: str
+    association: Association = "track"
+    frame: int | None = None
+    """Of an annotation of a frame."""
+    class_name: str = ""
+    type: str = ""
+    attributes: Attributes = {}
+    version: str = ""
+    id: int | None = None
+    elemental_id: str = ""
+
+
+class Refusal(Struct, kw_only=True, frozen=True):
+    """A row that a reader cannot take."""
+
+    place: str
+    """File and line or member: `labels/a.txt:3`, `instances.json annotations[17]`."""
+    reason: str
+
+
+Row = Media | Label | State | Refusal
+"""What a reader yields, in any order; a media is not necessarily before its labels."""
+
+
+class Group(Struct, kw_only=True, frozen=True):
+    """What a writer takes: one media with all its labels (by frame, then id) and states (by id)."""
+
+    media: Media
+    labels: list[Label] = []
+    states: list[State] = []
+    pictures: list[int] | None = None
+    """The frames whose pictures are in the archive; None where the export has no pictures."""
+
+
+class Dataset(Struct, kw_only=True, frozen=True):
+    """What holds for a whole dataset; it is known before the first group is written."""
+
+    name: str
+    classes: tuple[str, ...]
+    """In the order of their numbers."""
+    splits: tuple[Split, ...] = ()
+    """Those that media have; empty where the dataset is not split."""
+    label_attributes: Mapping[str, str] = {}
+    """The dtypes of the attributes of labels by name; so for the next two."""
+    state_attributes: Mapping[str, str] = {}
+    media_attributes: Mapping[str, str] = {}
+    picture: str = "jpg"
+    """The extension of pictures."""
+    task: Literal["detect", "segment"] = "detect"
+    """What YOLO is written for."""
+    first_pixel: Literal[0, 1] = 1
+    """The number of the first pixel in Pascal VOC."""
+    created: str = ""
+    """ISO 8601."""
+    source: Attributes = {}
+    """Project, commit and query of an export."""
+
+
+class Sink(Protocol):
+    """Where a writer puts one part of an archive."""
+
+    def add(self, path: str, data: bytes) -> None:
+        """A whole file, which only this part has."""
+
+    def append(self, path: str, section: str, data: bytes) -> None:
+        """More of a section of a file that all parts write; `Frame` says how the sections become the file."""
+
+
+class Section(Struct, frozen=True):
+    """A place in a file that all parts write: their bytes in the order of parts, `between` put where both have some."""
+
+    name: str
+    between: bytes = b""
+
+
+Frames = Mapping[str, tuple[bytes | Section, ...]]
+"""The files that all parts write, by path: constant bytes and sections in order. A file without any bytes in its
+sections is written all the same: an export of nothing is a valid dataset."""
+
+
+class Format(Protocol):
+    """A module of this package."""
+
+    def write(self, dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> int:
+        """Write one part.
+
+        Args:
+            dataset: of all parts.
+            groups: the media of this part.
+            sink: where to.
+            first: the first number that this part may use for images, labels and so on. Parts have disjoint ranges:
+                a part with n labels, states, media and pictures uses at most n numbers.
+
+        Returns:
+            how many labels were left out because the format cannot hold them.
+        """
+
+    def frame(self, dataset: Dataset) -> Frames:
+        """The files that all parts write together."""
+
+    def read(self, archive: Archive) -> Iterator[Row]:
+        """The rows of an archive. Raises BadInput where it is not of the format at all."""
+
+
+class Archive(Protocol):
+    """What a reader reads from: an unpacked folder, a zip in a file, or a zip over ranges of an object."""
+
+    def names(self) -> list[str]:
+        """The paths of all files, with `/`, without a leading one."""
+
+    def size(self, name: str) -> int:
+        """Bytes of a file, unpacked."""
+
+    def open(self, name: str) -> BinaryIO:
+        """A file, to be read once from begin to end. Raises KeyError where there is none."""
+
+
+def box_of(label: Label) -> tuple[float, float, float, float]:
+    """The bounds of a label: x, y, width, height, in its unit. Those of a dot have no extent."""
+    if label.kind == "box":
+        x, y, width, height = label.shape
+        return x, y, width, height
+    corners = corners_of(label)
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+
+
+def corners_of(label: Label) -> list[tuple[float, float]]:
+    """The points of a label, in its unit: of a box its corners, clockwise from the top left."""
+    shape = label.shape
+    if label.kind == "box":
+        x, y, width, height = shape
+        return [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+    if label.kind == "line":
+        x, y, u, v = shape
+        return [(x, y), (x + u, y + v)]
+    return list(zip(shape[::2], shape[1::2], strict=True))
+
+
+def scaled(shape: Iterable[float], width: float, height: float) -> tuple[float, ...]:
+    """A shape times the width and height of its media; with 1 / width and 1 / height, back."""
+    return tuple(number * (height if index % 2 else width) for index, number in enumerate(shape))
+
+
+def in_pixels(label: Label, media: Media) -> Label:
+    """The label in pixels."""
+    if label.unit == "pixel":
+        return label
+    return msgspec.structs.replace(label, unit="pixel", shape=scaled(label.shape, media.width, media.height))
+
+
+def picture_name(media: Media, frame: int, extension: str) -> str:
+    """The file name of a frame: `key.jpg` of an image, `key_000012.jpg` of a video."""
+    return f"{media.key}_{frame:06d}.{extension}" if media.is_video else f"{media.key}.{extension}"
+
+
+def folder(split: Split | None, base: str) -> str:
+    """The folder of a split: `images/train`, or `images` where the dataset is not split."""
+    return f"{base}/{split}" if split else base
