@@ -119,9 +119,9 @@ class DeliveryQuery(Resource, kw_only=True):
     """A page of deliveries."""
 
     stop: Annotated[int, Meta(ge=1, le=MOST_DELIVERIES, description="The number of deliveries.")] = 100
-    before: Annotated[str, Meta(max_length=64, description="`page` of the last delivery of the page before.")] | None = (
-        None
-    )
+    before: (
+        Annotated[str, Meta(max_length=64, description="`page` of the last delivery of the page before.")] | None
+    ) = None
     failed: Annotated[int, Meta(ge=0, le=1, description="1: only failed ones.")] = 0
 
 

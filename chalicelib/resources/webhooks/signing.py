@@ -1,8 +1,8 @@
 """Secrets and signatures of webhooks, as Standard Webhooks 1.0 defines them. Pure.
 
-    webhook-id         the id of the event, the same at every attempt
-    webhook-timestamp  seconds since 1970, of this attempt
-    webhook-signature  v1,<base64 of HMAC-SHA256 of "id.timestamp.body"> for each valid secret, with spaces between
+webhook-id         the id of the event, the same at every attempt
+webhook-timestamp  seconds since 1970, of this attempt
+webhook-signature  v1,<base64 of HMAC-SHA256 of "id.timestamp.body"> for each valid secret, with spaces between
 """
 
 from __future__ import annotations

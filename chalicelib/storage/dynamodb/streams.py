@@ -257,8 +257,6 @@ def note(word: str, reader: int, entries: Iterable[dict[str, Any]], expires: int
 def journal(word: str, reader: int, before: str | None = None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """The pages of a journal, newest first, each with its key; `before` is the key of the page to go on after."""
     begins = None if before is None else CounterRow.sk < before
-    for row in CounterRow.query(
-        f"journal#{word}|{reader}", begins, scan_index_forward=False, consistent_read=True
-    ):
+    for row in CounterRow.query(f"journal#{word}|{reader}", begins, scan_index_forward=False, consistent_read=True):
         if not row.expires or row.expires > time.time():
             yield row.sk, json.loads(row.detail)

@@ -113,7 +113,7 @@ class Transaction:
                 commit = log.commit_of(self._project, seq, self._user, self._changes, self._edits)
                 if self._together(log.row(commit, hurried=attempt >= PATIENT), attempt):
                     log.seen(self._project, seq)
-                    wakeups.wake(self._project)
+                    wakeups.wake(self._project, seq)
                     log.note_growth(self._project, seq, len(self._changes))
                     return seq
                 seq = log.last(self._project, fresh=True) + 1

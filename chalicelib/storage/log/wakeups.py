@@ -31,10 +31,11 @@ class ProjectChanged(Message, tag="project.changed.1"):
     """The log of a project has new commits."""
 
     project: int
+    seq: int
     id: str
 
 
-def wake(project: int) -> None:
+def wake(project: int, seq: int) -> None:
     """Send a wake-up after a commit, where the project is watched and none was sent a moment ago."""
     if not (log.is_watched(project) or settings().event_bus):
         return
@@ -45,7 +46,7 @@ def wake(project: int) -> None:
     if len(_sent) > _MOST:
         _sent.clear()
     _sent[project] = moment
-    message = ProjectChanged(project=project, id=uuid.uuid4().hex)
+    message = ProjectChanged(project=project, seq=seq, id=uuid.uuid4().hex)
     if not try_send(settings().webhook_queue_url, message, delay=DELAY):
         _shunned_until = moment + SHUN_SECONDS
         _logger.warning("no wake-up for project %d; the schedule finds its commits", project)
