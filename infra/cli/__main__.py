@@ -1,0 +1,5 @@
+"""`python -m limn`."""
+
+from .main import main
+
+main()

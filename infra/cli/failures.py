@@ -1,0 +1,42 @@
+"""What ends a command, and the exit status of each."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+SERVICE_ERROR = 1
+"""The service failed, or answered what this command does not understand."""
+USAGE = 2
+"""The command line is wrong."""
+NOT_PERMITTED = 3
+"""401 or 403: no token, a token that ended, or a missing permission."""
+NOT_FOUND = 4
+"""404 or 410."""
+REFUSED = 5
+"""Any other 4xx: the service refused the request, and says why."""
+NO_CONNECTION = 6
+"""The service could not be reached, or did not answer in time."""
+INCOMPLETE = 7
+"""Part of the work failed: a file was not uploaded, rows were refused, a job failed."""
+INTERRUPTED = 130
+
+
+class Failure(Exception):
+    """Ends a command with a message and an exit status."""
+
+    def __init__(self, message: str, status: int = USAGE, **members: Any) -> None:
+        super().__init__(message)
+        self.message, self.status, self.members = message, status, members
+
+
+def of_answer(status: int, message: str) -> Failure:
+    """The failure for an HTTP status above 399."""
+    code = SERVICE_ERROR
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        code = NOT_PERMITTED
+    elif status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
+        code = NOT_FOUND
+    elif HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        code = REFUSED
+    return Failure(message, code, http_status=status)
