@@ -183,8 +183,8 @@ def listener_disabled(what: str, name: str, where: str, reason: str) -> SystemEm
         f"The {what} {name} is disabled",
         (
             f"The {what} {name} ({where}) gets no more events. {_DISABLED[reason]}",
-            f"Set active to true with a PATCH of the {what} when this is mended: it goes on with the events after the last "
-            "one that was accepted, as far as they are kept (seven days).",
+            f"When this is mended, set active of the {what} to true: it continues after the last event it accepted.",
+            f"Events are kept for at least {settings().log_retention // 86400} days.",
         ),
     )
 

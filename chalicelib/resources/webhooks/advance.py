@@ -111,6 +111,13 @@ def advance(word: str, project: int, reader: int, open_receiver: Open, seconds: 
         raise
 
 
+@dataclass(frozen=True)
+class _End:
+    """The end of a run; `after` as `advance` returns it."""
+
+    after: float | None
+
+
 class _Run:
     def __init__(self, stream: Stream, receiver: Receiver, end: float) -> None:
         self._stream, self._receiver, self._end = stream, receiver, end
@@ -118,47 +125,50 @@ class _Run:
         self._is_done = False
 
     def run(self) -> float | None:
+        """Give pages until nothing is left, the time is over or an event is refused; as `advance` returns."""
         while True:
-            more = self._page()
-            if more is not None:
-                return more if more >= 0 else None
+            try:
+                page = self._read()
+            except Gone as expired:
+                result = self._receiver.skip(expired, self._stream)
+                if result is not None:
+                    return self._end_with(result).after
+                self._move(events_service.last(self._stream.project), 1)
+                continue
+            ended = self._give(page)
+            if ended is not None:
+                return ended.after
             if self._is_done and self._finish():
                 return None
 
-    def _page(self) -> float | None:
-        """Give one page; seconds until the next attempt where the run ends, less than 0 for none."""
-        stream, receiver = self._stream, self._receiver
+    def _read(self) -> events_service.Page:
+        receiver = self._receiver
+        return events_service.read(
+            self._stream.project, after=self._stream.position, limit=PAGE, kinds=receiver.kinds, scope=receiver.scope
+        )
+
+    def _give(self, page: events_service.Page) -> _End | None:
+        """Give the events of a page; None where the run goes on after it, or from a position that others changed."""
         self._is_done = False
-        try:
-            page = events_service.read(
-                stream.project, after=stream.position, limit=PAGE, kinds=receiver.kinds, scope=receiver.scope
-            )
-        except Gone as expired:
-            result = receiver.skip(expired, stream)
-            if result is None:
-                self._move(events_service.last(stream.project), 1)
-                return None
-            return self._end_with(result)
-        found = page.events
-        for start in range(0, len(found), receiver.at_once):
-            given = found[start : start + receiver.at_once]
-            if stream.lease_until - time.time() < MARGIN and self._save():
-                return self._stop_if_off()
-            result = receiver.give(given, stream)
+        for start in range(0, len(page.events), self._receiver.at_once):
+            given = page.events[start : start + self._receiver.at_once]
+            if self._stream.lease_until - time.time() < MARGIN and self._save():
+                break
+            result = self._receiver.give(given, self._stream)
             if result is not None:
                 return self._end_with(result)
-            is_last = start + receiver.at_once >= len(found)
+            is_last = start + self._receiver.at_once >= len(page.events)
             self._move(page.next if is_last else given[-1].position, len(given))
             if self._is_due() and self._save():
-                return self._stop_if_off()
+                break
             if time.monotonic() > self._end:
                 return self._end_with(None)
-        if not found:
-            stream.position = page.next
-            if time.monotonic() > self._end and page.behind:
-                return self._end_with(None)
-        self._is_done = not page.behind
-        return None
+        else:
+            self._stream.position = page.next
+            self._is_done = not page.behind
+            is_late = page.behind > 0 and time.monotonic() > self._end
+            return self._end_with(None) if is_late else None
+        return self._end_with(None, again=False) if self._stream.is_off else None
 
     def _move(self, position: str, count: int) -> None:
         stream = self._stream
@@ -180,13 +190,8 @@ class _Run:
         self._receiver.flush()
         return streams.release(self._stream) or self._stream.is_off
 
-    def _stop_if_off(self) -> float | None:
-        if not self._stream.is_off:
-            return None
-        return self._end_with(None, again=False)
-
-    def _end_with(self, result: Result, *, again: bool = True) -> float:
-        """Store how the run ended, and give the stream back; seconds until the next, less than 0 for none."""
+    def _end_with(self, result: Result, *, again: bool = True) -> _End:
+        """Store how the run ended, and give the stream back."""
         stream, receiver = self._stream, self._receiver
         if isinstance(result, Failed):
             moment = time.time()
@@ -208,6 +213,4 @@ class _Run:
         if woken:
             stream.is_off = stream.is_off or isinstance(result, Disable)
             streams.release(stream)
-        if not again:
-            return -1.0
-        return max(0.0, stream.next_at - time.time()) if stream.next_at else 0.0
+        return _End(max(0.0, stream.next_at - time.time()) if again else None)

@@ -93,7 +93,7 @@ class _Bus:
             return Failed()
         return None
 
-    def skip(self, expired: Gone, stream: Stream) -> Result:
+    def skip(self, expired: Gone, stream: Stream) -> Result:  # noqa: ARG002 the receiver's interface
         """Log the loss."""
         _logger.error("events of project %d after %s expired before the bus took them", stream.project, stream.position)
         return None

@@ -65,7 +65,7 @@ def check_types(patterns: Sequence[str]) -> None:
     for pattern in patterns:
         if not any(is_match(type_, [pattern]) for type_ in known):
             raise BadInput(
-                f"types: no event has the type {pattern[:100]!r}.{nearest(pattern, known)} Give the name of a type, a name "
+                f"types: no event has the type {pattern[:100]!r}.{nearest(pattern, known)} Give a type, a beginning "
                 "that ends with `.*`, or `*`."
             )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from chalicelib.queues import Message
 
 
-class DeliverEvents(Message, tag="webhook.deliver.1"):
+class DeliverEvents(Message, frozen=True, kw_only=True, tag="webhook.deliver.1"):
     """Send the events that a stream has not seen."""
 
     project: int
@@ -17,7 +17,7 @@ class DeliverEvents(Message, tag="webhook.deliver.1"):
     id: str
 
 
-class RedeliverEvent(Message, tag="webhook.redeliver.1"):
+class RedeliverEvent(Message, frozen=True, kw_only=True, tag="webhook.redeliver.1"):
     """Send one event to a webhook again, out of order."""
 
     project: int

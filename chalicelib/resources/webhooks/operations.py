@@ -208,7 +208,7 @@ OPERATIONS = (
         MessageResponse,
         body=RedeliverySpec,
         status=200,
-        details="One event is sent out of order, once. `after` and `since` move the webhook back in the feed: all later "
-        "events are sent again, in order.",
+        details="One event is sent out of order, once. `after` and `since` move the webhook back in the feed: all "
+        "later events are sent again, in order.",
     ),
 )

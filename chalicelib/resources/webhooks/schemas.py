@@ -32,8 +32,8 @@ Filter = Annotated[
     str,
     Meta(
         max_length=4096,
-        description="Parameters of the list of the one kind that `types` names, such as `?attribute_gt=Depth::10`. Only "
-        "entities that match when the event is delivered are sent; deletions always are.",
+        description="Parameters of the list of the one kind that `types` names, such as `?attribute_gt=Depth::10`. "
+        "Only entities that match when the event is delivered are sent; deletions always are.",
     ),
 ]
 Active = Annotated[bool, Meta(description="Whether it works. Setting it makes the caller its owner.")]
@@ -45,7 +45,7 @@ class WebhookUpdate(Resource, kw_only=True):
     name: Name | None = None
     url: Annotated[Url, Meta(description="https at a public address; redirects are not followed.")] | None = None
     types: Patterns | None = None
-    query: Filter | None | UnsetType = UNSET
+    query: Filter | UnsetType | None = UNSET
     active: Active | None = None
 
 

@@ -73,7 +73,7 @@ def post(url: str, keys: Sequence[str], message: str, body: bytes) -> Outcome:
         address = origins.take_apart(url)
         allowed = outbound.is_service_allowed(address)
         if address.scheme != "https" and not allowed:
-            raise Forbidden("the URL is not https")
+            return Outcome(status=None, excerpt="The address is not allowed.", milliseconds=0)
         with outbound.at_most(SECONDS):
             response = outbound.send(
                 address,

@@ -19,7 +19,7 @@ import msgspec
 from isal import isal_zlib
 from pynamodb.exceptions import DeleteError, PutError, PynamoDBException, UpdateError
 
-from chalicelib.core.commits import Change, Commit, Edit
+from chalicelib.core.commits import Change, Commit, Edit, Note
 from chalicelib.core.resource import now
 from chalicelib.core.retry import LOG
 from chalicelib.errors import NotFound, Unavailable
@@ -104,7 +104,7 @@ def watch(project: int, *, on: bool = True) -> int:
     """
     for attempt in LOG.attempts():
         seq = last(project, fresh=True) + 1
-        made = row(commit_of(project, seq, None, [], []), hurried=attempt > 0)
+        made = row(Commit(project=project, seq=seq, at=now(), user=None, changes=[]), hurried=attempt > 0)
         made.watched = 1 if on else None
         try:
             made.save(LogRow.seq.does_not_exist())
@@ -155,9 +155,17 @@ def _is_shunned() -> bool:
     return time.monotonic() < _shunned_until
 
 
-def commit_of(project: int, seq: int, user: int | None, changes: list[Change], edits: list[Edit]) -> Commit:
+def commit_of(
+    project: int,
+    seq: int,
+    user: int | None,
+    changes: list[Change],
+    edits: list[Edit],
+    past: list[Change],
+    notes: list[Note],
+) -> Commit:
     """A commit with the current time."""
-    return Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits)
+    return Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits, past=past, notes=notes)
 
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:
@@ -167,6 +175,29 @@ def read_after(project: int, seq: int) -> Iterator[Commit]:
         if commit.seq >= _hints.get(project, _NO_HINT)[0]:
             seen(project, commit.seq, watched=watched)
         yield commit
+
+
+class Expired(Exception):
+    """Commits that were asked for are no longer kept."""
+
+
+def follow(project: int, seq: int, most: int) -> Iterator[Commit]:
+    """Up to `most` commits after `seq`, in order and without a gap; one consistent query.
+
+    Raises:
+        Expired: the next commit's time is over. DynamoDB removes such commits in any order, at any time.
+    """
+    rows = LogRow.query(project, LogRow.seq > seq, consistent_read=True, limit=most)
+    for body, _ in _bodies(_unexpired(rows, seq)):
+        yield _decoder.decode(isal_zlib.decompress(body))
+
+
+def _unexpired(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
+    moment = time.time()
+    for number, found in enumerate(rows, seq + 1):
+        if found.seq != number or (found.expires is not None and found.expires <= moment):
+            raise Expired
+        yield found
 
 
 def _bodies(rows: Iterable[LogRow]) -> Iterator[tuple[bytes, bool]]:

@@ -27,7 +27,7 @@ _sent: dict[int, float] = {}
 _shunned_until = 0.0
 
 
-class ProjectChanged(Message, tag="project.changed.1"):
+class ProjectChanged(Message, frozen=True, kw_only=True, tag="project.changed.1"):
     """The log of a project has new commits."""
 
     project: int
