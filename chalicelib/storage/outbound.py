@@ -115,9 +115,12 @@ def send(
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """End the requests that this thread sends within by force after some seconds, however slowly bytes arrive.
+    """Cut off the requests that this thread sends within after some seconds, however slowly bytes arrive.
 
     A time-out of a socket counts from byte to byte, so that a server may hold a request for hours.
+
+    Raises:
+        TimeoutError: at the end, where the time was over before; what was read of an answer may be cut.
     """
     watched = _Watch()
     _watch.current = watched
@@ -129,6 +132,8 @@ def at_most(seconds: float) -> Iterator[None]:
     finally:
         timer.cancel()
         _watch.current = None
+    if watched.is_over:
+        raise TimeoutError("the time of this request is over")
 
 
 class _Watch:
@@ -136,10 +141,10 @@ class _Watch:
 
     def __init__(self) -> None:
         self.connection: HTTPConnection | None = None
-        self._is_over = False
+        self.is_over = False
 
     def end(self) -> None:
-        self._is_over = True
+        self.is_over = True
         sock = self.connection.sock if self.connection else None
         if sock is not None:
             with contextlib.suppress(OSError):
@@ -147,7 +152,7 @@ class _Watch:
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
     def use(self, connection: HTTPConnection) -> None:
-        if self._is_over:
+        if self.is_over:
             raise TimeoutError("the time of this request is over")
         self.connection = connection
 

@@ -107,7 +107,7 @@ class RotationSpec(Resource, kw_only=True):
     keep_hours: Annotated[int, Meta(ge=0, le=LONGEST_KEPT)] = 24
 
 
-class SecretRotated(Resource, kw_only=True):
+class SecretRotated(Resource, kw_only=True, omit_defaults=False):
     """The new secret, which is never shown again."""
 
     message: str
@@ -125,7 +125,7 @@ class DeliveryQuery(Resource, kw_only=True):
     failed: Annotated[int, Meta(ge=0, le=1, description="1: only failed ones.")] = 0
 
 
-class Delivery(Resource, kw_only=True):
+class Delivery(Resource, kw_only=True, omit_defaults=False):
     """One attempt to send an event. Deliveries are kept for seven days."""
 
     page: Annotated[str, Meta(description="For `before`, to list what came earlier.")] = ""

@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import override
+from chalicelib.storage.dynamodb import streams
+from chalicelib.storage.log import wakeups
 from tests.resources.webhooks import receiver as receivers
+from tests.roles import RECORDER
 
 
 @pytest.fixture
@@ -31,3 +35,29 @@ def section(api, project):
     """Makes a section, which is one commit with one event; returns its id."""
     numbers = iter(range(10_000))
     return lambda: api.made(f"Sections/{project}", {"name": f"s{next(numbers)}"})
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """Wake-ups can be received at once, and each commit sends one."""
+    monkeypatch.setattr(wakeups, "DELAY", 0)
+    monkeypatch.setattr(wakeups, "COVERED", -1.0)
+    monkeypatch.setattr(wakeups, "_shunned_until", 0.0)
+
+
+@pytest.fixture
+def later(api):
+    """What the schedule and the queues do after a time: what is to be tried again is due."""
+
+    def run(seconds=86_400.0):
+        def age(stream):
+            stream.next_at = max(0.0, stream.next_at - seconds)
+            stream.failing_since = stream.failing_since and stream.failing_since - seconds
+
+        for stream in list(streams.every(delivery.WORD)):
+            streams.change(delivery.WORD, stream.project, stream.reader, age)
+        with RECORDER.acting("Webhook"):
+            delivery.sweep()
+        api.drain()
+
+    return run
