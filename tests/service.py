@@ -25,8 +25,8 @@ from chalicelib.core.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E4
 from chalicelib.core.accounts import USER, Membership, User  # noqa: E402
 from chalicelib.core.resource import now  # noqa: E402
 from chalicelib.storage.dynamodb import ids, records  # noqa: E402
-from infra.local import stored_answers  # noqa: E402
-from infra.local.gateway import Gateway, Reply  # noqa: E402
+from infra.local.http.gateway import Gateway, Reply  # noqa: E402
+from infra.local.s3 import stored_answers  # noqa: E402
 from tests import roles  # noqa: E402
 
 GATEWAY = Gateway(app)

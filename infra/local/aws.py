@@ -21,9 +21,14 @@ from moto.s3.models import S3Backend, s3_backends
 from moto.ses.models import ses_backends
 from moto.sqs.models import sqs_backends
 
-from infra.local import database, dynamo_transactions, dynamodb, outbox, s3_index, s3_objects, sqs
-from infra.local.contents import FILES
-from infra.local.dynamo_rows import Rows
+from infra.local import database, sqs
+from infra.local.dynamodb import backend as dynamodb
+from infra.local.dynamodb import transactions as dynamo_transactions
+from infra.local.dynamodb.rows import Rows
+from infra.local.http import outbox
+from infra.local.s3 import index as s3_index
+from infra.local.s3 import objects as s3_objects
+from infra.local.s3.contents import FILES
 
 ACCESS_KEY = dynamodb.ACCESS_KEY
 SECRET_KEY = "limn-local-stack-secret-key-is-no-secret"  # noqa: S105 -- opens nothing but this process

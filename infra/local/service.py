@@ -23,13 +23,15 @@ from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import clip, compact, email, jobs, purge, transcode, upkeep, webhook
-from infra.local import aws, database, operator_page, outbox, stored_answers
+from infra.local import aws, database
 from infra.local.batch.queue import LocalQueue
 from infra.local.batch.step import Runner
-from infra.local.gateway import Gateway, Server
+from infra.local.http import operator_page, outbox
+from infra.local.http.gateway import Gateway, Server
+from infra.local.http.reply import Reply
 from infra.local.queues import Pollers, Source
-from infra.local.reply import Reply
-from infra.local.s3_front import S3Front
+from infra.local.s3 import stored_answers
+from infra.local.s3.front import S3Front
 from infra.local.schedule import Schedule, Timer
 
 FIRST_USER = "admin"

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tests.service  # noqa: F401 starts AWS in this process, before anything reads its settings
-from infra.local.metering import metering
+from infra.local.dynamodb.metering import metering
 from tests.bench import cold, views
 from tests.bench import media as media_figures
 from tests.contract.world import build

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from infra.local.metering import metering
+from infra.local.dynamodb.metering import metering
 from infra.templates import ALARMS, FUNCTIONS, STATEFUL, defaults, load, of_type
 
 PRICES = {

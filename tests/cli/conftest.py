@@ -60,9 +60,10 @@ def limn(config, monkeypatch, capsys):
 @pytest.fixture(scope="module")
 def service():
     """The address of the API, with the object store behind a socket too."""
-    from infra.local import aws
     from infra.local.gateway import Server
     from infra.local.s3_front import S3Front
+
+    from infra.local import aws
     from tests.service import GATEWAY
 
     store = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY})

@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import Permission
-from infra.local.gateway import LARGEST_REQUEST
+from infra.local.http.gateway import LARGEST_REQUEST
 from tests.contract.world import World, build
 from tests.service import Api
 

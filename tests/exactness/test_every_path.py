@@ -25,7 +25,7 @@ from chalicelib.video.frame import decode_original
 from chalicelib.video.probe import probe
 from chalicelib.video.source import FileSource
 from infra.local import aws
-from infra.local.s3_front import S3Front
+from infra.local.s3.front import S3Front
 from tests import objects
 from tests.faults import figures
 from tests.resources.media.samples import media_type, transcode

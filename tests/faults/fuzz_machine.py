@@ -17,7 +17,7 @@ from chalicelib.core.permissions import LEVEL_OF, Level, Permission
 from chalicelib.http.addresses import Own
 from chalicelib.http.links import links
 from chalicelib.settings import settings
-from infra.local import dynamo_rows
+from infra.local.dynamodb import rows as dynamo_rows
 from tests.faults import workflows
 from tests.faults.fuzz_requests import DECLARED, body_for, cases, filled, hold, query_of, some_of
 from tests.faults.picture import NOTES

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from chalicelib.core.kinds import Kind
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.settings import settings
-from infra.local import aws, dynamo_rows
+from infra.local import aws
+from infra.local.dynamodb import rows as dynamo_rows
 from tests import objects
 
 _MASKS = (

@@ -17,8 +17,9 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, entity_rows
 from chalicelib.storage.log import log, wakeups
 from chalicelib.storage.view import views
-from infra.local import aws, dynamo_rows
+from infra.local import aws
 from infra.local.aws import ses_backends, sqs_backends
+from infra.local.dynamodb import rows as dynamo_rows
 from infra.local.sqs import shelf_of
 
 

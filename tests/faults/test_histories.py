@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from infra.local.gateway import Server
+from infra.local.http.gateway import Server
 from tests.faults import figures
 from tests.faults.histories import Event, History, check
 from tests.service import GATEWAY

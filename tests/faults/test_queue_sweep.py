@@ -36,7 +36,8 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.view import views
 from functions.worker import RECEIVES
-from infra.local import aws, dynamo_rows
+from infra.local import aws
+from infra.local.dynamodb import rows as dynamo_rows
 from infra.local.queues import Context, event_of, failures, queue_of
 from infra.local.sqs import shelf_of
 from tests import objects

@@ -17,7 +17,7 @@ import urllib3
 
 from chalicelib.settings import override
 from chalicelib.storage.objects import objects
-from infra.local.gateway import Server
+from infra.local.http.gateway import Server
 from tests.service import GATEWAY
 
 SUMMARY = "x" * 1000

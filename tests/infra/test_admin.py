@@ -22,7 +22,7 @@ from chalicelib.storage.dynamodb import records
 from chalicelib.storage.view import views
 from chalicelib.storage.view.snapshot_records import folder
 from infra import admin
-from infra.local.operator_page import OperatorPage
+from infra.local.http.operator_page import OperatorPage
 from tests import objects
 from tests.journeys.stack import ROOT, Stack
 from tests.resources.annotations.boxes import settle

@@ -63,7 +63,7 @@ running.stop()
 running.stop()
 assert os.environ["AWS_PROFILE"] == "mine"
 assert "AWS_ACCESS_KEY_ID" not in os.environ or os.environ["AWS_ACCESS_KEY_ID"] != aws.ACCESS_KEY
-assert BaseClient._make_api_call.__module__ != "infra.local.dynamodb"
+assert BaseClient._make_api_call.__module__ != "infra.local.dynamodb.backend"
 assert Table.query.__module__ == "moto.dynamodb.models.table"
 os.environ.pop("AWS_PROFILE")
 with aws.start():

@@ -7,9 +7,10 @@ import threading
 
 import pytest
 
-from infra.local import contents, database
-from infra.local.contents import BLOCK, Body, Content
+from infra.local import database
 from infra.local.database import ACKNOWLEDGED, NAME, CannotStore, Damaged, Database
+from infra.local.s3 import contents
+from infra.local.s3.contents import BLOCK, Body, Content
 
 FLIPS = 60
 LOG = f"{NAME}-wal"

@@ -12,8 +12,8 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from infra.local import dynamodb
-from infra.local.metering import item_size, metering
+from infra.local.dynamodb import backend as dynamodb
+from infra.local.dynamodb.metering import item_size, metering
 from tests.infra import dynamodb_script
 
 SCRIPTS, LENGTH = 12, 150

@@ -24,7 +24,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from infra import package
 from infra.local import aws
-from infra.local.gateway import _event
+from infra.local.http.gateway import _event
 from infra.local.queues import queue_of
 from infra.local.sqs import shelf_of
 from tests.resources.media.samples import media_type, transcode, video

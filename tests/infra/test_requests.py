@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from infra.local import requests as local_requests
-from infra.local.gateway import Server
-from infra.local.s3_front import S3Front
+from infra.local.http import requests as local_requests
+from infra.local.http.gateway import Server
+from infra.local.s3.front import S3Front
 from tests.service import GATEWAY
 
 HEALTH = b"GET /rest/HealthCheck HTTP/1.1\r\nHost: x\r\n"

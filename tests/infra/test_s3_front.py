@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 from moto.s3.utils import _VersionedKeyStore
 
 from infra.local import aws as local_aws
-from infra.local.s3_front import S3Front
+from infra.local.s3.front import S3Front
 
 PART = 5 * 1024 * 1024
 

@@ -17,7 +17,7 @@ from chalicelib.storage.dynamodb.tables import CounterRow
 from chalicelib.storage.dynamodb.transactions import TooLarge
 from chalicelib.storage.log import log
 from chalicelib.storage.objects import objects
-from infra.local.metering import metering
+from infra.local.dynamodb.metering import metering
 
 BOX = Kind.LOCALIZATION
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
@@ -51,27 +51,31 @@ class EventQuery(Resource, kw_only=True):
 class EventData(Resource, kw_only=True):
     """What an event concerns. Some types have further members."""
 
-    is_open = True
+    is_open: ClassVar = True
 
-    ids: list[Any]
-    """The ids, at most 100."""
-    changes: list[dict[str, Any]] | None = None
-    """For each id: `id`, `old`, `new`, and for localizations and states `latest`."""
+    ids: Annotated[list[Any], Meta(description="The ids, at most 100.")]
+    changes: Annotated[
+        list[dict[str, Any]] | None,
+        Meta(
+            description="For each id: `id`; `old` and `new`, the members that changed, null where nothing was before "
+            "or is after; for localizations and states `latest`, false once lists leave the row out."
+        ),
+    ] = None
 
 
 class EventDocument(Resource, kw_only=True):
     """One event, with the member names of CloudEvents 1.0."""
 
-    specversion: str
-    id: str
-    """The project, the commit, and the number within the commit if it has several: `7/123/2`."""
-    source: str
-    type: str
-    time: Timestamp
-    subject: str
-    user: int | None
-    """Who did it; null for the service."""
-    commit: int
+    specversion: Annotated[str, Meta(description="`1.0`.")]
+    id: Annotated[
+        str, Meta(description="Project and commit, and the number within the commit if it has several: `7/123/2`.")
+    ]
+    source: Annotated[str, Meta(description="The project: `/rest/Project/7`.")]
+    type: Annotated[str, Meta(description="Such as `limn.localization.created`.")]
+    time: Annotated[Timestamp, Meta(description="When the commit was made.")]
+    subject: Annotated[str, Meta(description="`localization/55`, or `localization` for several.")]
+    user: Annotated[int | None, Meta(description="Id of the author; null for the service.")]
+    commit: Annotated[int, Meta(description="The number of the commit.")]
     data: EventData
 
 
@@ -79,10 +83,16 @@ class EventPage(Resource, kw_only=True):
     """Some events, and where the next page begins."""
 
     events: list[EventDocument]
-    next: str
-    """To give as `after`. It advances past changes that the reader may not see."""
-    behind: int
-    """The number of commits after `next`; with fine-grained permissions, 1 if there may be more events, else 0."""
+    next: Annotated[
+        str, Meta(description="To give as `after`. It advances past changes that the reader may not see, too.")
+    ]
+    behind: Annotated[
+        int,
+        Meta(
+            description="The number of commits after `next`; with fine-grained permissions 1 if there may be more "
+            "events, else 0."
+        ),
+    ]
 
 
 def list_events(call: Call[Project, EventQuery, None]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import contextlib
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
@@ -161,11 +161,12 @@ def commit_of(
     user: int | None,
     changes: list[Change],
     edits: list[Edit],
-    past: list[Change],
-    notes: list[Note],
+    past: Sequence[Change] = (),
+    notes: Sequence[Note] = (),
 ) -> Commit:
     """A commit with the current time."""
-    return Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits, past=past, notes=notes)
+    found = Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits)
+    return msgspec.structs.replace(found, past=list(past), notes=list(notes)) if past or notes else found
 
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:

@@ -12,7 +12,8 @@ from chalicelib.access import passwords
 from chalicelib.core.accounts import USER
 from chalicelib.settings import override
 from chalicelib.storage.dynamodb import records
-from infra.local import aws, outbox
+from infra.local import aws
+from infra.local.http import outbox
 from tests.resources.accounts.mails import PASSWORD
 from tests.service import Api, new_user
 

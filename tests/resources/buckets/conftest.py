@@ -13,7 +13,7 @@ import requests
 
 from chalicelib.settings import settings
 from chalicelib.storage.objects import placement
-from infra.local.s3_front import S3Front
+from infra.local.s3.front import S3Front
 from tests import objects
 from tests.resources.media.samples import media_type
 from tests.storage.gcs_server import CONFIG, GcsServer

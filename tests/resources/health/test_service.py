@@ -11,7 +11,8 @@ from chalicelib.errors import Unavailable
 from chalicelib.resources.health import operations as health_operations
 from chalicelib.settings import override, settings
 from chalicelib.storage.dynamodb.tables import EntityRow
-from infra.local import aws, outbox
+from infra.local import aws
+from infra.local.http import outbox
 from tests.roles import RECORDER
 
 

@@ -18,7 +18,7 @@ from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
 from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.objects import tus_uploads as rows
-from infra.local.gateway import Server
+from infra.local.http.gateway import Server
 from tests import objects
 from tests.resources.media.samples import BUNNY, media_type
 from tests.service import GATEWAY, Api

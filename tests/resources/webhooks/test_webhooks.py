@@ -16,7 +16,8 @@ from chalicelib.resources.webhooks import advance, delivery, sender
 from chalicelib.resources.webhooks.schemas import WEBHOOK
 from chalicelib.storage.dynamodb import records, streams
 from chalicelib.storage.log import log, wakeups
-from infra.local import aws, outbox
+from infra.local import aws
+from infra.local.http import outbox
 from tests.resources.webhooks.receiver import drip, hang
 from tests.service import join, new_user
 

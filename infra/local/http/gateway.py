@@ -23,9 +23,10 @@ from chalice.local import LocalChalice
 
 from chalicelib.errors import LimnError, NotFound, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error
-from infra.local import database, requests
+from infra.local import database
 from infra.local.database import CannotStore, Damaged
-from infra.local.reply import Reply
+from infra.local.http import requests
+from infra.local.http.reply import Reply
 
 LARGEST_REQUEST = 10 * 1024 * 1024
 LARGEST_RESPONSE = 6 * 1024 * 1024

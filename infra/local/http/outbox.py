@@ -14,7 +14,7 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ses.models import RawMessage, SESBackend, ses_backends
 
 from infra.local import database
-from infra.local.reply import Reply
+from infra.local.http.reply import Reply
 
 _MEMBERS = ("id", "source", "destinations", "raw_data")
 

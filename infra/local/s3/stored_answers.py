@@ -13,7 +13,7 @@ import boto3
 from botocore.exceptions import ClientError
 
 from chalicelib.settings import settings
-from infra.local.reply import Reply
+from infra.local.http.reply import Reply
 
 PREFIX = "/answers/"
 _PATH = re.compile(r"/answers/(?P<end>[0-9]{1,12})/[0-9a-f]{64}")

@@ -11,7 +11,7 @@ import secrets
 from pathlib import Path
 
 from infra.admin import KEY_FILE, Refused, perform
-from infra.local.reply import Reply
+from infra.local.http.reply import Reply
 
 PATH = "/local/admin"
 

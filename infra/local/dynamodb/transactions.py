@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from moto.dynamodb.models import DynamoDBBackend
 
-from infra.local import metering
-from infra.local.dynamo_calls import after_update, updated
-from infra.local.dynamo_checks import (
+from infra.local.dynamodb import metering
+from infra.local.dynamodb.calls import after_update, updated
+from infra.local.dynamodb.checks import (
     WRITE,
     Answer,
     Params,
@@ -29,8 +29,8 @@ from infra.local.dynamo_checks import (
     size_of,
     values_in,
 )
-from infra.local.dynamo_expressions import Unusual
-from infra.local.dynamo_rows import Key, Rows, pack, put_all
+from infra.local.dynamodb.expressions import Unusual
+from infra.local.dynamodb.rows import Key, Rows, pack, put_all
 
 TRANSACTION_ITEMS = 100
 TRANSACTION_BYTES = 4 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""DynamoDB's reads, done straight on moto's tables: with `infra.local.dynamo_calls`, the other half."""
+"""DynamoDB's reads, done straight on moto's tables: with `infra.local.dynamodb.calls`, the other half."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from moto.dynamodb.models import DynamoDBBackend
 
-from infra.local import dynamo_expressions, metering
-from infra.local.dynamo_checks import Answer, Params, charge, counts, exact_key, names_in, only, rows_of, values_in
-from infra.local.dynamo_expressions import Condition, Unusual
-from infra.local.dynamo_rows import Found, Key, Native, Rows, stored, unpack
+from infra.local.dynamodb import expressions as dynamo_expressions
+from infra.local.dynamodb import metering
+from infra.local.dynamodb.checks import Answer, Params, charge, counts, exact_key, names_in, only, rows_of, values_in
+from infra.local.dynamodb.expressions import Condition, Unusual
+from infra.local.dynamodb.rows import Found, Key, Native, Rows, stored, unpack
 
 BATCH_READS = TRANSACTION_ITEMS = 100
 BATCH_BYTES = 16 * 1024 * 1024

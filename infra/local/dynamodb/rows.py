@@ -6,7 +6,7 @@ DynamoDB sorts the keys. So a query is a range of an index, a transaction is one
 copy.
 
 `Rows` takes the place of `moto.dynamodb.models.table.Table.items` and answers moto's own code in moto's own types, so
-whatever the direct calls (`infra.local.dynamo_calls`) leave to moto works on the same rows.
+whatever the direct calls (`infra.local.dynamodb.calls`) leave to moto works on the same rows.
 """
 
 from __future__ import annotations

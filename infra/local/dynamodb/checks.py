@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.table import Table
 
-from infra.local import dynamo_expressions as expressions
-from infra.local import metering
-from infra.local.dynamo_expressions import Condition, Names, Unusual, Values, key_value
-from infra.local.dynamo_rows import Key, Native, Rows, unpack
+from infra.local.dynamodb import expressions, metering
+from infra.local.dynamodb.expressions import Condition, Names, Unusual, Values, key_value
+from infra.local.dynamodb.rows import Key, Native, Rows, unpack
 
 Params = dict[str, Any]
 Answer = dict[str, Any]

@@ -20,8 +20,8 @@ from moto.s3.responses import S3Response
 from moto.s3.utils import _VersionedKeyStore
 from moto.settings import S3_UPLOAD_PART_MIN_SIZE
 
-from infra.local import s3_index
-from infra.local.contents import FILES, Body, Content, Reader, open_buffer
+from infra.local.s3 import index as s3_index
+from infra.local.s3.contents import FILES, Body, Content, Reader, open_buffer
 
 ATTEMPTS = 3
 """How often an object is looked for whose content is replaced while it is opened."""

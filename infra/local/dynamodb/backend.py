@@ -4,9 +4,9 @@ As it comes, moto loses updates under threads, sorts the whole table for every q
 transaction; and a call through botocore is signed, serialised, parsed and dispatched over six layers of HTTP that is
 not there. `install` changes this in three places:
 
-* every table keeps its rows in `infra.local.dynamo_rows.Rows`: in SQLite, packed, in key order;
+* every table keeps its rows in `infra.local.dynamodb.rows.Rows`: in SQLite, packed, in key order;
 * clients of this process are short-circuited at `BaseClient._make_api_call`: the parameters go straight to
-  `infra.local.dynamo_calls`, `dynamo_reads` and `dynamo_transactions`, under one lock, and the answer straight back.
+  `infra.local.dynamodb.calls`, `dynamo_reads` and `dynamo_transactions`, under one lock, and the answer straight back.
   boto3 resources and pynamodb pass there too. Events that handlers may listen to (`provide-client-params`,
   `before-parameter-build`, `after-call`) are still sent;
 * whatever those do not know, and every call that comes over HTTP, goes moto's own way, under the same lock, on the
@@ -36,11 +36,15 @@ from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 
-from infra.local import database, dynamo_calls, dynamo_reads, dynamo_transactions, metering, shortcuts
+from infra.local import database, shortcuts
 from infra.local.database import CannotStore, Damaged
-from infra.local.dynamo_checks import Answer, Params, Refused
-from infra.local.dynamo_expressions import Unusual
-from infra.local.dynamo_rows import Rows, transaction
+from infra.local.dynamodb import calls as dynamo_calls
+from infra.local.dynamodb import metering
+from infra.local.dynamodb import reads as dynamo_reads
+from infra.local.dynamodb import transactions as dynamo_transactions
+from infra.local.dynamodb.checks import Answer, Params, Refused
+from infra.local.dynamodb.expressions import Unusual
+from infra.local.dynamodb.rows import Rows, transaction
 
 DIRECT: dict[str, Callable[[DynamoDBBackend, Params], Answer]] = {
     "GetItem": dynamo_reads.get_item,

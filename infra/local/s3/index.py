@@ -21,8 +21,8 @@ from moto.s3.models import FakeBucket, FakeKey, FakeMultipart, MultipartDict, S3
 from moto.s3.utils import _VersionedKeyStore
 
 from infra.local import database
-from infra.local.contents import FILES, Content
 from infra.local.database import Damaged
+from infra.local.s3.contents import FILES, Content
 
 Document = dict[str, Any]
 _request = threading.local()

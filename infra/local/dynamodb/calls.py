@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from moto.dynamodb.models import DynamoDBBackend
 
-from infra.local import dynamo_expressions as expressions
-from infra.local import metering
-from infra.local.dynamo_checks import (
+from infra.local.dynamodb import expressions, metering
+from infra.local.dynamodb.checks import (
     WRITE,
     Answer,
     Asked,
@@ -31,8 +30,8 @@ from infra.local.dynamo_checks import (
     size_of,
     values_in,
 )
-from infra.local.dynamo_expressions import Unusual, Values
-from infra.local.dynamo_rows import Key, Native, Rows, pack, put_all, unpack
+from infra.local.dynamodb.expressions import Unusual, Values
+from infra.local.dynamodb.rows import Key, Native, Rows, pack, put_all, unpack
 
 BATCH_WRITES = 25
 BATCH_BYTES = 16 * 1024 * 1024

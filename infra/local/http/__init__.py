@@ -1,0 +1,1 @@
+"""HTTP on this machine: API Gateway, and the pages of the local stack."""

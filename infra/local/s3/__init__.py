@@ -1,0 +1,1 @@
+"""S3 on this machine: its port, signatures, and objects kept as files."""
