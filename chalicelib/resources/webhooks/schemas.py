@@ -107,7 +107,7 @@ class RotationSpec(Resource, kw_only=True):
     keep_hours: Annotated[int, Meta(ge=0, le=LONGEST_KEPT)] = 24
 
 
-class SecretRotated(Resource, kw_only=True, omit_defaults=False):
+class SecretRotated(Resource, kw_only=True):
     """The new secret, which is never shown again."""
 
     message: str
@@ -125,7 +125,7 @@ class DeliveryQuery(Resource, kw_only=True):
     failed: Annotated[int, Meta(ge=0, le=1, description="1: only failed ones.")] = 0
 
 
-class Delivery(Resource, kw_only=True, omit_defaults=False):
+class Delivery(Resource, kw_only=True):
     """One attempt to send an event. Deliveries are kept for seven days."""
 
     page: Annotated[str, Meta(description="For `before`, to list what came earlier.")] = ""
@@ -134,7 +134,7 @@ class Delivery(Resource, kw_only=True, omit_defaults=False):
     event: Annotated[str, Meta(description="The id of the event, and `webhook-id` of the message.")]
     type: str
     attempt: Annotated[int, Meta(description="From 1; 0 for one that was asked for by redelivery or ping.")]
-    status: Annotated[int | None, Meta(description="The HTTP status; null where there was no answer.")] = None
+    status: Annotated[int | None, Meta(description="The HTTP status; absent where there was no answer.")] = None
     milliseconds: int = 0
     excerpt: Annotated[str, Meta(description="The beginning of the answer, or why there was none.")] = ""
     next_attempt: Timestamp | None = None

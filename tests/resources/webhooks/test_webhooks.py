@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import socket
 import time
@@ -95,7 +96,7 @@ class TestDelivery:
         api.drain()
         assert len(receiver.got) == 2
         assert receiver.refused == []
-        assert api.post(f"WebhookSecret/{number}", {"keep_hours": 0}).json["previous_secret_until"] is None
+        assert api.post(f"WebhookSecret/{number}", {"keep_hours": 0}).json.get("previous_secret_until") is None
         section()
         api.drain()
         assert len(receiver.got) == 2
@@ -129,7 +130,13 @@ class TestFailures:
         later(61 * 1.2)
         assert receiver.ids == feed(project, start)
         told = api.get(f"WebhookDeliveries/{number}").json
-        assert [(each["status"], each["attempt"]) for each in told] == [(200, 1), (200, 1), (200, 3), (500, 2), (500, 1)]
+        assert [(each["status"], each["attempt"]) for each in told] == [
+            (200, 1),
+            (200, 1),
+            (200, 3),
+            (500, 2),
+            (500, 1),
+        ]
         assert told[-1]["next_attempt"] > told[-1]["time"]
         failed = api.get(f"WebhookDeliveries/{number}", failed=1, stop=1).json
         assert [(each["status"], each["attempt"], each["excerpt"]) for each in failed] == [(500, 2, "ok")]
@@ -140,7 +147,7 @@ class TestFailures:
         pauses = [advance.delay(number) for number in range(1, 12)]
         assert 5 <= pauses[0] <= 6
         assert 86_400 <= pauses[-1] <= 86_400 * 1.2
-        assert all(one < other for one, other in zip(pauses[:9], pauses[1:], strict=False))
+        assert all(one < other for one, other in itertools.pairwise(pauses))
         assert sum(advance.DELAYS) > advance.PATIENCE
 
     def test_a_webhook_is_disabled_after_three_days_and_its_owner_mailed(
@@ -199,7 +206,7 @@ class TestFailures:
         section()
         api.drain()
         told = api.get(f"WebhookDeliveries/{number}").json
-        assert [(each["status"], each["excerpt"]) for each in told] == [(None, "No answer: time-out.")]
+        assert [(each.get("status"), each["excerpt"]) for each in told] == [(None, "No answer: time-out.")]
         assert 350 < told[0]["milliseconds"] < 2_000
 
     def test_a_slow_receiver_holds_up_no_other(self, api, project, receiver, hook, section, monkeypatch):
@@ -258,7 +265,7 @@ class TestGuard:
         api.drain()
         assert receiver.paths == []
         told = api.get(f"WebhookDeliveries/{made}").json
-        assert [(each["status"], each["excerpt"]) for each in told] == [(None, "The address is not allowed.")]
+        assert [(each.get("status"), each["excerpt"]) for each in told] == [(None, "The address is not allowed.")]
 
 
 class TestRegistration:
