@@ -18,13 +18,14 @@ from chalicelib.core.field_selection import shaper
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.permissions import Level
 from chalicelib.errors import Forbidden
+from chalicelib.query.aggregates import Aggregate, Statistics, Written, bind
 from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
 from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded
 
-__all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded"]
+__all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded", "statistics"]
 
 
 def all_rows(kind: Kind, *where: Tree) -> Query:
@@ -40,12 +41,12 @@ def ids(view: View, query: Query, scope: Scope) -> list[int]:
         NotFound: an unknown section.
         Unavailable: the request's time ended before the query did.
     """
-    return view.ids(_checked(view, query, scope))
+    return view.ids(_check(view, query, scope))
 
 
 def count(view: View, query: Query, scope: Scope) -> int:
     """The number of matches within a scope."""
-    return view.count(_checked(view, query, scope))
+    return view.count(_check(view, query, scope))
 
 
 def documents(view: View, query: Query, scope: Scope, fields: str | None = None) -> Iterable[bytes]:
@@ -53,9 +54,24 @@ def documents(view: View, query: Query, scope: Scope, fields: str | None = None)
 
     Each has the caller's `effective_permission`.
     """
-    found: Iterable[bytes] = view.documents(_checked(view, query, scope))
+    found: Iterable[bytes] = view.documents(_check(view, query, scope))
     found = effective_permission.documents(scope, view.project, query.kind, found)
-    return found if fields is None else map(shaper(query.kind, fields), found)
+    if fields is None:
+        return found
+    return map(shaper(query.kind, fields, view.definitions.types(query.kind).values()), found)
+
+
+def statistics(view: View, query: Query, written: Written, scope: Scope) -> tuple[Aggregate, Statistics]:
+    """The statistics of the matches within a scope, and what was computed.
+
+    Raises:
+        BadInput: an unknown name, a bin or measure that does not fit, or an estimated cost above the budget.
+    """
+    checked = _check(view, query, scope)
+    media = scope.at(Level.VIEW).terms(view.project).get(Kind.MEDIA)
+    aggregate = bind(written, query, view.definitions, media)
+    check_cost(checked, view.number_of, aggregate)
+    return aggregate, view.statistics(checked, aggregate)
 
 
 def check_reach(project: int, query: Query, scope: Scope) -> None:
@@ -75,7 +91,7 @@ def check_reach(project: int, query: Query, scope: Scope) -> None:
         raise Forbidden(message)
 
 
-def _checked(view: View, query: Query, scope: Scope) -> Query:
+def _check(view: View, query: Query, scope: Scope) -> Query:
     """A checked query within the budget, restricted to the scope."""
     found, reader = scope.terms(view.project), scope.at(Level.VIEW)
     definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions

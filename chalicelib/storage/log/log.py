@@ -212,12 +212,12 @@ def _bodies(rows: Iterable[LogRow]) -> Iterator[tuple[bytes, bool]]:
         )
         waiting.append((body, bool(found.watched)))
         if len(waiting) > _AHEAD:
-            yield _fetched(*waiting.popleft())
+            yield _fetch(*waiting.popleft())
     while waiting:
-        yield _fetched(*waiting.popleft())
+        yield _fetch(*waiting.popleft())
 
 
-def _fetched(body: bytes | Future[bytes], watched: bool) -> tuple[bytes, bool]:
+def _fetch(body: bytes | Future[bytes], watched: bool) -> tuple[bytes, bool]:
     return body.result() if isinstance(body, Future) else body, watched
 
 

@@ -7,6 +7,7 @@ would.
 
     view.apply(commits)              the commits after `view.seq`, atomically
     view.count(query), .ids(query), .documents(query)       of checked queries (`query/check.py`)
+    view.statistics(query, aggregate)                       of a checked query, bound (`query/aggregates.py`)
 
 Readers in any number of threads see the view at a commit, never between two. `views.py` keeps the views of a
 container current.
@@ -22,11 +23,12 @@ from chalicelib.core.commits import Commit
 from chalicelib.core.commits_read import note_commit
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import DefinitionKind, Kind
-from chalicelib.query import sql
+from chalicelib.query import aggregate_sql, sql
+from chalicelib.query.aggregates import Aggregate, Statistics
 from chalicelib.query.tree import Query
 from chalicelib.storage.view import vectors as view_vectors
 from chalicelib.storage.view.apply_log import LogApplier
-from chalicelib.storage.view.deleted_definitions import Lost, going
+from chalicelib.storage.view.deleted_definitions import Lost, id_queries
 from chalicelib.storage.view.documents import Document
 from chalicelib.storage.view.locks import Gate
 from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_incident
@@ -125,6 +127,17 @@ class View:
             return [with_incident(each, row[1]) for each, row in zip(documents, rows, strict=True)]
         return documents
 
+    def statistics(self, query: Query, aggregate: Aggregate) -> Statistics:
+        """Statistics of the entities that a checked query selects, within its slice."""
+        with self._gate.reading():
+            if query.start or query.stop is not None:
+                among: Sequence[int] | None = [row[0] for row in self._rows_of(query)]
+            else:
+                among = view_vectors.within(self._distances(query))
+            matched: int = self._run(sql.count(query, self.state.layout, among))[0][0]
+            rows = self._run(aggregate_sql.statistics(query, aggregate, self.state.layout, among))
+        return aggregate_sql.read(aggregate, matched, rows)
+
     def document(self, kind: Kind, number: int) -> bytes | None:
         """The JSON document of an entity, None where it does not exist."""
         with self._gate.reading():
@@ -136,10 +149,12 @@ class View:
         with self._gate.reading():
             return {row[0] for row in self._run(sql.existing(kind, list(numbers)))}
 
-    def going(self, kind: DefinitionKind, number: int) -> tuple[int, dict[Kind, list[int]]]:
+    def ids_of_definition(self, kind: DefinitionKind, number: int) -> tuple[int, dict[Kind, list[int]]]:
         """The last commit, and the ids of all entities that a definition's deletion removes, annotations first."""
         with self._gate.reading():
-            found = {each: [row[0] for row in self._run(question)] for each, question in going(kind, number).items()}
+            found = {
+                each: [row[0] for row in self._run(question)] for each, question in id_queries(kind, number).items()
+            }
             return self.seq, {each: found[each] for each in reversed(Kind) if each in found}
 
     def number_of(self, kind: Kind) -> int:
@@ -184,7 +199,7 @@ class View:
         """The rows of `sql.ids`, with the order by distance and the slice where a query has `nearest`."""
         if not query.nearest:
             return self._run(sql.ids(query, self.state.layout, more=more))
-        return view_vectors.ordered(
+        return view_vectors.order(
             query, self._distances(query), lambda among: self._run(sql.ids(query, self.state.layout, among, more))
         )
 
@@ -216,7 +231,7 @@ class View:
             Gap: a commit is missing between them. After any error the view is unchanged.
         """
         applier = LogApplier(self.state, self.store)
-        with self.store.explained():
+        with self.store.translate_errors():
             try:
                 for commit in commits:
                     if commit.seq > applier.state.seq:
@@ -231,7 +246,7 @@ class View:
     def _adopt(self, applier: LogApplier) -> None:
         """Show the applied changes to readers."""
         with self._gate.writing():
-            with self.store.explained():
+            with self.store.translate_errors():
                 applier.commit()
             if self.state.layout is not applier.state.layout:
                 self._vectors.clear()
