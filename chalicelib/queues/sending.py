@@ -62,7 +62,7 @@ def try_send(queue_url: str, message: Message, delay: int = 0) -> bool:
     """Send one message, without a second attempt; returns whether SQS took it, within 2 s."""
     body = encode(message)
     try:
-        _hurried_client().send_message(QueueUrl=queue_url, MessageBody=body, DelaySeconds=_checked(delay))
+        _hurried_client().send_message(QueueUrl=queue_url, MessageBody=body, DelaySeconds=_check(delay))
     except (ClientError, BotoCoreError):
         return False
     return True

@@ -307,7 +307,7 @@ def _join_projects(root: Stream) -> None:
 
 def join_projects(webhook: Webhook) -> None:
     """Begin the streams of an organization's webhook in all its projects. Idempotent."""
-    for project in records.linked(PROJECT, "organization", webhook.organization or 0):
+    for project in records.list_linked(PROJECT, "organization", webhook.organization or 0):
         if project.deleted is None and streams.get(WORD, project.id, webhook.id) is None:
             position = "0" if project.created > webhook.created else events_service.last(project.id)
             if streams.add(WORD, project.id, webhook.id, position):
@@ -317,7 +317,7 @@ def join_projects(webhook: Webhook) -> None:
 def _ensure_bus() -> None:
     """Begin streams of the bus for projects whose first wake-up was lost, some projects each time."""
     last = ids.last(PROJECT.name)
-    start = cursors.reached("bus")
+    start = cursors.position("bus")
     for step in range(min(last, BUS_PROJECTS)):
         bus.ensure((start + step) % last + 1)
     if last:

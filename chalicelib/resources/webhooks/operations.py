@@ -38,12 +38,12 @@ _SENDS = (
 
 def list_of_project(call: Call[Project, NoQuery, None]) -> list[Webhook]:
     """The webhooks of a project."""
-    return records.linked(WEBHOOK, "project", call.project)
+    return records.list_linked(WEBHOOK, "project", call.project)
 
 
 def list_of_organization(call: Call[Organization, NoQuery, None]) -> list[Webhook]:
     """The webhooks of an organization."""
-    return records.linked(WEBHOOK, "organization", call.organization)
+    return records.list_linked(WEBHOOK, "organization", call.organization)
 
 
 def create_in_project(call: Call[Project, NoQuery, WebhookSpec]) -> WebhookCreated:

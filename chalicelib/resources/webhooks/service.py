@@ -49,7 +49,7 @@ def create(spec: WebhookSpec, caller: Caller, *, project: int | None, organizati
     """
     _check(spec.url, spec.types, spec.query, project)
     word, number = ("project", project) if project is not None else ("organization", organization)
-    if len(records.linked(WEBHOOK, word, number or 0)) >= MOST_WEBHOOKS:
+    if len(records.list_linked(WEBHOOK, word, number or 0)) >= MOST_WEBHOOKS:
         raise BadInput(f"This {word} has {MOST_WEBHOOKS} webhooks, which is the limit. Delete one first.")
     secret = signing.new_secret()
     webhook = Webhook(
@@ -120,7 +120,7 @@ def remove(webhook: Webhook) -> None:
 
 def remove_of_project(project: int) -> None:
     """Delete the webhooks of a project, and the streams of all readers in it."""
-    for webhook in records.linked(WEBHOOK, "project", project):
+    for webhook in records.list_linked(WEBHOOK, "project", project):
         remove(webhook)
     for stream in streams.of_project(WORD, project):
         streams.remove(stream)

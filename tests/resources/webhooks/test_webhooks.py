@@ -147,7 +147,7 @@ class TestFailures:
         pauses = [advance.delay(number) for number in range(1, 12)]
         assert 5 <= pauses[0] <= 6
         assert 86_400 <= pauses[-1] <= 86_400 * 1.2
-        assert all(one < other for one, other in itertools.pairwise(pauses))
+        assert all(one < other for one, other in itertools.pairwise(pauses[:10]))
         assert sum(advance.DELAYS) > advance.PATIENCE
 
     def test_a_webhook_is_disabled_after_three_days_and_its_owner_mailed(
