@@ -91,7 +91,8 @@ class _Document:
         place = f"{self._path}:{shape.line}"
         if shape.attributes.get("outside") == "1":
             return
-        key = track.attributes.get("group_id" if self._table.is_ours else "id")
+        # Other programs number the tracks of each document on its own.
+        key = track.attributes.get("group_id") if self._table.is_ours else f"{self._path}/{track.attributes.get('id')}"
         try:
             label = self._label(shape, self._key, track.attributes.get("label", ""), whole(shape.attributes["frame"]))
         except (ValueError, KeyError, OverflowError) as error:

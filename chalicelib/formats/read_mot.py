@@ -9,6 +9,8 @@ from __future__ import annotations
 import configparser
 import re
 
+import msgspec
+
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive, Label, State
 from chalicelib.formats.reading import MediaTable, Placed, Rows, matching, number, refusal, text_lines, whole
@@ -32,6 +34,8 @@ def read(archive: Archive) -> Rows:
         info = _info(archive, f"{folder}/seqinfo.ini") if f"{folder}/seqinfo.ini" in names else {}
         labels = f"{folder}/gt/labels.txt"
         classes = [line for _, line in text_lines(archive, labels)] if labels in names else []
+        # Other programs number the tracks of each sequence on its own.
+        prefix = "" if table.is_ours else f"{key}/"
         yield from table.new(
             path,
             key,
@@ -52,9 +56,11 @@ def read(archive: Archive) -> Rows:
             if label is None:
                 yield refusal(place, "its confidence is 0: the benchmark ignores it")
                 continue
-            if label.track is not None and (key, label.track) not in tracks:
-                tracks.add((key, label.track))
-                yield Placed(place, State(media=key, key=label.track, class_name=label.class_name))
+            if label.track is not None:
+                label = msgspec.structs.replace(label, track=prefix + label.track)
+                if (key, label.track) not in tracks:
+                    tracks.add((key, label.track or ""))
+                    yield Placed(place, State(media=key, key=label.track or "", class_name=label.class_name))
             yield Placed(place, label)
     yield from table.rest()
 
