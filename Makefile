@@ -10,13 +10,16 @@ TESTS ?=
 MINUTES ?= 10
 CHECKOV := .venv-checkov/bin/checkov
 export SCALE PROJECTS
-.PHONY: help run test check rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
+.PHONY: help run demo test check rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV) ## the whole service on this machine; PORT=8000, FRESH=1 starts empty
 	@$(BIN)/python -m infra.local
+
+demo: $(VENV) ## fill the running stack with a small project; LIMN_HOME says where its .limn is
+	@$(BIN)/python -m infra.demo
 
 test: $(VENV) ## the tests; TESTS=tests/query for some of them
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not nightly" $(TESTS)

@@ -8,6 +8,7 @@
     ├── WrongMethod          405  the path exists, the method does not
     ├── Conflict             409  another request was faster
     ├── Gone                 410  it existed, and has ended
+    │   └── Expired          410  changes that are no longer kept; the body says where to begin again
     ├── WrongVersion         412  the protocol version of the request is not supported
     ├── TooLarge             413  more bytes, items or pixels than allowed
     ├── WrongContent         415  the content type of the body is not supported
@@ -15,12 +16,13 @@
     ├── Damaged              460  the body does not match its checksum (tus 1.0)
     └── Unavailable          503  a dependency does not respond; nothing was changed
 
-The body is always `{"message": ..., "details": ...}`. Any other exception is a bug: the dispatcher returns 500 with a
-request id, without the cause.
+The body is always `{"message": ..., "details": ...}`, and perhaps further members. Any other exception is a bug: the
+dispatcher returns 500 with a request id, without the cause.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 
@@ -28,6 +30,8 @@ class LimnError(Exception):
     """The base of errors: `message` is a sentence, `details` gives the cause or `"None"`."""
 
     status: ClassVar[int] = 500
+    more: Mapping[str, object] = {}
+    """Further members of the body."""
 
     def __init__(self, message: str, details: str = "None") -> None:
         super().__init__(message)
@@ -90,6 +94,15 @@ class Gone(LimnError):
     """The object existed, and will not exist again."""
 
     status = 410
+
+
+class Expired(Gone):
+    """Changes that a reader continues from are no longer kept; `more` says where to begin again."""
+
+    def __init__(self, message: str, details: str, *, begin: int, oldest: int) -> None:
+        super().__init__(message, details)
+        self.begin, self.oldest = begin, oldest
+        self.more = {"begin": begin, "oldest": oldest}
 
 
 class WrongVersion(LimnError):

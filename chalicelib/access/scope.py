@@ -32,10 +32,13 @@ from chalicelib.query.operators import Op
 from chalicelib.query.tree import Related, Test, Tree, both, either
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities
+from chalicelib.storage.objects import owners
 
 T = TypeVar("T")
 Source = tuple[Callable[[tuple[int, ...]], Tree], Mapping[int, int]]
 """From ids of containers to a term that is true of their content, and the bits that each container passes down."""
+FindFolders = Callable[[Grants, Iterable[int]], dict[int, int]]
+"""From masks and ids of media to the folders of the media, where a mask is given on a folder."""
 _MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtemplate": "hosted_template"}
 """Name of a record kind → the member that names it in a row protection, where that differs."""
 
@@ -141,6 +144,18 @@ class Scope:
             return list(found)
         return [each for each in found if level_of(self.mask(what, each)) >= self.needed]
 
+    def seen(self, project: int, kind: Kind, numbers: Iterable[int]) -> set[int]:
+        """The ids of entities, deleted ones included, on which the caller has the needed level.
+
+        The current rows decide, and for a deleted entity its last one until the purge.
+        """
+        wanted = set(numbers)
+        if not self.is_restricted or self.needed is Level.NONE or kind not in self.terms(project):
+            return wanted
+        rows = [entity for entity, _ in owners.kept(kind, wanted).values() if entity.project == project]
+        masks = masks_on(self.in_project(project), kind.value, rows, _past_folders)
+        return {row.id for row, mask in zip(rows, masks, strict=True) if level_of(mask) >= self.needed}
+
     def check(self, kind: Kind, rows: Sequence[Any]) -> None:
         """Refuse to write rows of one project on whose new state the caller does not have the needed level.
 
@@ -183,14 +198,14 @@ def mask_on(known: Grants, what: str, part: Any) -> int:
     return masks_on(known, what, [part])[0]
 
 
-def masks_on(known: Grants, what: str, parts: Sequence[Any]) -> list[int]:
-    """The masks on parts of a project that are all of one kind."""
+def masks_on(known: Grants, what: str, parts: Sequence[Any], find: FindFolders | None = None) -> list[int]:
+    """The masks on parts of a project that are all of one kind; `find` reads folders, by default of live media."""
     rows = [part.entity if isinstance(part, entities.Stored) else part for part in parts]
     if what == Kind.MEDIA:
         return [known.on_media(row.id, row.primary_section) for row in rows]
     if what in (Kind.LOCALIZATION, Kind.STATE):
         media = [media_of(row) for row in rows]
-        folders = _folders(known, {number for numbers in media for number in numbers})
+        folders = (find or _folders)(known, {number for numbers in media for number in numbers})
         return [
             known.on_annotation(
                 Kind(what), row.id, row.version, numbers, [folders[each] for each in numbers if each in folders]
@@ -225,6 +240,14 @@ def _folders(known: Grants, media: Iterable[int]) -> dict[int, int]:
         return {}
     rows = entities.many(Kind.MEDIA, media).items()
     return {number: row.entity.primary_section for number, row in rows if row.entity.primary_section is not None}
+
+
+def _past_folders(known: Grants, media: Iterable[int]) -> dict[int, int]:
+    """The same of media that may be deleted."""
+    if "section" not in known.parts:
+        return {}
+    rows: dict[int, Any] = {number: row for number, (row, _) in owners.kept(Kind.MEDIA, media).items()}
+    return {number: row.primary_section for number, row in rows.items() if row.primary_section is not None}
 
 
 def _having(bits: int, sources: list[Source]) -> Tree:

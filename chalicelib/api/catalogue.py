@@ -21,6 +21,7 @@ from chalicelib.resources.change_logs import operations as change_logs_operation
 from chalicelib.resources.clips import operations as clips_operations
 from chalicelib.resources.email import notify_operations
 from chalicelib.resources.email import operations as email_operations
+from chalicelib.resources.events import operations as events_operations
 from chalicelib.resources.favorites import operations as favorites_operations
 from chalicelib.resources.files import operations as files_operations
 from chalicelib.resources.frames import operations as frames_operations
@@ -81,6 +82,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *state_operations.OPERATIONS,
     *leaves_operations.OPERATIONS,
     *change_logs_operations.OPERATIONS,
+    *events_operations.OPERATIONS,
     *email_operations.OPERATIONS,
     *bookmarks_operations.OPERATIONS,
     *favorites_operations.OPERATIONS,

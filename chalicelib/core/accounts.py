@@ -213,8 +213,8 @@ class Affiliation(Resource, kw_only=True):
     also: ClassVar = {"organization_id": "organization", "user_id": "user"}
 
     id: int
-    organization: int
-    user: int
+    organization: Id
+    user: Id
     permission: OrganizationLevelName
     username: str | None = None
     first_name: str | None = None
@@ -256,11 +256,11 @@ class Project(Resource, kw_only=True):
     id: int
     name: Name
     summary: str = ""
-    organization: int
+    organization: Id
     enable_downloads: bool = True
-    bucket: int | None = None
-    upload_bucket: int | None = None
-    backup_bucket: int | None = None
+    bucket: Id | None = None
+    upload_bucket: Id | None = None
+    backup_bucket: Id | None = None
     elemental_id: str
     thumb: Annotated[str | None, Meta(description="The key of its picture; in responses a URL.")] = None
     first_thumb_media: int | None = None
@@ -304,9 +304,9 @@ class Membership(Resource, kw_only=True):
 
     id: int
     project: int
-    user: int
+    user: Id
     permission: ProjectLevelName
-    default_version: int | None = None
+    default_version: Id | None = None
     username: str | None = None
     first_name: str | None = None
     last_name: str | None = None

@@ -6,14 +6,14 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from chalicelib.core.integrations import NamedValue
+from chalicelib.core.integrations import Parameter
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Id, Name, Resource, Summary, Timestamp
 
 Category = Annotated[str, Meta(max_length=128)]
 Categories = Annotated[list[Category], Meta(max_length=100)]
 FileUrl = Annotated[str, Meta(min_length=1, max_length=1024)]
-Templated = Annotated[list[NamedValue], Meta(max_length=100)]
+Templated = Annotated[list[Parameter], Meta(max_length=100)]
 DataQuery = Annotated[str, Meta(min_length=1, max_length=4096)]
 FilesPerJob = Annotated[int, Meta(ge=1, le=1_000_000)]
 
@@ -98,7 +98,7 @@ class Algorithm(Resource, kw_only=True):
     categories: list[str] = []
     parameters: list[AlgorithmParameter] = []
     template: int | None = None
-    tparams: list[NamedValue] = []
+    tparams: list[Parameter] = []
     rendered: str | None = None
     sealed: Annotated[str, Meta(description="The headers that its template is fetched with, sealed.")] = ""
     effective_permission: int = 0
@@ -134,7 +134,7 @@ class Applet(Resource, kw_only=True):
     html_file: str | None = None
     categories: list[str] = []
     template: int | None = None
-    tparams: list[NamedValue] = []
+    tparams: list[Parameter] = []
     rendered: str | None = None
     sealed: str = ""
     created_datetime: Timestamp

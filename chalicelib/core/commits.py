@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from msgspec import Struct
 
@@ -38,17 +40,41 @@ GONE = msgspec.Raw(b"null")
 class Edit(Struct, frozen=True, array_like=True):
     """One entry of the change log: the old and new values of changed fields of entities.
 
-    `old` and `new` have the same keys; built-in fields carry a `_` before their name.
+    `old` and `new` have the same keys; built-in fields carry a `_` before their name. Where an entry has several ids,
+    `old` is of the first, and `olds` has the old values of each, in the order of `ids`: None for a row that the commit
+    created.
     """
 
     kind: Kind
     ids: list[int]
     old: dict[str, object]
     new: dict[str, object]
+    olds: list[dict[str, object] | None] | None = None
 
 
-class Commit(Struct, frozen=True, kw_only=True):
-    """The changes of one write, in order. `seq` is gapless within a project and starts at 1."""
+class Note(Struct, frozen=True, kw_only=True):
+    """An event that changes no entity or definition, such as the end of a job; views ignore it.
+
+    Attributes:
+        type: the type of its event without "limn.": `media.ready`.
+        kind: the word of what it concerns, `media`.
+        id: the id of what it concerns.
+        media: the ids of the media that a reader must be able to see to see the event.
+        data: what else it says.
+    """
+
+    type: str
+    kind: str
+    id: int | str
+    media: list[int] = []
+    data: dict[str, Any] = {}
+
+
+class Commit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The changes of one write, in order. `seq` is gapless within a project and starts at 1.
+
+    `past` has the documents that definitions had before they changed, and that deleted entities and definitions had.
+    """
 
     project: int
     seq: int
@@ -56,3 +82,5 @@ class Commit(Struct, frozen=True, kw_only=True):
     user: int | None
     changes: list[Change]
     edits: list[Edit] = []
+    past: list[Change] = []
+    notes: list[Note] = []

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.core.attributes import AttributeType
-from chalicelib.core.definitions import ArchiveConfig, ResolutionConfig, Search
+from chalicelib.core.definitions import ArchiveConfig, Colors, ResolutionConfig, Search
+from chalicelib.core.names import nearest
 from chalicelib.core.resource import Description, Id, Name, Resource, Summary, TypeName, Uuid
+from chalicelib.core.shapes import ColorMap, Fill
 
 FileFormat = Annotated[str, Meta(max_length=4)]
 Volume = Annotated[int, Meta(ge=0, le=100)]
@@ -60,7 +63,7 @@ class LocalizationTypeUpdate(Resource, kw_only=True):
     description: Description | None = None
     elemental_id: Uuid | None = None
     color_map: Annotated[
-        dict[str, Any] | UnsetType | None,
+        Colors | UnsetType | None,
         Meta(description="Colours are `[r, g, b]` or `[r, g, b, a]`, each 0 to 255, or `#RRGGBB`."),
     ] = UNSET
     line_width: LineWidth | None = None
@@ -169,7 +172,7 @@ class SectionUpdate(Resource, kw_only=True):
 
     accepts: ClassVar = {"svc_user_sections": "tator_user_sections", "lucene_search": "lucene_string"}
 
-    names: ClassVar = {"media_add": "media", "media_del": "media"}
+    names: ClassVar = {"media_add": "media", "media_del": "media", "master_section": "section"}
     drops_unknown: ClassVar = frozenset({"media_del"})
 
     name: Name | None = None
@@ -187,6 +190,7 @@ class SectionUpdate(Resource, kw_only=True):
     lucene_string: str | UnsetType | None = UNSET
     media_bools: list[dict[str, Any]] | UnsetType | None = UNSET
     annotation_bools: list[dict[str, Any]] | UnsetType | None = UNSET
+    master_section: Id | UnsetType | None = UNSET
 
 
 class SectionSpec(Resource, kw_only=True):
@@ -194,7 +198,7 @@ class SectionSpec(Resource, kw_only=True):
 
     accepts: ClassVar = {"svc_user_sections": "tator_user_sections", "lucene_search": "lucene_string"}
 
-    names: ClassVar = {"media": "media"}
+    names: ClassVar = {"media": "media", "master_section": "section"}
 
     name: Name
     path: SectionPath | None = None
@@ -210,6 +214,9 @@ class SectionSpec(Resource, kw_only=True):
     lucene_string: str | None = None
     media_bools: list[dict[str, Any]] | None = None
     annotation_bools: list[dict[str, Any]] | None = None
+    master_section: Annotated[
+        Id | None, Meta(description="The section that this one belongs to; it gives no permission.")
+    ] = None
 
 
 class PathSubstitution(Resource, kw_only=True):
@@ -225,8 +232,21 @@ class SectionBulkUpdate(Resource, kw_only=True):
     path_substitution: PathSubstitution | None = None
 
 
+_FILLS = {"defaultFill": "default_fill", "fillMap": "fill_map"}
+"""Older names of members of a colour map, which are kept as they are sent."""
+
+
 def check_color_map(color_map: dict[str, Any]) -> None:
-    """Raise ValueError for a colour map with a malformed colour, which is named by its member."""
+    """Raise ValueError for an unknown member, a malformed colour or a malformed fill, which is named by its member."""
+    known = {field.name for field in msgspec.structs.fields(ColorMap)}
+    for name in color_map.keys() - known:
+        message = f"color_map has no member {name!r}.{nearest(name, known)}"
+        raise ValueError(message)
+    for old, name in _FILLS.items():
+        if old in color_map and name in color_map:
+            message = f"color_map: {old} is the older name of {name}; give one of them."
+            raise ValueError(message)
+    _check_fills(color_map)
     for member in ("default", "map", "version"):
         found = color_map.get(member)
         colors = {member: found} if member == "default" else found if found is not None else {}
@@ -240,6 +260,25 @@ def check_color_map(color_map: dict[str, Any]) -> None:
                     f"{where}: {color!r} is not a colour; accepted are [r, g, b] and [r, g, b, a], each 0 to 255, and "
                     "'#RRGGBB'."
                 )
+                raise ValueError(message)
+
+
+def _check_fills(color_map: dict[str, Any]) -> None:
+    for name, found in color_map.items():
+        if _FILLS.get(name, name) == "default_fill":
+            fills = {f"color_map.{name}": found}
+        elif _FILLS.get(name, name) == "fill_map" and isinstance(found, dict):
+            fills = {f"color_map.{name}.{value}": fill for value, fill in found.items()}
+        else:
+            fills = {f"color_map.{name}": found} if _FILLS.get(name, name) == "fill_map" else {}
+        for where, fill in fills.items():
+            try:
+                color = msgspec.convert(fill, Fill | None)
+            except msgspec.ValidationError as error:
+                message = f"{where}: {str(error).replace('`', '')}."
+                raise ValueError(message) from None
+            if color is not None and color.color is not None and not _is_color(color.color):
+                message = f"{where}.color: {color.color!r} is not a colour."
                 raise ValueError(message)
 
 

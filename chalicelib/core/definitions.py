@@ -15,9 +15,12 @@ from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Description, Id, Name, Resource, Summary, Timestamp, TypeName, Uuid
 from chalicelib.core.revisions import Revision
+from chalicelib.core.shapes import AttributeOperationSpec, ColorMap, shown_as
 
-Search = dict[str, Any]
+Search = Annotated[dict[str, Any], shown_as(AttributeOperationSpec)]
 """An object search as it was sent: `query/parsers/object_search.py` parses it."""
+Colors = Annotated[dict[str, Any], shown_as(ColorMap)]
+"""A colour map as it was sent: `definition_specs.check_color_map` checks it."""
 
 
 Preset = Literal["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"]
@@ -52,7 +55,7 @@ class EncodeConfig(Resource, kw_only=True):
     pixel_format: PixelFormat = "yuv420p"
 
 
-class StorageConfig(Resource, kw_only=True):
+class S3StorageConfig(Resource, kw_only=True):
     """A bucket of the user's own that an archival copy is written to. Responses never show its secret."""
 
     hidden: ClassVar = frozenset({"aws_secret_access_key"})
@@ -67,7 +70,7 @@ class ArchiveConfig(Resource, kw_only=True):
 
     encode: EncodeConfig
     name: str | None = None
-    s3_storage: StorageConfig | None = None
+    s3_storage: S3StorageConfig | None = None
 
 
 class ResolutionConfig(Resource, kw_only=True):
@@ -150,8 +153,10 @@ class MediaType(Type, kw_only=True):
 class LocalizationType(Type, kw_only=True):
     """A type of shapes."""
 
+    also: ClassVar = {"colorMap": "color_map"}
+
     dtype: Literal["box", "line", "dot", "poly"]
-    color_map: dict[str, Any] | None = None
+    color_map: Colors | None = None
     line_width: Annotated[int, Meta(ge=1)] = 3
     visible: bool = True
     drawable: bool = True

@@ -7,7 +7,7 @@ as an older mark that ceases to be the latest, have an entry without members.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -82,6 +82,27 @@ def tombstoned(kind: Kind, numbers: Iterable[int]) -> Edit:
 def unseen(kind: Kind, numbers: Iterable[int]) -> Edit:
     """The entry of changes that readers never see."""
     return Edit(kind, list(numbers), {}, {})
+
+
+def unlogged(kind: Kind, before: Any, after: Any) -> Edit:
+    """The entry of a change by the service that the change log leaves out, and the feed of events shows."""
+    return Edit(kind, [after.id], {}, {}, [differences(before, after)[0]])
+
+
+def with_olds(edit: Edit, rows: Mapping[int, tuple[Any, Any]]) -> Edit:
+    """An entry of several ids with the old values of each; others are unchanged.
+
+    Args:
+        edit: the entry.
+        rows: by id, the entity before and after the commit; None before for a row that the commit creates.
+    """
+    if edit.olds is not None or len(edit.ids) < 2 or not edit.new or edit.new.get("_deleted") is True:  # noqa: PLR2004
+        return edit
+    olds: list[dict[str, object] | None] = []
+    for number in edit.ids:
+        before, after = rows.get(number, (None, None))
+        olds.append(None if before is None else {} if after is None else differences(before, after)[0])
+    return msgspec.structs.replace(edit, olds=olds)
 
 
 def _plain(value: Any) -> object:

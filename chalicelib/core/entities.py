@@ -16,6 +16,8 @@ Unit = Annotated[float, Meta(ge=0, le=1, description="relative to the width or h
 SignedUnit = Annotated[float, Meta(ge=-1, le=1, description="relative to the width or height of the media")]
 Point = Annotated[list[Unit], Meta(min_length=2, max_length=2)]
 Frame = Annotated[int, Meta(ge=0, description="number of the frame in presentation order; 0 for an image")]
+Parent = Annotated[int, Meta(extra_json_schema={"x-type": "number"})]
+"""An id. Clients read it as a number with decimals, so the schema says number."""
 ArchiveState = Literal["live", "to_archive", "archived", "to_live"]
 Attributes = dict[str, Any]
 Revisions = Annotated[int, Meta(ge=0)]
@@ -93,7 +95,7 @@ class Localization(Geometry, kw_only=True):
     media: int
     frame: int
     version: int
-    parent: int | None = None
+    parent: Parent | None = None
     attributes: Attributes = {}
     revision: Revisions = 0
     elemental_id: str
@@ -108,6 +110,7 @@ class Localization(Geometry, kw_only=True):
     modified_by: int | None
     modified_datetime: Timestamp
     thumbnail_image: str | None = None
+    master_section: Annotated[int | None, Meta(description="Always null: an annotation is where its media is.")] = None
     effective_permission: int = 0
 
 
@@ -172,7 +175,7 @@ class State(Resource, kw_only=True):
     ] = None
     frame: int | None = None
     version: int
-    parent: int | None = None
+    parent: Parent | None = None
     attributes: Attributes = {}
     revision: Revisions = 0
     elemental_id: str
@@ -183,6 +186,7 @@ class State(Resource, kw_only=True):
     created_datetime: Timestamp
     modified_by: int | None
     modified_datetime: Timestamp
+    master_section: Annotated[int | None, Meta(description="Always null: an annotation is where its media is.")] = None
     effective_permission: int = 0
 
 
@@ -307,7 +311,7 @@ class ConcatDefinition(Resource, kw_only=True):
     timestampOffset: float = 0  # noqa: N815 the wire's spelling
 
 
-class LiveFeed(Resource, kw_only=True):
+class FeedDefinition(Resource, kw_only=True):
     """One feed of a live stream."""
 
     name: str
@@ -318,7 +322,7 @@ class LiveDefinition(Resource, kw_only=True):
     """One live stream."""
 
     url: str
-    feeds: list[LiveFeed] = []
+    feeds: list[FeedDefinition] = []
 
 
 class MediaFiles(Resource, kw_only=True):
@@ -374,6 +378,9 @@ class Media(Dimensions, kw_only=True):
     attributes: Attributes = {}
     revision: Revisions = 0
     primary_section: int | None = None
+    master_section: Annotated[
+        int | None, Meta(description="The section that its folder belongs to; it gives no permission.")
+    ] = None
     last_edit_start: Timestamp | None = None
     last_edit_end: Timestamp | None = None
     elemental_id: str

@@ -91,7 +91,7 @@ class JobCluster(Resource, kw_only=True):
     effective_permission: int = 0
 
 
-class NamedValue(Resource, kw_only=True):
+class Parameter(Resource, kw_only=True):
     """A parameter or a header."""
 
     name: Annotated[str, Meta(min_length=1, max_length=256)]
@@ -103,8 +103,8 @@ class HostedTemplateUpdate(Resource, kw_only=True):
 
     name: Name | None = None
     url: Url | None = None
-    tparams: list[NamedValue] | None = None
-    headers: list[NamedValue] | None = None
+    tparams: list[Parameter] | None = None
+    headers: list[Parameter] | None = None
 
 
 class HostedTemplateSpec(HostedTemplateUpdate, kw_only=True):
@@ -123,7 +123,7 @@ class HostedTemplate(Resource, kw_only=True):
     organization: int
     name: Name
     url: Url
-    tparams: list[NamedValue] = []
+    tparams: list[Parameter] = []
     sealed: str = ""
     effective_permission: int = 0
 

@@ -33,7 +33,7 @@ class Bookmark(Resource, kw_only=True):
 
     id: int
     project: int
-    user: int
+    user: Id
     name: Name
     uri: Uri
 
@@ -66,7 +66,7 @@ class Favorite(Resource, kw_only=True):
 
     id: int
     project: int
-    user: int
+    user: Id
     type: int
     name: Name
     entity_type_name: EntityTypeName = "Localization"

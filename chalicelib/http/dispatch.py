@@ -16,6 +16,7 @@ from typing import Any
 from chalicelib.access import effective_permission, references
 from chalicelib.access.authentication import authenticate
 from chalicelib.access.scope import Scope
+from chalicelib.core.commits_read import commits_read
 from chalicelib.core.deadline import REQUEST_SECONDS, time_limit
 from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
 from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
@@ -24,6 +25,8 @@ from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encod
 from chalicelib.http.operation import Call, Found, Operation
 from chalicelib.storage.objects import objects
 
+COMMIT_HEADER = "Limn-Commit"
+"""The number of the project's commit that a list or count shows: the events after it are not in the list."""
 log = logging.getLogger("limn.api")
 
 
@@ -43,9 +46,10 @@ class Request:
 
 def dispatch(operation: Operation, request: Request) -> HttpAnswer:
     """Serve one request. Never raises."""
-    with time_limit(REQUEST_SECONDS):
+    with time_limit(REQUEST_SECONDS), commits_read() as read:
         answer = _served(operation, request)
-    return replace(answer, headers={**SAFE_IN_BROWSERS, **answer.headers, **operation.always})
+    shown = {} if read.least is None else {COMMIT_HEADER: str(read.least)}
+    return replace(answer, headers={**SAFE_IN_BROWSERS, **answer.headers, **shown, **operation.always})
 
 
 def _served(operation: Operation, request: Request) -> HttpAnswer:

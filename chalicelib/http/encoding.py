@@ -112,7 +112,7 @@ def encode_error(error: LimnError) -> HttpAnswer:
         sent["WWW-Authenticate"] = "Token"
     if isinstance(error, TooMany) and error.retry_after:
         sent["Retry-After"] = str(error.retry_after)
-    said = {"message": shortened(error.message), "details": shortened(error.details)}
+    said = {"message": shortened(error.message), "details": shortened(error.details), **error.more}
     body = msgspec.json.encode(said)
     return HttpAnswer(status=error.status, headers=sent, body=body)
 

@@ -20,6 +20,7 @@ from chalicelib import __version__
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import BadRequestResponse, NotFoundResponse
+from chalicelib.core.shapes import SHAPES
 from chalicelib.http.decoding import MAX_THINGS
 from chalicelib.http.encoding import MEDIA_TYPES
 from chalicelib.http.links import Links, links
@@ -214,7 +215,7 @@ class _Schemas:
     """The schemas of all referenced types, in the dialect of OpenAPI 3.0."""
 
     def __init__(self, types: Iterable[Any]) -> None:
-        kept = dict.fromkeys((*types, BadRequestResponse, NotFoundResponse))
+        kept = dict.fromkeys((*types, BadRequestResponse, NotFoundResponse, *SHAPES))
         classes: dict[str, type] = {}
         for info in inspect.multi_type_info(list(kept)):
             _classes_of(info, classes)
@@ -266,14 +267,15 @@ class _Schemas:
 
     def _converted(self, schema: Schema) -> Schema:
         """A schema of JSON Schema 2020-12, as msgspec writes it, in OpenAPI 3.0."""
+        if "x-shape" in schema:
+            return {"$ref": REF + schema["x-shape"]}
         options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
         if len(options) < len(schema.get("anyOf", ())):
             return self._nullable_of(schema, options)
         made = {name: self._member(name, value) for name, value in schema.items() if name not in _DROPPED}
-        if made.get("default", ...) is None:
-            del made["default"]
-        if made.get("type") == "array":
-            made["items"] = made.get("items") or {}
+        made = {name: value for name, value in made.items() if (name, value) != ("default", None)}
+        made |= {"items": made.get("items") or {}} if made.get("type") == "array" else {}
+        made |= {"type": made.pop("x-type")} if "x-type" in made else {}
         if "contentEncoding" in schema:
             made["format"] = "byte"
         if "const" in schema:

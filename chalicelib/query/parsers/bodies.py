@@ -5,10 +5,11 @@ Bodies of bulk changes and deletions extend these, so that they take the same me
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from chalicelib.core.definitions import Search
 from chalicelib.core.resource import Id, Resource
 
 Ids = Annotated[list[Id], Meta(max_length=100_000)]
@@ -30,7 +31,7 @@ class IdQuery(Resource, kw_only=True):
 
     ids: Ids | None = None
     float_array: Annotated[list[FloatArrayQuery], Meta(max_length=8)] | None = None
-    object_search: Annotated[dict[str, Any] | None, Meta(description="An object search.")] = None
+    object_search: Search | None = None
 
 
 class LeafIdQuery(IdQuery, kw_only=True):

@@ -9,7 +9,7 @@ from msgspec import Meta
 from chalicelib.core.accounts import Email
 from chalicelib.core.permissions import OrganizationLevelName
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import Resource, Timestamp
+from chalicelib.core.resource import Id, Resource, Timestamp
 
 INVITATION_DAYS = 7
 RESET_HOURS = 24
@@ -39,7 +39,7 @@ class Invitation(Resource, kw_only=True):
     hidden: ClassVar = frozenset({"token_hash"})
 
     id: int
-    organization: int
+    organization: Id
     email: Email
     permission: OrganizationLevelName
     status: InvitationStatus = "Pending"

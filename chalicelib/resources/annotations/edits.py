@@ -21,6 +21,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.marks import identity, next_mark
 from chalicelib.core.resource import Timestamp, now
 from chalicelib.core.revisions import up_to_date
+from chalicelib.errors import Conflict
 from chalicelib.resources.annotations import tracks
 from chalicelib.resources.entities.service import (
     Writer,
@@ -71,7 +72,9 @@ def by_id(kind: Kind, number: int, first: Stored[Any] | None = None) -> Find:
     return lambda: known.pop() if known else entities.stored(kind, number)
 
 
-def update(kind: Kind, writer: Writer, find: Find, body: Update, *, in_place: bool) -> Any:
+def update(
+    kind: Kind, writer: Writer, find: Find, body: Update, *, in_place: bool, unless_changed: str | None = None
+) -> Any:
     """Change one annotation.
 
     Args:
@@ -80,12 +83,14 @@ def update(kind: Kind, writer: Writer, find: Find, body: Update, *, in_place: bo
         find: reads the addressed row; an earlier mark stands for the latest of its element unless `body` is pedantic.
         body: the change.
         in_place: whether the row itself is changed, if `body` does not say.
+        unless_changed: the `If-Match` header: the change is of the row that was modified then.
 
     Returns:
         the resulting latest row.
 
     Raises:
         BadInput, NotFound, Forbidden: the body breaks a rule.
+        Conflict: the row was modified since.
     """
     name = author(writer, body.user_elemental_id)
     if body.in_place is not None:
@@ -100,6 +105,7 @@ def update(kind: Kind, writer: Writer, find: Find, body: Update, *, in_place: bo
     def attempt() -> Any:
         guard = steps.guard(writer.project) if _moves(body) else None
         before = current_mark(kind, find(), pedantic=bool(body.pedantic))
+        _refuse_changed(before.entity, unless_changed)
         moment = now()
         change = _change(kind, writer, before.entity, body)
         if name is not None:
@@ -112,19 +118,25 @@ def update(kind: Kind, writer: Writer, find: Find, body: Update, *, in_place: bo
     return steps.again(attempt)
 
 
-def delete(kind: Kind, writer: Writer, find: Find, *, prune: bool, pedantic: bool) -> int:
+def delete(
+    kind: Kind, writer: Writer, find: Find, *, prune: bool, pedantic: bool, unless_changed: str | None = None
+) -> int:
     """Delete one annotation: a tombstone becomes its latest mark, or `prune` removes the row.
 
     Pruning the latest mark makes the previous one visible again. If the type of a state requires it, the localizations
-    that only the state contains are deleted too.
+    that only the state contains are deleted too. `unless_changed` is that of `update`.
 
     Returns:
         the id of the tombstone, or of the removed row.
+
+    Raises:
+        Conflict: the row was modified since.
     """
 
     def attempt() -> int:
         before = find()
         refuse_stale(before.entity, pedantic=pedantic)
+        _refuse_changed(current_mark(kind, before, pedantic=False).entity if unless_changed else None, unless_changed)
         if kind is Kind.STATE and before.entity.localizations:
             kept = type_of(kind, writer.project, before.entity.type)
             if kept.delete_child_localizations:
@@ -133,6 +145,17 @@ def delete(kind: Kind, writer: Writer, find: Find, *, prune: bool, pedantic: boo
         return int(plan.apply(writer).id)
 
     return steps.again(attempt)
+
+
+def _refuse_changed(row: Any, unless_changed: str | None) -> None:
+    """Raise Conflict unless the latest row is the one that was modified at the given time."""
+    if unless_changed is None or unless_changed.strip() == "*":
+        return
+    if unless_changed.strip().removeprefix("W/").strip('"') != row.modified_datetime:
+        raise Conflict(
+            f"If-Match: {row.id} was modified at {row.modified_datetime} by user {row.modified_by}. "
+            "Read it again, and send its modified_datetime."
+        )
 
 
 # --- what changes --------------------------------------------------------------------------------------------------

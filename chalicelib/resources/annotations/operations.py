@@ -31,6 +31,10 @@ from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.entities import Stored
 
 AnyCall = Call[Any, Any, Any]
+IF_MATCH = (
+    'With the header `If-Match: "{modified_datetime}"` of the row as it was read, it is a 409 where another request '
+    "has changed the row since."
+)
 
 
 class MarkQuery(Resource, kw_only=True):
@@ -105,14 +109,26 @@ class AnnotationResource:
     def change(self, call: AnyCall) -> Any:
         """Change one: in place if addressed by id, with a new mark if addressed by elemental id."""
         in_place = isinstance(call.target, Stored)
-        row = annotations_edits.update(self.kind, Writer.of(call), self._find(call), call.body, in_place=in_place)
+        row = annotations_edits.update(
+            self.kind,
+            Writer.of(call),
+            self._find(call),
+            call.body,
+            in_place=in_place,
+            unless_changed=call.headers.get("if-match"),
+        )
         return self.changed(message=f"{self.word} {row.id} successfully updated!", object=row)
 
     def remove(self, call: AnyCall) -> AnnotationDeleted:
         """Delete one."""
         prune, pedantic = (call.body.prune, call.body.pedantic) if call.body else (0, 0)
         number = annotations_edits.delete(
-            self.kind, Writer.of(call), self._find(call), prune=bool(prune), pedantic=bool(pedantic)
+            self.kind,
+            Writer.of(call),
+            self._find(call),
+            prune=bool(prune),
+            pedantic=bool(pedantic),
+            unless_changed=call.headers.get("if-match"),
         )
         return AnnotationDeleted(message=f"{self.word} {number} successfully deleted!", id=number)
 
@@ -330,10 +346,13 @@ def _one(
             method="PATCH",
             path=path,
             summary=f"Change one {noun}{named}: the members given, and no others.",
-            details="It becomes a new mark, with an id of its own, unless `in_place` is 1."
-            if suffix
-            else "It is changed in place unless `in_place` is 0, which makes a new mark with an id of its own. An "
-            "earlier mark stands for the latest of its element, or is refused with `pedantic`.",
+            details=(
+                "It becomes a new mark, with an id of its own, unless `in_place` is 1. "
+                if suffix
+                else "It is changed in place unless `in_place` is 0, which makes a new mark with an id of its own. An "
+                "earlier mark stands for the latest of its element, or is refused with `pedantic`. "
+            )
+            + IF_MATCH,
             needs=Permission.EDIT,
             addresses=address,
             body=resource.update,
@@ -347,7 +366,7 @@ def _one(
             path=path,
             summary=f"Delete one {noun}{named}.",
             details="A tombstone becomes its latest mark. With `prune` the row itself goes instead, and the mark "
-            "before it is visible again.",
+            "before it is visible again. " + IF_MATCH,
             needs=Permission.EDIT,
             addresses=address,
             body=resource.delete,

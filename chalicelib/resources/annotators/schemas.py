@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.integrations import NamedValue, Url
+from chalicelib.core.integrations import Parameter, Url
 from chalicelib.core.jobs import EmailSpec
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Id, Name, Resource
@@ -14,7 +14,7 @@ from chalicelib.core.resource import Id, Name, Resource
 Convention = Literal["limn", "label-studio", "nuclio"]
 MOST_BOXES = 1_000
 """Maximum boxes of one frame."""
-Headers = Annotated[list[NamedValue], Meta(max_length=20)]
+Headers = Annotated[list[Parameter], Meta(max_length=20)]
 AttributeName = Annotated[str, Meta(min_length=1, max_length=128)]
 
 

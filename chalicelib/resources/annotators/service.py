@@ -15,7 +15,7 @@ from chalicelib.core.accounts import Project
 from chalicelib.core.algorithms import Algorithm, AlgorithmParameter
 from chalicelib.core.definitions import TYPE_RECORD
 from chalicelib.core.entities import Media
-from chalicelib.core.integrations import NamedValue
+from chalicelib.core.integrations import Parameter
 from chalicelib.core.kinds import Kind
 from chalicelib.core.origins import Address
 from chalicelib.core.records import padded
@@ -86,7 +86,7 @@ def check(annotator: Annotator) -> Annotator:
     return annotator
 
 
-def seal(headers: list[NamedValue]) -> str:
+def seal(headers: list[Parameter]) -> str:
     """Encrypted headers; empty if there are none."""
     return sealing.seal(msgspec.json.encode(headers), PURPOSE) if headers else ""
 
@@ -187,7 +187,7 @@ def _ask(annotator: Annotator, question: dict[str, Any]) -> Any:
     target = conventions.target_of(annotator.url or "", annotator.convention)
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     if annotator.sealed:
-        opened = msgspec.json.decode(sealing.unseal(annotator.sealed, PURPOSE), type=list[NamedValue])
+        opened = msgspec.json.decode(sealing.unseal(annotator.sealed, PURPOSE), type=list[Parameter])
         headers |= {header.name: header.value for header in opened}
     try:
         address = origins.take_apart(target)

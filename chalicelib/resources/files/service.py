@@ -94,7 +94,8 @@ def delete(writer: Writer, number: int) -> None:
         going = object_cleanup.named(row.entity)
         change = Transaction()
         entities.bury(change, FILE, row)
-        change.log(writer.project, writer.user, [Change(FILE, number, GONE)], [deleted(FILE, [number])])
+        past = [Change(FILE, number, msgspec.Raw(msgspec.json.encode(row.entity)))]
+        change.log(writer.project, writer.user, [Change(FILE, number, GONE)], [deleted(FILE, [number])], past)
         note = owners.release(change, writer.project, going) if going else ""
         change.run()
         return note, going

@@ -13,7 +13,7 @@ from chalicelib.core.integrations import (
     HostedTemplate,
     HostedTemplateSpec,
     HostedTemplateUpdate,
-    NamedValue,
+    Parameter,
 )
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import Forbidden
@@ -53,7 +53,7 @@ def change_template(
     return change
 
 
-def _sealed(headers: list[NamedValue]) -> str:
+def _sealed(headers: list[Parameter]) -> str:
     return sealing.seal(msgspec.json.encode(headers), PURPOSE)
 
 

@@ -9,7 +9,7 @@ import msgspec
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core.integrations import HOSTED_TEMPLATE, HostedTemplate, NamedValue
+from chalicelib.core.integrations import HOSTED_TEMPLATE, HostedTemplate, Parameter
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.resources.hosted_templates import rendering
@@ -45,12 +45,12 @@ def find(number: int) -> HostedTemplate:
         raise BadInput(f"template: there is no hosted template {number}.") from None
 
 
-def seal(headers: Sequence[NamedValue]) -> str:
+def seal(headers: Sequence[Parameter]) -> str:
     """Headers of a use, under seal; empty where there are none."""
     return sealing.seal(msgspec.json.encode(headers), USE) if headers else ""
 
 
-def rendered(template: HostedTemplate, tparams: Sequence[NamedValue], sealed: str, project: int) -> str:
+def rendered(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str, project: int) -> str:
     """What a template gives: its own parameters and headers overridden by those of its use.
 
     Raises:
@@ -85,5 +85,5 @@ def _fetched(url: str, project: int, headers: dict[str, str]) -> str:
 def _opened(sealed: str, purpose: str) -> dict[str, str]:
     if not sealed:
         return {}
-    found = msgspec.json.decode(sealing.unseal(sealed, purpose), type=list[NamedValue])
+    found = msgspec.json.decode(sealing.unseal(sealed, purpose), type=list[Parameter])
     return {header.name: header.value for header in found}

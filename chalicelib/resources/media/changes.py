@@ -65,6 +65,9 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
             body.null_attributes,
             body.primary_section,
         )
+        if body.master_section is not None:
+            folder = change.get("primary_section", current.primary_section)
+            change["master_section"] = media_service.master_section(definitions, folder, body.master_section)
         change |= _files(current, body)
         if body.archive_state and (state := next_state(current.archive_state, body.archive_state)):
             change |= {"archive_state": state, "archive_status_date": now()}

@@ -161,6 +161,8 @@ def _copy(
         tag = original.attributes.get(TAG_ATTRIBUTE) or ""
         there = media_service.section_of_tag(definitions, tag)
         change = _in_section(original, there, tag if there else "")
+    if change:
+        change["master_section"] = media_service.master_section(definitions, change["primary_section"])
     return msgspec.structs.replace(
         original,
         **change,

@@ -152,6 +152,7 @@ def _media(
     user = author(writer, spec.user_elemental_id) or writer.user
     section = _section(writer, definitions, spec, folders)
     tag = (section.tator_user_sections or "") if section else given_tag
+    folder = section.id if section else media_service.section_of_tag(definitions, tag)
     is_image = type_.dtype == "image"
     files = MediaFiles() if is_image else None
     if not is_image:
@@ -174,7 +175,8 @@ def _media(
         modified_by=user,
         attributes={**attributes, TAG_ATTRIBUTE: tag},
         revision=len(type_.revisions),
-        primary_section=section.id if section else media_service.section_of_tag(definitions, tag),
+        primary_section=folder,
+        master_section=media_service.master_section(definitions, folder, spec.master_section),
         elemental_id=hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
         archive_status_date=moment,
         media_files=files,

@@ -52,7 +52,7 @@ class MediaSpec(Dimensions, kw_only=True):
     `name` and `md5` are required, but the handler checks that: the origin of the URLs is checked first.
     """
 
-    names: ClassVar = {"section_id": "section"}
+    names: ClassVar = {"section_id": "section", "master_section": "section"}
     required_later: ClassVar = frozenset({"name", "md5"})
     unused: ClassVar = {
         "progress_name": "progress is read from the job",
@@ -66,6 +66,7 @@ class MediaSpec(Dimensions, kw_only=True):
     md5: Annotated[str, Meta(max_length=32)] | None = None
     section: str | None = None
     section_id: Id | None = None
+    master_section: Annotated[Id | None, Meta(description="By default that of its folder.")] = None
     url: Url | None = None
     thumbnail_url: Url | None = None
     thumbnail_gif_url: Url | None = None
@@ -98,7 +99,7 @@ class LiveUpdateDefinition(Resource, kw_only=True):
 class MediaUpdate(Dimensions, kw_only=True):
     """The body of a PATCH of one media."""
 
-    names: ClassVar = {"primary_section": "section"}
+    names: ClassVar = {"primary_section": "section", "master_section": "section"}
     unused: ClassVar = {
         "thumbnail_url": "thumbnails are files of the media, see CreateImageFile",
         "thumbnail_gif_url": "as thumbnail_url",
@@ -116,6 +117,10 @@ class MediaUpdate(Dimensions, kw_only=True):
     primary_section: Annotated[
         Annotated[int, Meta(ge=-1)] | None,
         Meta(description="The id of its folder; −1 for none."),
+    ] = None
+    master_section: Annotated[
+        Annotated[int, Meta(ge=-1)] | None,
+        Meta(description="−1 for none; by default that of a new folder."),
     ] = None
     multi: MultiDefinition | None = None
     concat: list[ConcatDefinition] | None = None

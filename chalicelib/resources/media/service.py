@@ -51,6 +51,23 @@ def folder(definitions: Definitions, number: int, name: str) -> Section:
     return found
 
 
+def master_section(definitions: Definitions, folder: int | None, given: int | None = None) -> int | None:
+    """The master section of a media in a folder: the given one, −1 for none, by default the folder's.
+
+    Raises:
+        BadInput: the given section does not exist.
+    """
+    if given is None:
+        section = definitions.sections.get(folder or 0)
+        return section.master_section if section else None
+    if given == NO_SECTION:
+        return None
+    if given not in definitions.sections:
+        message = f"master_section: project {definitions.project} has no section {given}."
+        raise BadInput(message)
+    return given
+
+
 def in_folder(definitions: Definitions, attributes: dict[str, Any], number: int) -> tuple[dict[str, Any], int | None]:
     """Attributes and primary section of a media moved to a folder; −1 removes it from its folder. Raises BadInput."""
     if number == NO_SECTION:
@@ -89,11 +106,14 @@ def values_after(
     change: dict[str, Any] = {"attributes": after, "revision": len(of.revisions)}
     if section is not None:
         after, folder_after = in_folder(definitions, after, section)
-        return change | {"attributes": after, "primary_section": folder_after}
+        master = master_section(definitions, folder_after)
+        return change | {"attributes": after, "primary_section": folder_after, "master_section": master}
     if any(TAG_ATTRIBUTE in (part or ()) for part in asked):
         kept = after[TAG_ATTRIBUTE]
         after[TAG_ATTRIBUTE] = tag = "" if kept is None else tag_text(kept)
-        return change | {"primary_section": section_of_tag(definitions, tag)}
+        folder_after = section_of_tag(definitions, tag)
+        master = master_section(definitions, folder_after)
+        return change | {"primary_section": folder_after, "master_section": master}
     return change
 
 

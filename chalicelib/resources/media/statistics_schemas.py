@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from chalicelib.core.resource import Id, Resource
 
+Count = Annotated[int, Meta(ge=0)]
 MOST_CLONED = 500
 """Maximum number of media in one request."""
 
@@ -27,12 +28,12 @@ class MediaPrev(Struct, kw_only=True):
 class MediaStats(Struct, kw_only=True):
     """Sums over media."""
 
-    count: int
-    duration: Annotated[float, Meta(description="Seconds of video.")]
-    total_size: Annotated[int, Meta(description="Bytes of all files except audio.")]
+    count: Count
+    duration: Annotated[float, Meta(ge=0, description="Seconds of video.")]
+    total_size: Annotated[int, Meta(ge=0, description="Bytes of all files except audio.")]
     download_size: Annotated[
         int,
-        Meta(description="Bytes of one file of each media: archival, else streaming, else image."),
+        Meta(ge=0, description="Bytes of one file of each media: archival, else streaming, else image."),
     ]
 
 

@@ -52,9 +52,21 @@ class UnlinkSection(OneByOne):
         """Unlink up to `A_ROUND` media, or delete the section."""
         if not self._empty(number):
             return 0, False
+        self._free_sections(number)
         with suppress(NotFound):
             records.remove(SECTION, number, user=self.change.user)
         return int(self._empty(number)), False
+
+    def _free_sections(self, master: int) -> None:
+        """Clear the master section of the sections that name this one."""
+
+        def freed(current: Section) -> Section | None:
+            return msgspec.structs.replace(current, master_section=None) if current.master_section == master else None
+
+        for section in records.definitions(self.change.project).sections.values():
+            if section.master_section == master:
+                with suppress(NotFound):
+                    records.edit(SECTION, section.id, freed, user=self.change.user)
 
     def _empty(self, section: int) -> bool:
         """Unlink up to `A_ROUND` media of a folder. Returns whether those were all."""
@@ -73,7 +85,8 @@ class UnlinkSection(OneByOne):
 
 
 def _unlinked(row: Media) -> Media:
-    return msgspec.structs.replace(row, primary_section=None, attributes={**row.attributes, TAG_ATTRIBUTE: ""})
+    attributes = {**row.attributes, TAG_ATTRIBUTE: ""}
+    return msgspec.structs.replace(row, primary_section=None, master_section=None, attributes=attributes)
 
 
 class RenamePaths(OneByOne):

@@ -68,6 +68,7 @@ class SectionResource(RecordResource):
             change["elemental_id"] = change["elemental_id"].lower()
         if "name" in change:
             change["by_name"] = False
+        sections_service.check_master(call.project, change.get("master_section"), call.target.id)
         media: dict[str, Any] = {name: change.pop(name) for name in ("media_add", "media_del") if name in change}
         attributes = change.pop("attributes", None)
         sections_service.check_media(call.project, media.get("media_add") or ())

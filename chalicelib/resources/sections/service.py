@@ -17,6 +17,7 @@ from chalicelib.core.definition_specs import SectionSpec
 from chalicelib.core.definitions import SECTION, Section
 from chalicelib.core.kinds import Kind
 from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.records import padded
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput
 from chalicelib.query.check import check_saved_search
@@ -46,6 +47,7 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
     """
     media = list(dict.fromkeys(spec.media or []))
     check_media(project, media)
+    check_master(project, spec.master_section)
     tag = spec.tator_user_sections
     searches = (spec.object_search, spec.related_search, spec.lucene_string)
     section = Section(
@@ -67,6 +69,7 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
         lucene_string=spec.lucene_string,
         media_bools=spec.media_bools,
         annotation_bools=spec.annotation_bools,
+        master_section=spec.master_section,
         by_name=by_name,
     )
     check_saved_search(section, records.definitions(project))
@@ -110,6 +113,12 @@ def checked_path(path: str) -> str:
     if not PATH.fullmatch(path):
         raise BadInput("path: it must be labels of letters, digits and _ with dots between them.")
     return path
+
+
+def check_master(project: int, master: int | None, section: int | None = None) -> None:
+    """Raise BadInput unless a master section is a section of the project, and not the section itself."""
+    if master is not None and (master == section or records.find(SECTION, project, padded(master)) is None):
+        raise BadInput(f"master_section: the project has no other section {master}.")
 
 
 def check_media(project: int, media: Iterable[int]) -> None:

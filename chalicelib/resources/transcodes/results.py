@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from chalicelib.core import object_keys
-from chalicelib.core.definitions import MediaType, StorageConfig
+from chalicelib.core.definitions import MediaType, S3StorageConfig
 from chalicelib.core.entities import AudioDefinition, ImageDefinition, Media, MediaFiles, VideoDefinition
 from chalicelib.core.jobs import StoredJob
 from chalicelib.core.kinds import Kind
@@ -120,7 +120,7 @@ class Workshop:
         )
 
     @cached_property
-    def _elsewhere(self) -> dict[int, StorageConfig]:
+    def _elsewhere(self) -> dict[int, S3StorageConfig]:
         """The archival copies for the user's own buckets. Their credentials are in the type, not in a plan."""
         type_ = records.definitions(self.job.project).types(Kind.MEDIA).get(self.media.type)
         configs = (type_.archive_config if isinstance(type_, MediaType) else None) or []

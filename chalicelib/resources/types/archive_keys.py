@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from chalicelib.core.definitions import ArchiveConfig, StorageConfig
+from chalicelib.core.definitions import ArchiveConfig, S3StorageConfig
 from chalicelib.storage import sealing
 
 _PURPOSE = "archive"
@@ -20,12 +20,12 @@ def sealed(configs: Sequence[ArchiveConfig]) -> list[ArchiveConfig]:
     ]
 
 
-def opened(place: StorageConfig) -> StorageConfig:
+def opened(place: S3StorageConfig) -> S3StorageConfig:
     """A bucket with its decrypted secret. Raises Unavailable if the key service does not answer."""
     secret = sealing.unseal(place.aws_secret_access_key, _PURPOSE).decode()
     return msgspec.structs.replace(place, aws_secret_access_key=secret)
 
 
-def _with_secret(place: StorageConfig) -> StorageConfig:
+def _with_secret(place: S3StorageConfig) -> S3StorageConfig:
     secret = sealing.seal(place.aws_secret_access_key.encode(), _PURPOSE)
     return msgspec.structs.replace(place, aws_secret_access_key=secret)

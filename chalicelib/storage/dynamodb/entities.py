@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.core.commits import Change, Edit
+from chalicelib.core.edits import unlogged
 from chalicelib.core.entities import Entity
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now
@@ -176,7 +177,7 @@ def edit(
         number: its id.
         how: from the entity to the changed entity, a copy; None to leave it.
         user: id of the editing user.
-        describe: from the entity before and after to the entries of the change log.
+        describe: from the entity before and after to the entries of the change log; without it the log has none.
         also: adds rows that must change with the entity to the transaction; gets the changed entity.
 
     Raises:
@@ -194,7 +195,7 @@ def edit(
             after.project,
             user,
             [Change(kind, number, msgspec.Raw(_encoder.encode(after)))],
-            describe(before.entity, after) if describe else None,
+            describe(before.entity, after) if describe else [unlogged(kind, before.entity, after)],
         )
         if also:
             also(change, after)

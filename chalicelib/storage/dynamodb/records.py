@@ -164,7 +164,7 @@ def edit(
         moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
         change = Transaction()
         _rewrite(change, kind, before, after, row, moved=moved, taken=taken)
-        _commit(change, kind, after, _encode(kind, after), user)
+        _commit(change, kind, after, _encode(kind, after), user, before)
         if also:
             also(change, before, after)
         try:
@@ -189,7 +189,7 @@ def change(
     after = how(before)
     moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
     _rewrite(transaction, kind, before, after, row, moved=moved, taken=None)
-    _commit(transaction, kind, after, _encode(kind, after), user)
+    _commit(transaction, kind, after, _encode(kind, after), user, before)
 
 
 def _rewrite(
@@ -244,7 +244,7 @@ def drop(change: Transaction, kind: RecordKind[R], record: R, *, user: int | Non
     for claim, word in kind.claims(record).items():
         change.delete(RecordRow(*_claim_key(kind, claim, word)))
     if log:
-        _commit(change, kind, record, bytes(GONE), user)
+        _commit(change, kind, record, bytes(GONE), user, record)
 
 
 def guard(change: Transaction, kind: RecordKind[R], number: int | str) -> R:
@@ -345,6 +345,9 @@ def _claim(
     change.put(row, RecordRow.pk.does_not_exist(), refusal)
 
 
-def _commit(change: Transaction, kind: RecordKind[Any], record: Any, doc: bytes, user: int | None) -> None:
+def _commit(
+    change: Transaction, kind: RecordKind[Any], record: Any, doc: bytes, user: int | None, before: Any = None
+) -> None:
     if kind.definition:
-        change.log(record.project, user, [Change(kind.definition, record.id, msgspec.Raw(doc))])
+        past = [] if before is None else [Change(kind.definition, record.id, msgspec.Raw(_encoder.encode(before)))]
+        change.log(record.project, user, [Change(kind.definition, record.id, msgspec.Raw(doc))], past=past)

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from chalicelib.core.commits import GONE, Change, Edit
+from chalicelib.core.edits import with_olds
 from chalicelib.core.entities import Entity
 from chalicelib.core.kinds import Kind
 from chalicelib.core.retry import CONFLICTS
@@ -124,11 +125,22 @@ def apply(
         return
     change = Transaction()
     changes = [_add(change, step) for step in steps]
+    pairs: dict[Kind, dict[int, tuple[Any, Any]]] = {}
+    for step in steps:
+        row: Any = step.before.entity if step.before else None
+        pairs.setdefault(step.kind, {})[(step.after or row).id] = (row, step.after)
+    edits = [with_olds(edit, pairs.get(edit.kind, {})) for edit in edits]
     _count(change, guarded)
     if also:
         also(change)
-    change.log(project, user, changes, edits)
+    change.log(project, user, changes, edits, _past(steps))
     change.run()
+
+
+def _past(steps: Sequence[Step]) -> list[Change]:
+    """The documents of the rows that steps delete."""
+    gone = ((step.kind, step.before.entity) for step in steps if step.before and step.after is None)
+    return [Change(kind, row.id, msgspec.Raw(_encoder.encode(row))) for kind, row in gone]
 
 
 def create(

@@ -8,6 +8,7 @@ change.run()
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +17,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.core.commits import Change, Edit
+from chalicelib.core.commits import Change, Edit, Note
 from chalicelib.core.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.dynamodb.tables import LogRow, Row, connection
@@ -55,6 +56,8 @@ class Transaction:
         self._user: int | None = None
         self._changes: list[Change] = []
         self._edits: list[Edit] = []
+        self._past: list[Change] = []
+        self._notes: list[Note] = []
 
     def put(self, row: Row, condition: Condition | None = None, otherwise: LimnError | None = None) -> None:
         """Put a whole row. `run` raises `otherwise` (or Conflict) where the condition does not hold."""
@@ -74,18 +77,35 @@ class Transaction:
         """Add a condition on a row that is not written."""
         self._steps.append(_Step("check", row, condition, otherwise))
 
-    def log(self, project: int, user: int | None, changes: list[Change], edits: list[Edit] | None = None) -> None:
-        """Add a commit with these changes to the project's log."""
+    def log(
+        self,
+        project: int,
+        user: int | None,
+        changes: list[Change],
+        edits: list[Edit] | None = None,
+        past: Iterable[Change] = (),
+    ) -> None:
+        """Add a commit with these changes to the project's log; `past` as in `Commit`."""
         if self._project not in (0, project):
             raise AssertionError("A transaction commits to one project's log.")
         self._project, self._user = project, user
         self._changes += changes
         self._edits += edits or []
+        self._past += past
+
+    def note(self, project: int, user: int | None, note: Note) -> None:
+        """Add an event that changes no entity to the commit."""
+        self.log(project, user, [])
+        self._notes.append(note)
+
+    @property
+    def _is_logged(self) -> bool:
+        return bool(self._changes or self._notes)
 
     @property
     def size(self) -> int:
         """The number of items so far, including the commit."""
-        return len(self._steps) + bool(self._changes)
+        return len(self._steps) + self._is_logged
 
     def run(self) -> int:
         """Write everything.
@@ -101,7 +121,7 @@ class Transaction:
         if sum(len(getattr(step.row, "doc", None) or b"") for step in self._steps) > LARGEST_BYTES:
             raise TooLarge("These are too large to be changed together; change fewer at once.")
         self._steps.sort(key=lambda step: _ORDER[step.verb])
-        if not self._changes:
+        if not self._is_logged:
             if len(self._steps) == 1 and self._steps[0].verb in ("put", "delete"):
                 self._single(self._steps[0])
             elif self._steps:
@@ -110,7 +130,9 @@ class Transaction:
         with log.lock(self._project):
             seq = log.last(self._project) + 1
             for attempt in range(LOG.most):
-                commit = log.commit_of(self._project, seq, self._user, self._changes, self._edits)
+                commit = log.commit_of(
+                    self._project, seq, self._user, self._changes, self._edits, self._past, self._notes
+                )
                 if self._together(log.row(commit, hurried=attempt >= PATIENT), attempt):
                     log.seen(self._project, seq)
                     log.note_growth(self._project, seq, len(self._changes))

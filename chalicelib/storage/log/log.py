@@ -12,14 +12,14 @@ import contextlib
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
 from isal import isal_zlib
 from pynamodb.exceptions import DeleteError, PynamoDBException, UpdateError
 
-from chalicelib.core.commits import Change, Commit, Edit
+from chalicelib.core.commits import Change, Commit, Edit, Note
 from chalicelib.core.resource import now
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
@@ -114,9 +114,18 @@ def _is_shunned() -> bool:
     return time.monotonic() < _shunned_until
 
 
-def commit_of(project: int, seq: int, user: int | None, changes: list[Change], edits: list[Edit]) -> Commit:
+def commit_of(
+    project: int,
+    seq: int,
+    user: int | None,
+    changes: list[Change],
+    edits: list[Edit],
+    past: Sequence[Change] = (),
+    notes: Sequence[Note] = (),
+) -> Commit:
     """A commit with the current time."""
-    return Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits)
+    found = Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits)
+    return msgspec.structs.replace(found, past=list(past), notes=list(notes)) if past or notes else found
 
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:
@@ -125,6 +134,29 @@ def read_after(project: int, seq: int) -> Iterator[Commit]:
         commit = _decoder.decode(isal_zlib.decompress(body))
         seen(project, commit.seq)
         yield commit
+
+
+class Expired(Exception):
+    """Commits that were asked for are no longer kept."""
+
+
+def follow(project: int, seq: int, most: int) -> Iterator[Commit]:
+    """Up to `most` commits after `seq`, in order and without a gap; one consistent query.
+
+    Raises:
+        Expired: the next commit's time is over. DynamoDB removes such commits in any order, at any time.
+    """
+    rows = LogRow.query(project, LogRow.seq > seq, consistent_read=True, limit=most)
+    for body in _bodies(_unexpired(rows, seq)):
+        yield _decoder.decode(isal_zlib.decompress(body))
+
+
+def _unexpired(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
+    moment = time.time()
+    for number, found in enumerate(rows, seq + 1):
+        if found.seq != number or (found.expires is not None and found.expires <= moment):
+            raise Expired
+        yield found
 
 
 def _bodies(rows: Iterable[LogRow]) -> Iterator[bytes]:

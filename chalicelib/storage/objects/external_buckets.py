@@ -10,7 +10,7 @@ from boto3.exceptions import Boto3Error
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.core.definitions import StorageConfig
+from chalicelib.core.definitions import S3StorageConfig
 from chalicelib.errors import BadInput
 
 _CODE = re.compile(r"An error occurred \((\w+)\)")
@@ -19,7 +19,7 @@ _CONFIG = Config(
 )
 
 
-def push(place: StorageConfig, key: str, body: BinaryIO, size: int, content_type: str) -> None:
+def push(place: S3StorageConfig, key: str, body: BinaryIO, size: int, content_type: str) -> None:
     """Store an object in the bucket; an existing object of that key and size is kept.
 
     Raises:

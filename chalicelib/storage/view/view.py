@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from chalicelib.core.commits import Commit
+from chalicelib.core.commits_read import note_commit
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.query import sql
@@ -102,6 +103,7 @@ class View:
     def count(self, query: Query) -> int:
         """The number of entities that a checked query selects, within its slice."""
         with self._gate.reading():
+            note_commit(self.seq)
             among = view_vectors.within(self._distances(query))
             number: int = self._run(sql.count(query, self.state.layout, among))[0][0]
         stop = number if query.stop is None else min(query.stop, number)
@@ -110,11 +112,13 @@ class View:
     def ids(self, query: Query) -> list[int]:
         """The ids that a checked query selects, in order."""
         with self._gate.reading():
+            note_commit(self.seq)
             return [row[0] for row in self._rows_of(query)]
 
     def documents(self, query: Query) -> list[bytes]:
         """The JSON documents that a checked query selects, in order, as responses show them."""
         with self._gate.reading():
+            note_commit(self.seq)
             rows = self._rows_of(query, DOCUMENT)
             documents = self._documents(query.kind, [row[-1] for row in rows])
         if query.incident is not None:

@@ -332,3 +332,38 @@ class TestFolders:
             )
         assert len(set(made)) == 1
         assert len(here.names()) == 1
+
+
+class TestMasterSections:
+    def test_a_media_takes_that_of_its_folder_unless_it_is_given(self, here):
+        master, other = here.make("master"), here.make("other")
+        folder = here.make("folder", master_section=master)
+        assert here.one(folder)["master_section"] == master
+        media = here.media(section_id=folder)
+        own = here.media(section_id=folder, master_section=other)
+        assert [here.api.get(f"Media/{each}").json["master_section"] for each in (media, own)] == [master, other]
+        for body, wanted in (
+            ({"master_section": other}, other),
+            ({"primary_section": other}, None),
+            ({"primary_section": folder}, master),
+            ({"primary_section": folder, "master_section": -1}, None),
+        ):
+            assert here.api.patch(f"Media/{media}", body).status == 200
+            assert here.api.get(f"Media/{media}").json["master_section"] == wanted
+
+    def test_it_is_another_section_of_the_project(self, here):
+        number = here.make("a")
+        for body in ({"master_section": number}, {"master_section": 10**9}):
+            said = here.api.patch(f"Section/{number}", body)
+            assert (said.status, "master_section" in said.message) == (400, True)
+        assert here.api.post(here.many, {"name": "b", "master_section": 10**9}).status == 400
+        spec = {"type": here.media_type, "name": "a.mp4", "md5": "", "master_section": 10**9}
+        assert here.api.post(f"Medias/{here.project}", spec).status == 400
+
+    def test_null_clears_it_and_so_does_its_deletion(self, here):
+        master = here.make("master")
+        one, two = (here.make(name, master_section=master) for name in ("one", "two"))
+        assert here.api.patch(f"Section/{one}", {"master_section": None}).status == 200
+        assert here.one(one)["master_section"] is None
+        assert here.api.delete(f"Section/{master}").status == 200
+        assert here.one(two)["master_section"] is None

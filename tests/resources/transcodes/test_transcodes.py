@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import PROJECT
-from chalicelib.core.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig, StorageConfig
+from chalicelib.core.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig, S3StorageConfig
 from chalicelib.core.kinds import Kind
 from chalicelib.resources.transcodes import steps
 from chalicelib.resources.transcodes.results import Workshop
@@ -155,7 +155,7 @@ class TestTranscode:
     def test_archival_copies_for_a_bucket_of_the_user_s_own_go_there_and_leave_no_record(self, api, project):
         theirs = f"theirs-{uuid.uuid4().hex[:12]}"
         boto3.client("s3").create_bucket(Bucket=theirs)
-        place = StorageConfig(aws_access_key="AKIATHEIRS", aws_secret_access_key="x" * 40, bucket_name=theirs)
+        place = S3StorageConfig(aws_access_key="AKIATHEIRS", aws_secret_access_key="x" * 40, bucket_name=theirs)
         configs = [
             ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place),
             ArchiveConfig(encode=EncodeConfig(vcodec="h264"), s3_storage=place),
@@ -177,7 +177,7 @@ class TestTranscode:
         assert [each["Size"] for each in listed if each["Key"].endswith(key)] == [len(data)]
 
     def test_a_bucket_of_the_user_s_own_that_refuses_fails_the_job_by_name(self, api, project):
-        place = StorageConfig(aws_access_key="A", aws_secret_access_key="b", bucket_name="there-is-no-such-bucket")
+        place = S3StorageConfig(aws_access_key="A", aws_secret_access_key="b", bucket_name="there-is-no-such-bucket")
         configs = archive_keys.sealed([ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place)])
         said = transcode(api, project, media_type(project, streaming_config=SMALL, archive_config=configs), video(10))
         api.drain()
@@ -330,7 +330,7 @@ class TestCancel:
         assert files_of(said["media_id"]) == []
 
     def test_one_that_failed_at_its_end_leaves_nothing_of_what_was_ready(self, api, project):
-        place = StorageConfig(aws_access_key="A", aws_secret_access_key="b", bucket_name="there-is-no-such-bucket")
+        place = S3StorageConfig(aws_access_key="A", aws_secret_access_key="b", bucket_name="there-is-no-such-bucket")
         configs = archive_keys.sealed([ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place)])
         said = transcode(api, project, media_type(project, streaming_config=SMALL, archive_config=configs), video(10))
         api.drain()

@@ -1,0 +1,126 @@
+// Draws shapes over the picture. A thousand boxes are a few paths: shapes of one color and one look are stroked together.
+
+import { boundsOf, handlesOf, pointsOf } from "./geometry.js";
+
+/**
+ * @typedef {{left: number, top: number, width: number, height: number}} Rect of the picture, in CSS pixels
+ * @typedef {{key: string, kind: import("./geometry.js").Kind, shape: import("./geometry.js").Shape, color: string,
+ *   label: string, look: "plain" | "faint" | "hover" | "selected"}} Item
+ */
+
+const HANDLE = 4;
+const LABELS_UP_TO = 40;
+const WIDTH = { faint: 1, plain: 2, hover: 3, selected: 2 };
+
+/** @param {import("./geometry.js").Point} point @param {Rect} rect */
+export const place = (point, rect) => ({ x: rect.left + point.x * rect.width, y: rect.top + point.y * rect.height });
+
+/**
+ * Draw items.
+ * @param {HTMLCanvasElement} canvas covers the stage @param {Rect} rect @param {Item[]} items
+ * @param {{x: number, y: number, width: number, height: number} | null} [marquee] in fractions of the picture
+ */
+export function drawScene(canvas, rect, items, marquee = null) {
+  const ratio = globalThis.devicePixelRatio || 1;
+  const [width, height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  context.lineJoin = "round";
+  /** @type {Map<string, {item: Item, path: Path2D, dots: Path2D}>} */
+  const groups = new Map();
+  for (const item of items) {
+    const name = `${item.look}${item.color}`;
+    const group = groups.get(name) ?? { item, path: new Path2D(), dots: new Path2D() };
+    groups.set(name, group);
+    trace(item, rect, group.path, group.dots);
+  }
+  const order = ["faint", "plain", "hover", "selected"];
+  for (const { item, path, dots } of [...groups.values()].sort((a, b) => order.indexOf(a.item.look) - order.indexOf(b.item.look))) {
+    context.globalAlpha = item.look === "faint" ? 0.55 : 1;
+    if (item.look === "selected" || item.look === "hover") {
+      context.strokeStyle = "#000a";
+      context.lineWidth = WIDTH[item.look] + 2;
+      context.stroke(path);
+      context.fillStyle = `${item.color.slice(0, 7)}26`;
+      context.fill(path);
+    }
+    context.setLineDash(item.look === "faint" ? [5, 4] : []);
+    context.strokeStyle = context.fillStyle = item.color;
+    context.lineWidth = WIDTH[item.look];
+    context.stroke(path);
+    context.fill(dots);
+    context.strokeStyle = "#000a";
+    context.lineWidth = 1;
+    context.setLineDash([]);
+    context.stroke(dots);
+  }
+  context.globalAlpha = 1;
+  const labelled = items.filter(({ look }) => look === "selected" || look === "hover" || (look === "plain" && items.length <= LABELS_UP_TO));
+  for (const item of labelled) drawLabel(context, item, rect);
+  const selected = items.filter(({ look }) => look === "selected");
+  if (selected.length === 1) drawHandles(context, selected[0], rect);
+  if (marquee) {
+    const corner = place(marquee, rect);
+    context.setLineDash([4, 3]);
+    context.strokeStyle = "#fff";
+    context.lineWidth = 1;
+    context.strokeRect(corner.x, corner.y, marquee.width * rect.width, marquee.height * rect.height);
+  }
+}
+
+function trace(/** @type {Item} */ item, /** @type {Rect} */ rect, /** @type {Path2D} */ path, /** @type {Path2D} */ dots) {
+  const points = pointsOf(item.kind, item.shape).map((point) => place(point, rect));
+  if (!points.length) return;
+  if (item.kind === "box") {
+    path.rect(points[0].x, points[0].y, points[2].x - points[0].x, points[2].y - points[0].y);
+    return;
+  }
+  const radius = item.kind === "dot" ? (item.look === "selected" ? 6 : 5) : 3;
+  if (item.kind !== "poly") for (const { x, y } of points) {
+    dots.moveTo(x + radius, y);
+    dots.arc(x, y, radius, 0, Math.PI * 2);
+  }
+  if (item.kind === "dot") return;
+  path.moveTo(points[0].x, points[0].y);
+  for (const { x, y } of points.slice(1)) path.lineTo(x, y);
+  if (item.kind === "poly") path.closePath();
+}
+
+function drawHandles(/** @type {CanvasRenderingContext2D} */ context, /** @type {Item} */ item, /** @type {Rect} */ rect) {
+  if (item.kind === "dot") return;
+  context.fillStyle = "#fff";
+  context.strokeStyle = "#000";
+  context.lineWidth = 1;
+  for (const handle of handlesOf(item.kind, item.shape)) {
+    const { x, y } = place(handle, rect);
+    context.fillRect(x - HANDLE, y - HANDLE, HANDLE * 2, HANDLE * 2);
+    context.strokeRect(x - HANDLE, y - HANDLE, HANDLE * 2, HANDLE * 2);
+  }
+}
+
+function drawLabel(/** @type {CanvasRenderingContext2D} */ context, /** @type {Item} */ item, /** @type {Rect} */ rect) {
+  if (!item.label) return;
+  const bounds = boundsOf(item.kind, item.shape);
+  const { x, y } = place(bounds, rect);
+  const text = item.label.length > 40 ? `${item.label.slice(0, 39)}…` : item.label;
+  context.font = "600 12px system-ui, sans-serif";
+  const width = context.measureText(text).width + 10;
+  const top = y - 19 < 0 ? y + 2 : y - 19;
+  context.fillStyle = item.color;
+  context.beginPath();
+  context.roundRect(x - 1, top, width, 17, 3);
+  context.fill();
+  context.fillStyle = isLight(item.color) ? "#111" : "#fff";
+  context.fillText(text, x + 4, top + 12.5);
+}
+
+/** Whether black text reads better than white on a color of six digits. @param {string} color */
+export function isLight(color) {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const part = parseInt(color.slice(at, at + 2), 16) / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18;
+}

@@ -1,0 +1,273 @@
+// Saves what differs between the document and the service, keeps it on this device meanwhile, and shows conflicts.
+//
+// New rows carry an elemental id made here, so a creation whose answer was lost is found again in place of repeated.
+// Changes and deletions carry `If-Match` with the time of the row they are based on: what somebody else changed since
+// answers 409 and becomes a conflict, which the person settles.
+
+import { baseOf } from "./document.js";
+
+/**
+ * @typedef {import("./document.js").AnnotationDocument} AnnotationDocument
+ * @typedef {import("./document.js").Row} Row
+ * @typedef {"saved" | "unsaved" | "saving" | "offline" | "conflict" | "failed"} State
+ * @typedef {(method: string, path: string, options?: {body?: unknown, query?: any, headers?: Record<string, string>}) => Promise<any>} Request
+ *   rejects with `status` (0: no answer) and `message`
+ */
+
+const PAUSE_MS = 1200;
+const RETRY_MS = [2000, 5000, 15000];
+const BATCH = 200;
+const LANES = 4;
+const WORD = { localization: "Localization", state: "State" };
+
+export class Sync extends EventTarget {
+  /**
+   * @param {AnnotationDocument} doc
+   * @param {{request: Request, project: number, media: number, user: number, keeper: import("./keep.js").Keeper}} place
+   */
+  constructor(doc, { request, project, media, user, keeper }) {
+    super();
+    Object.assign(this, { doc, request, project, media, user, keeper });
+    this.doc = doc;
+    this.request = request;
+    this.keeper = keeper;
+    /** @type {State} */
+    this.state = "saved";
+    /** @type {Map<string, {row: Row | null, message: string}>} rows that the service refused as they are */
+    this.refused = new Map();
+    /** @type {Set<string>} creations without an answer */
+    this.uncertain = new Set();
+    this.isAutomatic = true;
+    this.failures = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    /** @type {Promise<void> | null} */
+    this.running = null;
+    this.watch = new AbortController();
+  }
+
+  /** Load the media's annotations, take up what was kept here, and begin to save changes. */
+  async start() {
+    await this.load();
+    const kept = await this.keeper.load().catch(() => undefined);
+    if (kept) this.doc.restore(kept, this.user);
+    const { signal } = this.watch;
+    this.doc.addEventListener("change", () => this.#changed(), { signal });
+    addEventListener("online", () => this.#schedule(0), { signal });
+    addEventListener("beforeunload", (event) => this.doc.unsaved.size && this.keeper.writing && event.preventDefault(), { signal });
+    this.#changed();
+  }
+
+  stop() {
+    this.watch.abort();
+    clearTimeout(this.timer);
+  }
+
+  /** Read the annotations of the media again. */
+  async load() {
+    const query = { media_id: this.media, merge: 0 };
+    const localizations = await this.#all("Localizations", query);
+    const states = await this.#all("States", query);
+    const bases = localizations.map((item) => baseOf("localization", item));
+    const keys = new Map(bases.map(({ id, row }) => [id, `${row.kind}/${row.version}/${row.elemental}`]));
+    for (const item of states) bases.push(baseOf("state", item, (id) => keys.get(id) ?? `id:${id}`));
+    const there = new Set(bases.map(({ row }) => `${row.kind}/${row.version}/${row.elemental}`));
+    const gone = [...this.doc.base.keys()].filter((key) => !there.has(key) && !this.doc.unsaved.has(key));
+    this.doc.forget(gone);
+    this.doc.load(bases);
+  }
+
+  /** Save everything now; a call during a save waits for it and saves what is left. */
+  async save() {
+    clearTimeout(this.timer);
+    while (this.running) await this.running;
+    this.running = this.#run().finally(() => { this.running = null; });
+    await this.running;
+  }
+
+  /** Try a row again that was refused, as after a change of its type. @param {string} key */
+  retry(key) {
+    this.refused.delete(key);
+    this.#schedule(0);
+  }
+
+  async #all(/** @type {string} */ path, /** @type {any} */ query) {
+    const items = [];
+    for (;;) {
+      const page = await this.request("GET", `${path}/${this.project}`, { query: { ...query, stop: 2000, after: items.length ? items[items.length - 1].id : undefined } });
+      items.push(...page);
+      if (page.length < 2000) return items;
+    }
+  }
+
+  #changed() {
+    this.keeper.save(() => this.doc.pending()).catch(() => this.#tell("failed", "This browser cannot keep unsaved changes over a reload."));
+    for (const [key, { row }] of this.refused) if (this.doc.rows.get(key) !== row && (row || this.doc.rows.has(key))) this.refused.delete(key);
+    if (this.running) return;
+    const left = this.#open();
+    if (this.doc.conflicts.size) this.#tell("conflict");
+    else if (!this.doc.unsaved.size) this.#tell("saved");
+    else if (this.state !== "offline") this.#tell(left.length ? "unsaved" : "failed");
+    if (left.length && this.isAutomatic) this.#schedule(PAUSE_MS);
+  }
+
+  #schedule(/** @type {number} */ pause) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.save(), pause);
+  }
+
+  #tell(/** @type {State} */ state, message = "") {
+    this.state = state;
+    this.message = message;
+    this.dispatchEvent(new Event("state"));
+  }
+
+  /** Keys that can be saved now. */
+  #open() {
+    return [...this.doc.unsaved].filter((key) => !this.doc.conflicts.has(key) && !this.refused.has(key));
+  }
+
+  async #run() {
+    if (!this.#open().length) return;
+    this.#tell("saving");
+    try {
+      if (this.uncertain.size) await this.#find([...this.uncertain]);
+      for (const kind of /** @type {const} */ (["localization", "state"])) await this.#create(kind);
+      await this.#each("state", (row) => Boolean(row));
+      await this.#each("localization", (row) => Boolean(row));
+      await this.#each("state", (row) => !row);
+      await this.#each("localization", (row) => !row);
+      this.failures = 0;
+      this.#tell(this.doc.conflicts.size ? "conflict" : this.refused.size ? "failed" : this.doc.unsaved.size ? "unsaved" : "saved");
+      if (this.#open().length) this.#schedule(this.isAutomatic ? PAUSE_MS : 60_000);
+    } catch (error) {
+      const { status, message } = /** @type {any} */ (error);
+      const isPassing = status === 0 || status === 429 || status >= 500;
+      this.#tell(isPassing ? "offline" : "failed", message);
+      if (isPassing) this.#schedule(RETRY_MS[Math.min(this.failures++, RETRY_MS.length - 1)]);
+    }
+    await this.keeper.save(() => this.doc.pending()).catch(() => undefined);
+  }
+
+  #keys(/** @type {string} */ kind) {
+    return this.#open().filter((key) => key.startsWith(`${kind}/`));
+  }
+
+  /** Creations whose answer was lost: those that the service has are saved. */
+  async #find(/** @type {string[]} */ keys) {
+    for (const kind of /** @type {const} */ (["localization", "state"])) {
+      const wanted = keys.filter((key) => key.startsWith(`${kind}/`)).map((key) => key.split("/")[2]);
+      if (!wanted.length) continue;
+      const items = await this.request("PUT", `${WORD[kind]}s/${this.project}`, { body: { elemental_ids: wanted }, query: { merge: 0 } });
+      this.#adopt(kind, items.filter((/** @type {any} */ item) => keys.includes(`${kind}/${item.version}/${item.elemental_id}`)));
+    }
+    this.uncertain.clear();
+  }
+
+  #adopt(/** @type {"localization" | "state"} */ kind, /** @type {any[]} */ items) {
+    const ids = new Map([...this.doc.base].map(([key, { id }]) => [id, key]));
+    for (const item of items) {
+      const base = baseOf(kind, item, (id) => ids.get(id) ?? `id:${id}`);
+      const key = `${kind}/${item.version}/${item.elemental_id}`;
+      this.doc.created(key, base);
+    }
+  }
+
+  async #create(/** @type {"localization" | "state"} */ kind) {
+    for (;;) {
+      const keys = this.#keys(kind).filter((key) => this.doc.rows.has(key) && !this.doc.base.has(key)).slice(0, BATCH);
+      if (!keys.length) return;
+      const rows = keys.map((key) => /** @type {Row} */ (this.doc.rows.get(key)));
+      try {
+        keys.forEach((key) => this.uncertain.add(key));
+        const { id } = await this.request("POST", `${WORD[kind]}s/${this.project}`, { body: rows.map((row) => this.#spec(row)) });
+        this.#adopt(kind, await this.request("PUT", `${WORD[kind]}s/${this.project}`, { body: { ids: id }, query: { merge: 0 } }));
+        keys.forEach((key) => this.uncertain.delete(key));
+      } catch (error) {
+        const { status, message } = /** @type {any} */ (error);
+        if (status !== 400) throw error;
+        keys.forEach((key) => this.uncertain.delete(key));
+        const at = /^\[(\d+)\]\.?/.exec(message);
+        const bad = at ? [keys[Number(at[1])]] : keys;
+        for (const key of bad) this.refused.set(key, { row: this.doc.rows.get(key) ?? null, message: message.replace(/^\[\d+\]\.?/, "") });
+      }
+    }
+  }
+
+  #spec(/** @type {Row} */ row) {
+    const attributes = Object.fromEntries(Object.entries(row.attributes).filter(([, value]) => value !== null && value !== undefined));
+    const common = { type: row.type, version: row.version, elemental_id: row.elemental, attributes };
+    const frame = row.frame === null ? {} : { frame: row.frame };
+    if (row.kind === "localization") return { ...common, ...row.shape, media_id: this.media, frame: row.frame ?? 0 };
+    return { ...common, ...frame, media_ids: [this.media], localization_ids: this.#ids(row.members ?? []) };
+  }
+
+  #ids(/** @type {string[]} */ keys) {
+    return keys.map((key) => (key.startsWith("id:") ? Number(key.slice(3)) : this.doc.base.get(key)?.id)).filter((id) => id !== undefined);
+  }
+
+  /** Change or delete rows, a few at a time. */
+  async #each(/** @type {"localization" | "state"} */ kind, /** @type {(row: Row | undefined) => boolean} */ isMeant) {
+    const keys = this.#keys(kind).filter((key) => this.doc.base.has(key) && isMeant(this.doc.rows.get(key)));
+    const lane = async () => {
+      for (let key = keys.shift(); key; key = keys.shift()) await this.#one(kind, key);
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+  }
+
+  async #one(/** @type {"localization" | "state"} */ kind, /** @type {string} */ key) {
+    const base = this.doc.base.get(key);
+    const row = this.doc.rows.get(key);
+    if (!base) return;
+    const path = `${WORD[kind]}/${base.id}`;
+    const headers = { "If-Match": `"${base.modified}"` };
+    try {
+      if (!row) {
+        await this.request("DELETE", path, { headers });
+        this.doc.saved(key, null);
+        return;
+      }
+      const said = await this.request("PATCH", path, { headers, body: this.#patch(base.row, row) });
+      this.doc.saved(key, baseOf(kind, said.object, this.#keyById()));
+    } catch (error) {
+      const { status, message } = /** @type {any} */ (error);
+      if (status === 409 || status === 404) await this.#conflict(kind, key, base.id);
+      else if (status === 400) this.refused.set(key, { row: row ?? null, message });
+      else throw error;
+    }
+  }
+
+  #keyById() {
+    const ids = new Map([...this.doc.base].map(([key, { id }]) => [id, key]));
+    return (/** @type {number} */ id) => ids.get(id) ?? `id:${id}`;
+  }
+
+  /** The members that differ. @returns {Record<string, unknown>} */
+  #patch(/** @type {Row} */ before, /** @type {Row} */ after) {
+    /** @type {Record<string, any>} */
+    const body = { ...(JSON.stringify(before.shape) === JSON.stringify(after.shape) ? {} : after.shape) };
+    if (before.frame !== after.frame && after.frame !== null) body.frame = after.frame;
+    const isOther = (/** @type {string} */ name) => JSON.stringify(before.attributes[name] ?? null) !== JSON.stringify(after.attributes[name] ?? null);
+    const names = [...new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)])].filter(isOther);
+    const isNull = (/** @type {string} */ name) => (after.attributes[name] ?? null) === null;
+    const given = names.filter((name) => !isNull(name));
+    if (given.length) body.attributes = Object.fromEntries(given.map((name) => [name, after.attributes[name]]));
+    if (given.length < names.length) body.null_attributes = names.filter(isNull);
+    const [old, now] = [new Set(before.members), new Set(after.members)];
+    const added = this.#ids([...now].filter((key) => !old.has(key)));
+    const removed = this.#ids([...old].filter((key) => !now.has(key)));
+    if (added.length) body.localization_ids_add = added;
+    if (removed.length) body.localization_ids_remove = removed;
+    return body;
+  }
+
+  async #conflict(/** @type {"localization" | "state"} */ kind, /** @type {string} */ key, /** @type {number} */ id) {
+    const elemental = key.split("/")[2];
+    const items = await this.request("PUT", `${WORD[kind]}s/${this.project}`, { body: { elemental_ids: [elemental] }, query: { merge: 0 } });
+    const item = items.find((/** @type {any} */ each) => `${kind}/${each.version}/${each.elemental_id}` === key || each.id === id);
+    const mine = this.doc.rows.get(key) ?? null;
+    if (!item && !mine) return this.doc.saved(key, null);
+    const theirs = item ? baseOf(kind, item, this.#keyById()) : null;
+    this.doc.conflict({ key, mine, theirs });
+  }
+}

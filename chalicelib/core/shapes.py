@@ -1,0 +1,152 @@
+"""Shapes that `/schema` shows for members whose value is a free JSON object in code.
+
+The members have validators of their own, with better messages: `query/parsers/object_search.py` for searches,
+`definition_specs.check_color_map` for colours, `resources/buckets` for the configuration of a store.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from chalicelib.core.resource import Resource
+
+Method = Literal["and", "or", "not"]
+Operation = Literal[
+    "eq",
+    "gt",
+    "gte",
+    "lt",
+    "lte",
+    "icontains",
+    "iendswidth",
+    "istartswith",
+    "isnull",
+    "in",
+    "date_eq",
+    "date_gte",
+    "date_gt",
+    "date_lt",
+    "date_lte",
+    "date_range",
+    "distance_lte",
+    "search",
+]
+
+
+class AttributeFilterSpec(Resource, kw_only=True):
+    """One comparison of an object search."""
+
+    attribute: str | None = None
+    operation: Operation | None = None
+    inverse: bool = False
+    value: Any = None
+
+
+class AttributeCombinatorSpec(Resource, kw_only=True):
+    """A combination of object searches."""
+
+    method: Method | None = None
+    operations: list[Any] | None = None
+
+
+class AttributeOperationSpec(Resource, kw_only=True):
+    """An object search: one comparison, or a combination of object searches in `operations`."""
+
+    method: Method | None = None
+    operations: list[Any] | None = None
+    attribute: str | None = None
+    operation: Operation | None = None
+    inverse: bool = False
+    value: Any = None
+
+
+class Fill(Resource, kw_only=True):
+    """How the inside of a shape is drawn."""
+
+    style: Literal["fill", "blur", "gray"] | None = None
+    color: Any = None
+
+
+class ColorMap(Resource, kw_only=True):
+    """Colours of shapes. A colour is `[r, g, b]` or `[r, g, b, a]`, each 0 to 255, or `#RRGGBB`."""
+
+    default: Any = None
+    default_fill: Fill | None = None
+    key: Annotated[
+        str | None, Meta(description="The attribute whose value picks a colour of `map` and a fill of `fill_map`.")
+    ] = None
+    map: dict[str, Any] | None = None
+    fill_map: dict[str, Fill] | None = None
+    alpha_ranges: Annotated[
+        dict[str, list[Any]] | None, Meta(description="By attribute: `[minimum, maximum, alpha]`.")
+    ] = None
+    version: Annotated[dict[str, Any] | None, Meta(description="Colours by the id of a version.")] = None
+    defaultFill: Annotated[Fill | None, Meta(extra_json_schema={"deprecated": True})] = None  # noqa: N815
+    fillMap: Annotated[dict[str, Fill] | None, Meta(extra_json_schema={"deprecated": True})] = None  # noqa: N815
+
+
+class BucketS3Config(Resource, kw_only=True):
+    """The configuration of an S3 bucket."""
+
+    aws_access_key_id: str
+    aws_secret_access_key: str
+    endpoint_url: str
+    region_name: str
+
+
+class BucketGCPConfig(Resource, kw_only=True):
+    """The key of a service account of Google Cloud."""
+
+    type: str
+    project_id: str
+    private_key_id: str
+    private_key: str
+    client_email: str
+    client_id: str
+    auth_uri: str
+    token_uri: str
+    auth_provider_x509_cert_url: str
+    client_x509_cert_url: str
+
+
+class BucketOCINativeConfig(Resource, kw_only=True):
+    """The keys of Oracle's own interface."""
+
+    user: str
+    key_content: str
+    fingerprint: str
+    tenancy: str
+    region: str
+
+
+class BucketOCIConfig(Resource, kw_only=True):
+    """The configuration of a bucket of Oracle Cloud."""
+
+    boto3_config: BucketS3Config
+    native_config: BucketOCINativeConfig
+
+
+class BucketAzureConfig(Resource, kw_only=True):
+    """The configuration of a container of Azure."""
+
+    connection_string: str
+
+
+SHAPES = (
+    AttributeFilterSpec,
+    AttributeCombinatorSpec,
+    AttributeOperationSpec,
+    ColorMap,
+    BucketS3Config,
+    BucketGCPConfig,
+    BucketOCIConfig,
+    BucketAzureConfig,
+)
+"""All of them; those within others follow."""
+
+
+def shown_as(shape: type[Resource]) -> Meta:
+    """The annotation of a member that `/schema` shows as a shape."""
+    return Meta(extra_json_schema={"x-shape": shape.__name__})

@@ -1,0 +1,204 @@
+"""The feed of a project: the events of its commits, in order and without a gap.
+
+    page = read(project, after="0", limit=100)
+    page = read(project, after=page.next, limit=100)
+
+A reader that keeps `next` reads every event once. Commits that a snapshot has replaced are kept for
+`settings.log_retention`; a reader that falls further behind lists the project anew (`Expired`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from chalicelib.access.masks import level_of
+from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.permissions import Level
+from chalicelib.errors import BadInput, Expired
+from chalicelib.resources.events.events import Event, events_of
+from chalicelib.storage.log import log
+from chalicelib.storage.view.snapshot_records import pointer
+
+MOST_EVENTS = 1000
+"""Events of one page."""
+MOST_COMMITS = 1000
+"""Commits that one page reads at most, where few of their events are asked for or may be seen."""
+MOST_BYTES = 3_000_000
+"""Bytes of events above which a page takes no further event: Lambda's limit is 6 MB."""
+_POSITION = re.compile(r"(0|[1-9][0-9]{0,14})(?:/([1-9][0-9]{0,5}))?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Some events.
+
+    Attributes:
+        events: the events, in order.
+        next: where the next page begins, also after an empty page.
+        behind: the number of commits that are left; where the scope is restricted, 1 if there may be more events.
+    """
+
+    events: list[Event]
+    next: str
+    behind: int
+
+
+@dataclass
+class _Reading:
+    """The progress of one page."""
+
+    seq: int
+    """The last commit that was begun."""
+    number: int = 0
+    """The last event of it that was taken; 0 where all were."""
+    commits: int = 0
+    found: list[Event] = field(default_factory=list)
+    size: int = 0
+
+    @property
+    def position(self) -> str:
+        return f"{self.seq}/{self.number}" if self.number else str(self.seq)
+
+
+def last(project: int) -> str:
+    """The position after the last commit."""
+    return str(log.last(project, fresh=True))
+
+
+def read(
+    project: int,
+    *,
+    after: str = "0",
+    limit: int = 100,
+    kinds: frozenset[str] = frozenset(),
+    scope: Scope = UNRESTRICTED,
+) -> Page:
+    """Events after a position.
+
+    Args:
+        project: the project.
+        after: `SEQ`, a commit all of whose events were read, or `SEQ/N`, the Nth event of a commit.
+        limit: most events, 1 to `MOST_EVENTS`; a page may end sooner.
+        kinds: kinds and types (`events.KINDS`); empty for all.
+        scope: that of the reader; events of entities that the reader may not see are left out.
+
+    Raises:
+        BadInput: the position is malformed, or lies after the last commit.
+        Expired: the changes after the position are no longer kept.
+    """
+    reading = _begin(after)
+    is_at_end = False
+    events: list[Event] = []
+    while not is_at_end and len(events) < limit and reading.commits < MOST_COMMITS and reading.size < MOST_BYTES:
+        reading.found = []
+        is_at_end = _take(project, reading, limit - len(events), kinds)
+        events += _visible(project, reading.found, scope)
+        if not scope.is_restricted:
+            break
+    behind = 0 if is_at_end else _left(project, reading, scope)
+    return Page(events=events, next=reading.position, behind=behind)
+
+
+def _begin(after: str) -> _Reading:
+    found = _POSITION.fullmatch(after)
+    if found is None:
+        raise BadInput(f"after: {after!r} is no position. Give the `next` of a page, or the number of a commit.")
+    return _Reading(seq=int(found[1]), number=int(found[2] or 0))
+
+
+def _take(project: int, reading: _Reading, most: int, kinds: frozenset[str]) -> bool:
+    """Take up to `most` events; whether the log has no more."""
+    is_empty = True
+    for commit_seq, events in _commits(project, reading):
+        is_empty = False
+        done = reading.number if commit_seq == reading.seq else 0
+        reading.seq, reading.number = commit_seq, done
+        for event in events[done:]:
+            if event.is_of(kinds):
+                if len(reading.found) >= most or (reading.found and reading.size + event.size > MOST_BYTES):
+                    reading.seq -= not reading.number  # nothing of this commit was taken
+                    return False
+                reading.found.append(event)
+                reading.size += event.size
+            reading.number = event.number
+        reading.number = 0
+        reading.commits += 1
+        if reading.commits >= MOST_COMMITS:
+            return False
+    if is_empty:
+        _check_reached(project, reading)
+    return True
+
+
+def _commits(project: int, reading: _Reading) -> Iterator[tuple[int, list[Event]]]:
+    """The commits after a position, with their events; the commit itself where it was begun and not finished."""
+    start = reading.seq - 1 if reading.number else reading.seq
+    try:
+        for commit in log.follow(project, start, MOST_COMMITS - reading.commits + 1):
+            yield commit.seq, events_of(commit)
+    except log.Expired:
+        raise _expired(project) from None
+
+
+def _check_reached(project: int, reading: _Reading) -> None:
+    """Raise BadInput for a position after the last commit, where there was nothing to read."""
+    if log.last(project) != reading.seq and (end := log.last(project, fresh=True)) < reading.seq:
+        message = f"after: {reading.position} lies after the last change of the project, {end}."
+        raise BadInput(message)
+
+
+def _left(project: int, reading: _Reading, scope: Scope) -> int:
+    """The number of commits that are not read to their end."""
+    if scope.is_restricted:
+        return 1
+    return max(log.last(project, fresh=True) - reading.seq, 0) + bool(reading.number)
+
+
+def _expired(project: int) -> Expired:
+    end = log.last(project, fresh=True)
+    found = pointer(project)
+    oldest = found.seq if found else log.first(project)
+    return Expired(
+        "after: the changes after this position are no longer kept.",
+        f"List the project anew, then read the events after the number in the answers' header Limn-Commit, or after "
+        f"{end}, the last commit now. Commits from {oldest} on are kept.",
+        begin=end,
+        oldest=oldest,
+    )
+
+
+# --- permissions -----------------------------------------------------------------------------------------------------
+
+
+def _visible(project: int, events: list[Event], scope: Scope) -> list[Event]:
+    """The events that a reader may see, with those ids alone that the reader may see."""
+    if not scope.is_restricted or scope.needed is Level.NONE:
+        return events
+    wanted: dict[Kind, set[int]] = {}
+    for event in events:
+        if event.kind in set(Kind) and event.changes is not None:
+            wanted.setdefault(Kind(event.kind), set()).update(event.ids)
+        wanted.setdefault(Kind.MEDIA, set()).update(event.media)
+    seen = {kind: scope.seen(project, kind, numbers) for kind, numbers in wanted.items()}
+    return [found for event in events if (found := _seen(project, event, seen, scope)) is not None]
+
+
+def _seen(project: int, event: Event, seen: dict[Kind, set[int]], scope: Scope) -> Event | None:
+    if not set(event.media) <= seen.get(Kind.MEDIA, set()):
+        return None
+    if event.changes is None:
+        return event if level_of(scope.in_project(project).whole) >= scope.needed or event.media else None
+    if event.kind in set(Kind):
+        return event.only(seen[Kind(event.kind)].__contains__)
+    return event.only(lambda number: _sees_definition(project, event.kind, number, scope))
+
+
+def _sees_definition(project: int, kind: str, number: int, scope: Scope) -> bool:
+    known = scope.in_project(project)
+    has_own = kind in (DefinitionKind.SECTION, DefinitionKind.VERSION)
+    mask: Any = known.on(kind, number) if has_own else known.whole
+    return level_of(mask) >= scope.needed
