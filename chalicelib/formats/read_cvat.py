@@ -28,9 +28,9 @@ _ENDS = 2
 def read(archive: Archive) -> Rows:
     """The rows of an archive. Raises BadInput where it is not of the format at all."""
     paths = matching(archive, r"(.*/)?annotations\.xml") or matching(archive, r".+\.xml")
-    if not paths:
-        raise BadInput("CVAT: the archive has no annotations.xml.")
     table = MediaTable(archive)
+    if not paths and not table.is_ours:
+        raise BadInput("CVAT: the archive has no annotations.xml.")
     for path in paths:
         yield from _Document(archive, path, table).rows()
     yield from table.rest()

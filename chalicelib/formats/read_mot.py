@@ -24,9 +24,9 @@ _BASE = re.compile(r"(?P<base>(?:.*/)?(?P<key>[^/]+))/(?:gt/gt|det/det)\.txt", r
 def read(archive: Archive) -> Rows:
     """The rows of an archive. Raises BadInput where it is not of the format at all."""
     paths = matching(archive, r".+/(gt/gt|det/det)\.txt")
-    if not paths:
-        raise BadInput("MOT: the archive has no <sequence>/gt/gt.txt or <sequence>/det/det.txt.")
     names, table = set(archive.names()), MediaTable(archive)
+    if not paths and not table.is_ours:
+        raise BadInput("MOT: the archive has no <sequence>/gt/gt.txt or <sequence>/det/det.txt.")
     tracks: set[tuple[str, str]] = set()
     for path in paths:
         found = _BASE.fullmatch(path)

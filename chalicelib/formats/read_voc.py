@@ -26,9 +26,9 @@ def read_from_zero(archive: Archive) -> Rows:
 
 def _rows(archive: Archive, first: int) -> Rows:
     found = matching(archive, r"(.*/)?Annotations/.+\.xml") or matching(archive, r".+\.xml")
-    if not found:
-        raise BadInput("VOC: the archive has no .xml file.")
     table = MediaTable(archive)
+    if not found and not table.is_ours:
+        raise BadInput("VOC: the archive has no .xml file.")
     pictures = {base(name): name for name in archive.names()}
     tracks: set[tuple[str, str]] = set()
     for path in found:

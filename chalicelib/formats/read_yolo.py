@@ -27,9 +27,9 @@ def read(archive: Archive) -> Rows:
     paths = matching(archive, r"(.*/)?labels/.+\.txt") or [
         path for path in matching(archive, r".+\.txt") if base(path) not in _NOT_LABELS
     ]
-    if not paths and not pictures:
-        raise BadInput("YOLO: the archive has neither label files (.txt) nor pictures.")
     table = MediaTable(archive)
+    if not paths and not pictures and not table.is_ours:
+        raise BadInput("YOLO: the archive has neither label files (.txt) nor pictures.")
     for path in paths:
         key, frame = table.locate(stem(path))
         yield from _media(table, path, key, pictures)

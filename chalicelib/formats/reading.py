@@ -253,7 +253,7 @@ def json_members(archive: Archive, path: str) -> Iterator[tuple[str, int | None,
     """The members of a JSON document, in order: an array element by element.
 
     Yields:
-        the name, the position in the array (None for a member that is not an array), the value.
+        the name, the position in the array (None for a member that is not an array, or is empty), the value.
 
     Raises:
         BadInput: it is not a JSON object, or a value is too large or nested too deeply.
@@ -292,6 +292,7 @@ class _Scanner:
         index = 0
         if self._next() == "]":
             self._at += 1
+            yield name, None, []
             return
         while True:
             yield name, index, self._value()

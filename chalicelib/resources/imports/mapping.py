@@ -72,7 +72,7 @@ class Mapper:
         members = _members(kind, self._within(kind, shape))
         attributes, note = self._attributes(row, chosen, in_track=row.track is not None)
         spec = LocalizationSpec(
-            media_id=0,
+            media_id=1,  # set when it is created
             type=chosen.type,
             frame=row.frame,
             version=self._version(row.version),
@@ -91,7 +91,7 @@ class Mapper:
             raise ValueError(message)
         spec = StateSpec(
             type=chosen.type,
-            media_ids=[],
+            media_ids=[1],  # set when it is created
             frame=row.frame if row.association == "frame" else None,
             version=self._version(row.version),
             elemental_id=elemental_id,

@@ -14,7 +14,7 @@ Target = Literal["media", "box", "line", "dot", "poly", "track", "frame", "note"
 MOST_CLASSES = 1_000
 MOST_SHOWN = 200
 """Refusals, notes, classes and media that a report lists; the counts are exact."""
-ClassName = Annotated[str, Meta(max_length=256)]
+ShortText = Annotated[str, Meta(max_length=256)]
 
 
 class ClassTarget(Resource, kw_only=True):
@@ -45,7 +45,7 @@ class ImportSpec(Resource, kw_only=True):
         bool, Meta(description="Whether images in the archive that match no media become media.")
     ] = True
     section: Annotated[
-        str | None, Meta(max_length=256, description="Section of created media; without it, that of the archive.")
+        ShortText | None, Meta(description="Section of created media; without it, that of the archive.")
     ] = None
     types: Annotated[
         dict[Target, Id],
@@ -54,10 +54,8 @@ class ImportSpec(Resource, kw_only=True):
             "frames and media (`note`)."
         ),
     ] = {}
-    classes: Annotated[dict[ClassName, ClassTarget], Meta(max_length=MOST_CLASSES, description="By name.")] = {}
-    class_attribute: Annotated[
-        str | None, Meta(max_length=256, description="Attribute that takes the name of the class.")
-    ] = None
+    classes: Annotated[dict[ShortText, ClassTarget], Meta(max_length=MOST_CLASSES, description="By name.")] = {}
+    class_attribute: Annotated[ShortText | None, Meta(description="Attribute that takes the name of the class.")] = None
     unknown_attributes: Annotated[
         Literal["refuse", "drop"], Meta(description="Rows with attributes that the type does not have.")
     ] = "refuse"
