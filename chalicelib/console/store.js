@@ -13,7 +13,7 @@ export const user = signal(/** @type {any} */ (null));
 export const project = signal(/** @type {OpenProject | null} */ (null));
 
 /** Levels of permission, lowest first. */
-export const LEVELS = ["No Access", "View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"];
+export const LEVELS = ["No Access", "View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control", "Creator"];
 
 /** Whether the user has a level in the open project. @param {string} level one of LEVELS */
 export const may = (level) => LEVELS.indexOf(project.value?.permission ?? "") >= LEVELS.indexOf(level);

@@ -42,7 +42,7 @@ function UserMenu() {
   if (!who) return null;
   const initials = `${who.first_name?.[0] ?? ""}${who.last_name?.[0] ?? ""}`.toUpperCase() || who.username[0]?.toUpperCase();
   const choose = (/** @type {string} */ value, /** @type {string} */ label, /** @type {string} */ icon) => ({ label, icon, checked: theme.value === value, run: () => { theme.value = value; } });
-  return html`<${Menu} class="avatar" title=${text.account(who.username)} label=${initials} items=${() => [
+  return html`<${Menu} class="avatar" aria-label=${text.account(who.username)} title=${text.account(who.username)} label=${initials} items=${() => [
     { title: `${who.first_name ?? ""} ${who.last_name ?? ""}`.trim() || who.username },
     { label: text.profile, icon: "person", href: link("/profile") },
     { label: text.apiDocs, icon: "help", href: "docs" },
