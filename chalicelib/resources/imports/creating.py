@@ -77,7 +77,7 @@ def create(
             _create_media(writer, project, source, rows)
         return
     of_media = _media_ids(writer.project, rows)
-    versions = {version.id: version for version in records.listed(VERSION, writer.project)}
+    versions = {version.id: version for version in records.list_children(VERSION, writer.project)}
     version = default_version(writer, versions)
     kind = Kind.LOCALIZATION if phase == "labels" else Kind.STATE
     for start in range(0, len(rows), AT_ONCE):

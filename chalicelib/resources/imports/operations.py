@@ -26,7 +26,7 @@ def start_import(call: Call[Project, NoQuery, ImportSpec]) -> ImportCreated:
 
 def list_imports(call: Call[Project, NoQuery, None]) -> list[Import]:
     """The imports of a project, oldest first."""
-    found = sorted(records.listed(IMPORT, call.project), key=lambda each: (each.start_time, each.uid))
+    found = sorted(records.list_children(IMPORT, call.project), key=lambda each: (each.start_time, each.uid))
     return [imports_service.shown(each) for each in found]
 
 

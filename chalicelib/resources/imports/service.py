@@ -105,7 +105,7 @@ def check(uid: str) -> None:
     if found.status == "pending":
         writer, project = _writer(found)
         archive = archives.open_archive(found.spec, _key(found.spec, project, found.user))
-        versions = {version.id: version for version in records.listed(VERSION, project.id)}
+        versions = {version.id: version for version in records.list_children(VERSION, project.id)}
         checked = Check(
             found.spec,
             project.id,
