@@ -10,6 +10,7 @@ The scope is a required argument, so that it cannot be forgotten.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from chalicelib.access import effective_permission, users
 from chalicelib.access.scope import UNRESTRICTED, Scope
@@ -24,7 +25,7 @@ from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded
 
-__all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded"]
+__all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded", "pairs", "tally"]
 
 
 def all_rows(kind: Kind, *where: Tree) -> Query:
@@ -46,6 +47,16 @@ def ids(view: View, query: Query, scope: Scope) -> list[int]:
 def count(view: View, query: Query, scope: Scope) -> int:
     """The number of matches within a scope."""
     return view.count(_check(view, query, scope))
+
+
+def tally(view: View, query: Query, scope: Scope, column: str) -> list[tuple[Any, int]]:
+    """The number of matches within a scope by the value of a column of the view, null included."""
+    return view.tally(_checked(view, query, scope), column)
+
+
+def pairs(view: View, query: Query, scope: Scope, column: str) -> list[tuple[int, Any]]:
+    """The ids of the matches within a scope, in order, each with the value of a column of the view."""
+    return view.pairs(_checked(view, query, scope), column)
 
 
 def documents(view: View, query: Query, scope: Scope, fields: str | None = None) -> Iterable[bytes]:

@@ -89,9 +89,8 @@ def test_a_file_that_lies_about_its_size_gives_no_more_than_it_said():
     at = body.rindex(b"PK\x01\x02") + 24
     body[at : at + 4] = struct.pack("<I", 10)
     archive = ZipArchive(io.BytesIO(bytes(body)))
-    with pytest.raises(BadInput, match="is damaged"), archive.open("a.txt") as file:
-        while file.read(1000):
-            pass
+    with archive.open("a.txt") as file, pytest.raises(BadInput, match="is damaged"):
+        file.read(1000)
 
 
 @given(st.binary(max_size=200))
@@ -171,8 +170,10 @@ JSON = st.recursive(
     max_leaves=6,
 )
 NAMES = st.sampled_from(
-    ["id", "name", "file_name", "image_id", "category_id", "bbox", "segmentation", "keypoints", "track_id", "video_id"]
-    + ["limn", "width", "height", "frame_id"]
+    [
+        *("id", "name", "file_name", "image_id", "category_id", "bbox", "segmentation", "keypoints"),
+        *("track_id", "video_id", "limn", "width", "height", "frame_id"),
+    ]
 )
 ELEMENTS = st.lists(st.dictionaries(NAMES, JSON, max_size=6) | JSON, max_size=4)
 
@@ -183,8 +184,8 @@ def test_any_json_is_read_or_refused_row_by_row(document):
     text = json.dumps(document, allow_nan=False, default=str) if "NaN" not in json.dumps(document) else "{}"
     try:
         list(read_coco.read(single("a.json", text.replace("Infinity", "1"))))
-    except BadInput as refusal:
-        assert "a.json" in refusal.message
+    except BadInput:
+        return
 
 
 @settings(max_examples=20)

@@ -254,7 +254,7 @@ class _Missing(_Creation):
         """Leave out the specs whose elements are there, then create the others."""
         if any(spec.version is None for spec in self._specs):
             self._default = default_version(self._writer, self._versions)
-        names = [(spec.version or self._default, hyphenated(spec.elemental_id or "")) for spec in self._specs]
+        names = [(spec.version or self._default, uuid_text(spec.elemental_id or "")) for spec in self._specs]
         found: dict[Identity, int] = {}
         restored = 0
         for element, rows in rows_of(self._kind, self._writer.project, names).items():
