@@ -51,12 +51,12 @@ def count(view: View, query: Query, scope: Scope) -> int:
 
 def tally(view: View, query: Query, scope: Scope, column: str) -> list[tuple[Any, int]]:
     """The number of matches within a scope by the value of a column of the view, null included."""
-    return view.tally(_checked(view, query, scope), column)
+    return view.tally(_check(view, query, scope), column)
 
 
 def pairs(view: View, query: Query, scope: Scope, column: str) -> list[tuple[int, Any]]:
     """The ids of the matches within a scope, in order, each with the value of a column of the view."""
-    return view.pairs(_checked(view, query, scope), column)
+    return view.pairs(_check(view, query, scope), column)
 
 
 def documents(view: View, query: Query, scope: Scope, fields: str | None = None) -> Iterable[bytes]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import zipfile
 
@@ -17,7 +19,12 @@ def dive(api, signed_in, monkeypatch):
     """A project with types and an image; queues are worked off whenever a command waits."""
     types = make_types(api, signed_in)
     body = {"type": types["image"], "name": "reef.png", "md5": "", "width": 640, "height": 480}
-    monkeypatch.setattr(sessions.time, "sleep", lambda _: api.drain())
+
+    def work(_):
+        with contextlib.redirect_stdout(io.StringIO()):  # the functions log there
+            api.drain()
+
+    monkeypatch.setattr(sessions.time, "sleep", work)
     return api.made(f"Medias/{signed_in}", body)
 
 
