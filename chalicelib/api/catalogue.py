@@ -33,8 +33,9 @@ from chalicelib.resources.imports import operations as imports_operations
 from chalicelib.resources.jobs import cluster_operations
 from chalicelib.resources.jobs import operations as jobs_operations
 from chalicelib.resources.leaves import operations as leaves_operations
-from chalicelib.resources.media import file_operations, statistics_operations
+from chalicelib.resources.media import file_operations
 from chalicelib.resources.media import operations as media_operations
+from chalicelib.resources.media import statistics_operations as media_statistics_operations
 from chalicelib.resources.organizations import affiliation_operations
 from chalicelib.resources.organizations import operations as organizations_operations
 from chalicelib.resources.permalinks import operations as permalinks_operations
@@ -43,6 +44,7 @@ from chalicelib.resources.permissions import operations as permissions_operation
 from chalicelib.resources.projects import membership_operations
 from chalicelib.resources.projects import operations as projects_operations
 from chalicelib.resources.sections import operations as sections_operations
+from chalicelib.resources.statistics import operations as statistics_operations
 from chalicelib.resources.temporary_files import operations as temporary_files_operations
 from chalicelib.resources.transcodes import operations as transcodes_operations
 from chalicelib.resources.types import attribute_operations
@@ -68,7 +70,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *uploads_operations.OPERATIONS,
     *media_operations.OPERATIONS,
     *file_operations.OPERATIONS,
-    *statistics_operations.OPERATIONS,
+    *media_statistics_operations.OPERATIONS,
     *transcodes_operations.OPERATIONS,
     *algorithms_operations.OPERATIONS,
     *applets_operations.OPERATIONS,
@@ -85,6 +87,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *state_operations.OPERATIONS,
     *leaves_operations.OPERATIONS,
     *exports_operations.OPERATIONS,
+    *statistics_operations.OPERATIONS,
     *change_logs_operations.OPERATIONS,
     *events_operations.OPERATIONS,
     *email_operations.OPERATIONS,

@@ -71,7 +71,7 @@ class Range(Struct, frozen=True):
 
 
 class Directory(Struct, frozen=True):
-    """The directory of a part, whose offsets are from the part's begin: `moved` makes them those of the archive."""
+    """The directory of a part, whose offsets are from the part's begin; see `move_directory`."""
 
     part: int
     offset: int
@@ -199,7 +199,7 @@ def plan(contents: Sequence[Content], layouts: Mapping[str, Layout]) -> list[Pie
         for fragment in content.fragments:
             parts[fragment.path].setdefault(fragment.section, []).append((number, fragment))
     for path, layout in layouts.items():
-        body, crc, size = _joined(layout, parts[path])
+        body, crc, size = _join(layout, parts[path])
         member = _Member(path.encode(), _DEFLATED, crc, sum(map(length_of, body)), size)
         entries.append(member.entry(place))
         for piece in (member.header(), *body):
@@ -221,7 +221,7 @@ def length_of(piece: Piece) -> int:
     return len(piece) if isinstance(piece, bytes) else piece.length
 
 
-def moved(directory: bytes, base: int) -> bytes:
+def move_directory(directory: bytes, base: int) -> bytes:
     """The directory of a part whose begin is at an offset of the archive."""
     found, at = bytearray(directory), 0
     while at < len(found):
@@ -275,7 +275,7 @@ class _Member(Struct, frozen=True):
         return _CENTRAL.pack(*fixed, len(self.name), len(extra), 0, 0, 0, 0, _LARGE) + self.name + extra
 
 
-def _joined(layout: Layout, parts: Mapping[str, list[tuple[int, Fragment]]]) -> tuple[list[Piece], int, int]:
+def _join(layout: Layout, parts: Mapping[str, list[tuple[int, Fragment]]]) -> tuple[list[Piece], int, int]:
     """The deflated pieces of a member that all parts write, its CRC and its size."""
     pieces: list[Piece] = []
     crc = size = 0

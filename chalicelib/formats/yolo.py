@@ -89,16 +89,16 @@ def _line(dataset: Dataset, label: Label, media: Media) -> str:
         shape = scaled(label.shape, 1 / media.width, 1 / media.height)
         label = msgspec.structs.replace(label, unit="fraction", shape=shape)
     if dataset.task == "segment":
-        points = [(_clipped(x), _clipped(y)) for x, y in corners_of(label)]
+        points = [(_clip(x), _clip(y)) for x, y in corners_of(label)]
         if len({x for x, _ in points}) < 2 or len({y for _, y in points}) < 2:  # noqa: PLR2004 no extent
             return ""
         return " ".join(f"{x:.12g} {y:.12g}" for x, y in points)
     x, y, width, height = box_of(label)
-    left, top, right, bottom = _clipped(x), _clipped(y), _clipped(x + width), _clipped(y + height)
+    left, top, right, bottom = _clip(x), _clip(y), _clip(x + width), _clip(y + height)
     if right <= left or bottom <= top:
         return ""
     return f"{(left + right) / 2:.12g} {(top + bottom) / 2:.12g} {right - left:.12g} {bottom - top:.12g}"
 
 
-def _clipped(number: float) -> float:
+def _clip(number: float) -> float:
     return min(max(number, 0.0), 1.0)

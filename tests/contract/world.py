@@ -29,7 +29,8 @@ from tests.contract.examples import required_of
 from tests.service import Api, join, new_user
 
 OTHERS: tuple[RecordKind[Any], ...] = (
-    ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, DATASET, EXPORT, FAVORITE, GROUP, HOSTED_TEMPLATE, INVITATION, JOB, TEMPORARY_FILE,
+    ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, DATASET, EXPORT, FAVORITE, GROUP, HOSTED_TEMPLATE, INVITATION,
+    JOB, TEMPORARY_FILE,
 )  # fmt: skip
 """Of which one is made straight in the table."""
 LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]

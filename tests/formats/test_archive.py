@@ -95,7 +95,7 @@ def test_members_above_4_gb_and_offsets_above_it_are_zip64(tmp_path):
                 case Range():
                     out.write(small.header() + b"x")
                 case Directory():
-                    out.write(archive.moved((member, small)[piece.part].entry(0), piece.base))
+                    out.write(archive.move_directory((member, small)[piece.part].entry(0), piece.base))
                 case _:
                     out.write(piece)
     with zipfile.ZipFile(path) as found:

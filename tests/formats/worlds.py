@@ -7,7 +7,7 @@ import zipfile
 
 from hypothesis import strategies as st
 
-from chalicelib.formats.archive import Directory, PartArchive, Range, moved, plan
+from chalicelib.formats.archive import Directory, PartArchive, Range, move_directory, plan
 from chalicelib.formats.interpolation import interpolate
 from chalicelib.formats.model import Dataset, Group, Label, Media, State
 from chalicelib.formats.registry import WRITERS
@@ -121,6 +121,6 @@ def joined(contents, files, module, header):
             made += piece
             continue
         data = files[piece.part][piece.offset : piece.offset + piece.length]
-        made += moved(data, piece.base) if isinstance(piece, Directory) else data
+        made += move_directory(data, piece.base) if isinstance(piece, Directory) else data
         assert isinstance(piece, Range | Directory)
     return bytes(made)

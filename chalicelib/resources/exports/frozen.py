@@ -155,7 +155,7 @@ def _header(spec: ExportSpec, export: StoredExport, version: StoredVersion, know
     return msgspec.structs.replace(
         known,
         name=export.name,
-        classes=rows.ordered(names, classes.order or ()),
+        classes=rows.order_classes(names, classes.order or ()),
         splits=planning.splits_of(spec),
         picture=spec.image_format,
         task=conventions.task,

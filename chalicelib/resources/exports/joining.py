@@ -71,7 +71,7 @@ def join(message: JoinExport, seconds_left: Callable[[], float]) -> None:
         if len(parts) > MOST_UPLOADED:
             limit = f"The archive would have {size:,} bytes in {len(parts)} pieces; {MOST_UPLOADED} are possible."
             raise TooLarge(f"{limit} Export fewer media at once.")
-        export = _begun(export, key)
+        export = _begin_upload(export, key)
         if export is None or not _send_parts(export, key, parts, seconds_left):
             if export is not None:
                 following = msgspec.structs.replace(message, turn=message.turn + 1)
@@ -130,7 +130,7 @@ def upload_parts(found: Sequence[Piece]) -> list[UploadPart]:
     return made
 
 
-def _begun(export: StoredExport, key: ObjectKey) -> StoredExport | None:
+def _begin_upload(export: StoredExport, key: ObjectKey) -> StoredExport | None:
     """The export with an upload; None if it was cancelled. Of two uploads that begin at once, one is aborted."""
     if export.upload:
         return export
@@ -182,6 +182,6 @@ def _body(export: StoredExport, part: UploadPart) -> bytes:
         if isinstance(piece, bytes):
             return piece
         data = objects.read_range(places.part_key(export, piece.part), piece.offset, piece.length)
-        return archive.moved(data, piece.base) if isinstance(piece, Directory) else data
+        return archive.move_directory(data, piece.base) if isinstance(piece, Directory) else data
 
     return b"".join(map(read, part.pieces))

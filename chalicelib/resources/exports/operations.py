@@ -41,12 +41,12 @@ def create_export(call: Call[Project, NoQuery, ExportSpec]) -> ExportCreated:
 
 def list_exports(call: Call[Project, NoQuery, None]) -> list[Export]:
     """The caller's exports."""
-    return [exports_service.shown(each) for each in exports_service.listed(call.project, call.caller.id)]
+    return [exports_service.as_response(each) for each in exports_service.list_exports(call.project, call.caller.id)]
 
 
 def get_export(call: Call[StoredExport, NoQuery, None]) -> Export:
     """One export with its link."""
-    return exports_service.shown(call.target, linked=True)
+    return exports_service.as_response(call.target, linked=True)
 
 
 def delete_export(call: Call[StoredExport, NoQuery, None]) -> MessageResponse:

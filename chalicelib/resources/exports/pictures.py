@@ -67,7 +67,7 @@ def make(spec: ExportSpec, group: Group, media: MediaEntity, path: Callable[...,
         Unavailable: the store does not answer; the part is repeated.
     """
     try:
-        file = frames_service.shown(media)
+        file = frames_service.picture_source(media)
         size = _size(file.resolution, spec.image_height)
         count = streams.frames_of(file) if isinstance(file, streams.Stream) else 1
         if spec.frames == "crops":
@@ -77,7 +77,7 @@ def make(spec: ExportSpec, group: Group, media: MediaEntity, path: Callable[...,
         sized = msgspec.structs.replace(group.media, width=size.width, height=size.height)
         for some in _batches(wanted, FRAMES_AT_ONCE):
             parts = [_part(index, frame, None) for index, frame in enumerate(some)]
-            for frame, body in zip(some, _drawn(file, parts, spec.image_format, size), strict=True):
+            for frame, body in zip(some, _draw(file, parts, spec.image_format, size), strict=True):
                 add(path(sized, frame, spec.image_format), body)
     except Unavailable:
         raise
@@ -111,7 +111,7 @@ def _crops(spec: ExportSpec, group: Group, file: Any, count: int, add: Add) -> N
     ]
     for some in _batches(shown, CROPS_AT_ONCE):
         parts = [_part(index, label.frame, roi(label)) for index, (_, label) in enumerate(some)]
-        for (number, label), body in zip(some, _drawn(file, parts, spec.image_format, None), strict=True):
+        for (number, label), body in zip(some, _draw(file, parts, spec.image_format, None), strict=True):
             stem = splitext(picture_name(group.media, label.frame, spec.image_format))[0]
             name = f"{stem}_{label.id if label.id is not None else f'between-{number}'}.{spec.image_format}"
             split = f"{group.media.split}/" if group.media.split else ""
@@ -141,7 +141,7 @@ def _part(index: int, frame: int, roi: Any) -> Part:
     return Part(index, frame, roi)
 
 
-def _drawn(file: Any, parts: Sequence[Part], form: str, size: Size | None) -> list[bytes]:
+def _draw(file: Any, parts: Sequence[Part], form: str, size: Size | None) -> list[bytes]:
     """The pictures of parts of a file, in order, made in a child process."""
     from chalicelib.video import isolation, tasks  # noqa: PLC0415
 

@@ -171,4 +171,4 @@ def attributes_of(view: View, kind: Kind) -> dict[str, str]:
 
 def classes_of(spec: ExportSpec, reader: Reader) -> tuple[str, ...]:
     """The classes of an export in the order of their numbers."""
-    return rows.ordered(reader.class_names(), (spec.classes.order if spec.classes else None) or ())
+    return rows.order_classes(reader.class_names(), (spec.classes.order if spec.classes else None) or ())

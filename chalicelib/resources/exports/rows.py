@@ -159,7 +159,7 @@ class Reader:
             for number, count in view_queries.tally(self.view, query, self.scope, "type"):
                 if count and number in types:
                     names |= self._names_of(kind, query, number)
-        return {mapped for name in names if (mapped := self._mapped(name)) is not None}
+        return {mapped for name in names if (mapped := self._rename(name)) is not None}
 
     def _names_of(self, kind: Kind, query: Query, number: int) -> set[str]:
         definition = self.view.definitions.types(kind)[number]
@@ -249,7 +249,7 @@ class Reader:
             key=str(state.id),
             association=_ASSOCIATIONS[getattr(definition, "association", "Media")],  # type: ignore[arg-type]
             frame=state.frame,
-            class_name=self._mapped(self._class(Kind.STATE, state) or (definition.name if definition else "")) or "",
+            class_name=self._rename(self._class(Kind.STATE, state) or (definition.name if definition else "")) or "",
             type=definition.name if definition else "",
             attributes=_present(state.attributes),
             version=_name(definitions.versions, state.version),
@@ -272,9 +272,9 @@ class Reader:
 
     def _label_class(self, row: _Localization, of_track: str | None) -> str | None:
         own = self._class(Kind.LOCALIZATION, row) or of_track
-        return self._mapped(own or _name(self.view.definitions.types(Kind.LOCALIZATION), row.type))
+        return self._rename(own or _name(self.view.definitions.types(Kind.LOCALIZATION), row.type))
 
-    def _mapped(self, name: str) -> str | None:
+    def _rename(self, name: str) -> str | None:
         return (self.classes.rename or {}).get(name, name)
 
 
@@ -283,7 +283,7 @@ def class_text(value: Any) -> str:
     return str(cell(value))
 
 
-def ordered(names: Iterable[str], first: Sequence[str]) -> tuple[str, ...]:
+def order_classes(names: Iterable[str], first: Sequence[str]) -> tuple[str, ...]:
     """The classes in the order of their numbers."""
     return tuple(dict.fromkeys([*first, *sorted(names)]))
 

@@ -55,17 +55,24 @@ class MediaSelection(MediaQuery, kw_only=True):
 class Selection(Resource, kw_only=True):
     """What is selected, in exports and versions of datasets. All members together; everything without any."""
 
-    localizations: LocalizationSelection | None = None
-    """All on the selected media, if not given. If it is given, and `media` and `sections` are not, only the media of
-    its matches are selected."""
+    localizations: Annotated[
+        LocalizationSelection | None,
+        Meta(
+            description="All on the selected media, if not given. If it is given, and `media` and `sections` are not, "
+            "only the media of its matches are selected."
+        ),
+    ] = None
     states: StateSelection | None = None
     media: MediaSelection | None = None
-    sections: Annotated[list[Id], Meta(max_length=1000)] | None = None
-    """Media in any of these sections."""
-    versions: Annotated[list[Id], Meta(max_length=1000)] | None = None
-    """Annotations in these versions."""
-    seq: Annotated[int, Meta(ge=0)] | None = None
-    """The commit whose data is selected; the last one, if not given. It may be as old as the last snapshot."""
+    sections: Annotated[list[Id], Meta(max_length=1000, description="Media in any of these sections.")] | None = None
+    versions: Annotated[list[Id], Meta(max_length=1000, description="Annotations in these versions.")] | None = None
+    seq: (
+        Annotated[
+            int,
+            Meta(ge=0, description="The commit whose data is selected: the last one, or one since the last snapshot."),
+        ]
+        | None
+    ) = None
 
 
 class Classes(Resource, kw_only=True):
@@ -75,31 +82,54 @@ class Classes(Resource, kw_only=True):
     the name of its type.
     """
 
-    attribute: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
-    """An attribute of text, enum, int or bool. The name of the type is the class, if not given."""
-    rename: Annotated[dict[str, str | None], Meta(max_length=MOST_CLASSES)] | None = None
-    """From a class to its name in the dataset; several may get one name. Labels of a class with null are left out."""
-    order: Annotated[list[str], Meta(max_length=MOST_CLASSES)] | None = None
-    """The first classes, in the order of their numbers; the others follow by name."""
+    attribute: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                max_length=256,
+                description="An attribute of text, enum, int or bool; the name of the type is the class if not given.",
+            ),
+        ]
+        | None
+    ) = None
+    rename: (
+        Annotated[
+            dict[str, str | None],
+            Meta(
+                max_length=MOST_CLASSES,
+                description="From a class to its name in the dataset; several may get one name. Labels of a class with "
+                "null are left out.",
+            ),
+        ]
+        | None
+    ) = None
+    order: (
+        Annotated[
+            list[str],
+            Meta(max_length=MOST_CLASSES, description="The first classes, by number; the others follow by name."),
+        ]
+        | None
+    ) = None
+
+
+Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Split(Resource, kw_only=True):
     """The division of media into training, validation and test sets, by shares of their number."""
 
-    train: Annotated[float, Meta(ge=0, le=1)] = 0.8
-    val: Annotated[float, Meta(ge=0, le=1)] = 0.2
-    test: Annotated[float, Meta(ge=0, le=1)] = 0.0
-    seed: int = 0
-    """The same seed and media give the same division."""
+    train: Share = 0.8
+    val: Share = 0.2
+    test: Share = 0.0
+    seed: Annotated[int, Meta(description="The same seed and media give the same division.")] = 0
 
 
 class Conventions(Resource, kw_only=True):
     """Choices that a format leaves open."""
 
-    task: Literal["detect", "segment"] = "detect"
-    """YOLO: boxes, or polygons."""
-    first_pixel: Literal[0, 1] = 1
-    """Pascal VOC: the number of the first pixel."""
+    task: Annotated[Literal["detect", "segment"], Meta(description="YOLO: boxes, or polygons.")] = "detect"
+    first_pixel: Annotated[Literal[0, 1], Meta(description="Pascal VOC: the number of the first pixel.")] = 1
 
 
 class ExportSpec(Selection, kw_only=True):
@@ -109,48 +139,57 @@ class ExportSpec(Selection, kw_only=True):
 
     format: FormatName
     name: Name | None = None
-    dataset: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
-    """The name or uid of a version of a dataset, in place of a selection."""
-    frames: Literal["none", "crops", "frames", "every"] = "none"
-    """Pictures: none; one of each box or polygon; of each frame with labels; of every n-th frame."""
-    every: Annotated[int, Meta(ge=1, le=100_000)] | None = None
-    """The n of `every`."""
+    dataset: (
+        Annotated[
+            str,
+            Meta(min_length=1, max_length=128, description="Name or uid of a version, in place of a selection."),
+        ]
+        | None
+    ) = None
+    frames: Annotated[
+        Literal["none", "crops", "frames", "every"],
+        Meta(description="Pictures: none; one of each box or polygon; of each frame with labels; of every n-th frame."),
+    ] = "none"
+    every: Annotated[int, Meta(ge=1, le=100_000, description="The n of `frames: every`.")] | None = None
     image_format: Literal["jpg", "png"] = "jpg"
-    image_height: Annotated[int, Meta(ge=16, le=8192)] | None = None
-    """Pictures that are higher are scaled down to it; pixels in annotations are those of the pictures."""
+    image_height: (
+        Annotated[
+            int,
+            Meta(ge=16, le=8192, description="Higher pictures are scaled down to it, and pixels in annotations too."),
+        ]
+        | None
+    ) = None
     split: Split | None = None
     classes: Classes | None = None
     conventions: Conventions | None = None
-    interpolate: bool = True
-    """Whether tracks have labels on the frames between their localizations."""
+    interpolate: Annotated[
+        bool, Meta(description="Whether tracks have labels on the frames between their localizations.")
+    ] = True
 
 
 class Export(Resource, kw_only=True):
     """An export, and where it stands."""
 
     uid: str
-    id: str
-    """The same as `uid`."""
+    id: Annotated[str, Meta(description="The same as `uid`.")]
     project: int
     user: int
     name: str
     format: str
-    dataset: str | None
+    dataset: Annotated[str | None, Meta(description="The uid of the version that it was made of.")]
     status: WorkStatus
-    message: str
+    message: Annotated[str, Meta(description="Why it failed.")]
     created_datetime: Timestamp
-    expires_datetime: Timestamp
-    seq: int
-    progress: JobProgress
-    """In parts."""
+    expires_datetime: Annotated[Timestamp, Meta(description="When it is deleted.")]
+    seq: Annotated[int, Meta(description="The commit whose data it has.")]
+    progress: Annotated[JobProgress, Meta(description="In parts.")]
     media: int
     labels: int
-    left_out: int
-    """Labels that the archive does not have: the format cannot hold them, or their class or picture is left out."""
-    size: int
-    """Bytes of the archive."""
-    url: str | None
-    """A presigned URL of the archive, valid for an hour, once it is there."""
+    left_out: Annotated[
+        int, Meta(description="Labels that the format cannot hold, or whose class or picture is left out.")
+    ]
+    size: Annotated[int, Meta(description="Bytes of the archive.")]
+    url: Annotated[str | None, Meta(description="A presigned URL of the archive, for an hour, once it is there.")]
 
 
 class ExportCreated(Resource, kw_only=True):

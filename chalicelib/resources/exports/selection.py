@@ -111,7 +111,7 @@ def pin(project: int, seq: int | None) -> tuple[int, str | None]:
     return last if seq is None else seq, pointer.folder if pointer else None
 
 
-class _Pinned:
+class _LastView:
     """The view that was used last: parts of one export follow each other in a container."""
 
     def __init__(self) -> None:
@@ -125,12 +125,12 @@ class _Pinned:
                 if self._view is not None:
                     self._view.close()
                     self._view = None
-                self._view = _opened(project, seq, folder)
+                self._view = _open_view(project, seq, folder)
                 self._key = project, seq, folder
             return self._view
 
 
-def _opened(project: int, seq: int, folder: str | None) -> View:
+def _open_view(project: int, seq: int, folder: str | None) -> View:
     view = View(project)
     if folder is not None:
         pointer = snapshot_records.Pointer(seq=0, folder=folder)
@@ -143,7 +143,7 @@ def _opened(project: int, seq: int, folder: str | None) -> View:
     return view
 
 
-_pinned = _Pinned()
+_pinned = _LastView()
 
 
 def view_of(work: Work) -> View:

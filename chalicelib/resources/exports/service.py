@@ -46,7 +46,7 @@ def create(project: Project, scope: Scope, spec: ExportSpec) -> StoredExport:
         TooMany: the user has as many unfinished exports as allowed.
     """
     _check(spec)
-    version = version_named(project.id, scope, spec.dataset) if spec.dataset is not None else None
+    version = find_version(project.id, scope, spec.dataset) if spec.dataset is not None else None
     if version is None:
         seq, snapshot = check_selection(project.id, scope, spec)
     else:
@@ -72,7 +72,7 @@ def create(project: Project, scope: Scope, spec: ExportSpec) -> StoredExport:
 def start(work: Work, what: What, spec: ExportSpec) -> None:
     """Store an export or a version and send its first message."""
     objects.write(places.spec_key(work), msgspec.json.encode(spec), "application/json")
-    records.create(steps.KINDS[what], work, taken=_taken(work))
+    records.create(steps.KINDS[what], work, taken=_name_is_taken(work))
     try:
         send(settings().dataset_queue_url, PlanExport(uid=work.uid, what=what))
     except LimnError:
@@ -80,13 +80,13 @@ def start(work: Work, what: What, spec: ExportSpec) -> None:
         raise
 
 
-def _taken(work: Work) -> BadInput:
+def _name_is_taken(work: Work) -> BadInput:
     return BadInput(f"name: the project has a version {work.name!r} already.")
 
 
 def check_room(project: int, user: int) -> None:
     """Raise TooMany if a user has as many unfinished exports and versions in a project as allowed."""
-    kept = [*records.listed(EXPORT, project), *records.listed(DATASET, project)]
+    kept = [*records.list_children(EXPORT, project), *records.list_children(DATASET, project)]
     if sum(each.user == user and not each.is_finished for each in kept) >= MOST_AT_WORK:
         message = f"{MOST_AT_WORK} exports of yours are at work in this project. Wait for one, or delete one."
         raise TooMany(message, retry_after=60)
@@ -138,14 +138,14 @@ def _check(spec: ExportSpec) -> None:
             raise BadInput(f"{given[0]}: a version of a dataset is exported as it is; leave out {given[0]} or dataset.")
 
 
-def version_named(project: int, scope: Scope, word: str) -> StoredVersion:
+def find_version(project: int, scope: Scope, word: str) -> StoredVersion:
     """A finished version of a dataset of a project, by its name or uid.
 
     Raises:
         NotFound: there is none that the caller may see.
         BadInput: it is not finished.
     """
-    found = records.claimed(DATASET, "name", f"{project}|{word}") or records.maybe(DATASET, word)
+    found = records.get_claimed(DATASET, "name", f"{project}|{word}") or records.maybe(DATASET, word)
     if found is None or found.project != project or not is_visible(found, scope):
         raise NotFound.of("Dataset", word)
     if found.status != "succeeded":
@@ -159,9 +159,11 @@ def is_visible(version: StoredVersion, scope: Scope) -> bool:
     return version.user == scope.caller.id or not scope.at(Level.VIEW).terms(version.project)
 
 
-def listed(project: int, user: int) -> list[StoredExport]:
+def list_exports(project: int, user: int) -> list[StoredExport]:
     """The exports of a user in a project that have not expired, oldest first."""
-    found = [each for each in records.listed(EXPORT, project) if each.user == user and each.expires_datetime > now()]
+    found = [
+        each for each in records.list_children(EXPORT, project) if each.user == user and each.expires_datetime > now()
+    ]
     return sorted(found, key=lambda each: (each.created_datetime, each.uid))
 
 
@@ -182,7 +184,7 @@ def sweep(project: int) -> None:
     forgotten = timestamp(moment - FORGOTTEN)
     whats: tuple[What, ...] = ("export", "dataset")
     for what in whats:
-        for work in records.listed(steps.KINDS[what], project):
+        for work in records.list_children(steps.KINDS[what], project):
             if what == "export" and work.expires_datetime <= timestamp(moment):
                 remove(work)
             elif work.status == "pending" and work.created_datetime <= forgotten:
@@ -195,7 +197,7 @@ def progress_of(work: Work) -> JobProgress:
     return JobProgress(done=min(done, work.parts), total=work.parts)
 
 
-def shown(export: StoredExport, *, linked: bool = False) -> Export:
+def as_response(export: StoredExport, *, linked: bool = False) -> Export:
     """An export as a response has it; with `linked` the URL of its archive."""
     members: dict[str, Any] = {
         name: getattr(export, name) for name in Export.__struct_fields__ if name not in ("id", "progress", "url")

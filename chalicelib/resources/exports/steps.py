@@ -64,7 +64,7 @@ def plan(message: PlanExport) -> None:
     if work is None:
         return
     if not work.parts:
-        work = _planned(work, message.what)
+        work = _make_plan(work, message.what)
     if work is None:
         return
     missing = [index for index in range(work.parts) if not pieces.is_done(work.uid, index)]
@@ -77,7 +77,7 @@ def plan(message: PlanExport) -> None:
         _go_on(work, message.what)
 
 
-def _planned(work: Any, what: What) -> Any:
+def _make_plan(work: Any, what: What) -> Any:
     spec = places.spec_of(work)
     if isinstance(work, StoredExport) and work.dataset:
         header, found = frozen.plan(spec, work)

@@ -143,8 +143,7 @@ class TestSelection:
                 steps.plan(steps.PlanExport(uid=uid))
                 monkeypatch.undo()
             extra = dataset.box(dataset.video, 20, (0, 0, 1, 1))
-            monkeypatch.setattr(compaction, "ENOUGH_CHANGES", 1)
-            compaction.compact(project)
+            compaction.compact(project, force=True)
             api.drain()
             if after_plan:
                 steps.write(steps.WritePart(uid=uid, index=0))
@@ -154,15 +153,14 @@ class TestSelection:
             assert archive.read("localizations.csv") == before
             api.delete(f"Localization/{extra}", {"prune": 1})
 
-    def test_an_earlier_commit_can_be_exported_until_the_next_snapshot(self, api, project, dataset, monkeypatch):
+    def test_an_earlier_commit_can_be_exported_until_the_next_snapshot(self, api, project, dataset):
         dataset.annotate()
         before, export = dataset.export(format="csv")
         dataset.box(dataset.video, 20, (0, 0, 1, 1))
         archive, again = dataset.export(format="csv", seq=export["seq"])
         assert again["seq"] == export["seq"]
         assert archive.read("localizations.csv") == before.read("localizations.csv")
-        monkeypatch.setattr(compaction, "ENOUGH_CHANGES", 1)
-        compaction.compact(project)
+        compaction.compact(project, force=True)
         refused = api.post(f"Exports/{project}", {"format": "csv", "seq": export["seq"]})
         assert (refused.status, "cannot be read" in refused.json["message"]) == (400, True)
 
@@ -190,7 +188,7 @@ class TestSelection:
         said = api.post(f"Exports/{project}", spec)
         assert said.status in (400, 404)
         assert says in said.json["message"] + said.json["details"]
-        assert records.listed(EXPORT, project) == []
+        assert records.list_children(EXPORT, project) == []
 
 
 def dataset_archive(project, uid):
