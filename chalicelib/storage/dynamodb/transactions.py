@@ -22,7 +22,7 @@ from chalicelib.core.commits import Change, Edit, Note
 from chalicelib.core.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.dynamodb.tables import LogRow, Row, connection
-from chalicelib.storage.log import log
+from chalicelib.storage.log import log, wakeups
 
 LARGEST = 100
 """Items that DynamoDB takes in one transaction."""
@@ -152,6 +152,7 @@ class Transaction:
                 )
                 if self._together(log.row(commit, hurried=attempt >= PATIENT), attempt):
                     log.seen(self._project, seq)
+                    wakeups.wake(self._project, seq)
                     log.note_growth(self._project, seq, len(self._changes))
                     return seq
                 seq = log.last(self._project, fresh=True) + 1
