@@ -45,7 +45,7 @@ def upload(api, place) -> None:
     Image.new("RGB", (64, 48), "red").save("one.png")
     *_, (_, response) = tator.util.upload_media(api, place["images"], "one.png")
     assert api.get_media(response.id).name == "one.png", response
-    videos = [place["video"], place["video"]]
+    videos = [place["video"], place["clone"]]
     made = tator.util.make_multi_stream(api, place["multi"], [1, 2], "two.mp4", videos, "several")
     assert api.get_media(made.id).media_files.ids == videos, made
 

@@ -64,6 +64,8 @@ def fill(started, home):
     )
     tracks = make("StateTypes", {"name": "t", "association": "Localization", "media_types": [types["video"]]})
     video = upload(ask, project, types["video"], noise(home / "noise.mp4"))
+    wanted = {"dest_project": project, "dest_type": types["video"]}
+    clone = ask("POST", f"CloneMedia/{project}?media_id={video}", wanted)["id"][0]
     box = {"media_id": video, "frame": 0, "x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2}
     for start in range(0, BOXES, 500):
         make("Localizations", [{**box, "type": boxes, "x": (start + each) / 20_000} for each in range(500)])
@@ -75,6 +77,7 @@ def fill(started, home):
         "project": project,
         "many": boxes,
         "video": video,
+        "clone": clone,
         "state": state,
         "images": types["image"],
         "multi": types["multi"],

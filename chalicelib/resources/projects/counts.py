@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -51,6 +52,8 @@ class _Media(msgspec.Struct):
 
 
 _KNOWN_PROJECTS = 200
+MOST_LOADED = 20
+"""Views that one list of projects loads, at most."""
 _decode = msgspec.json.Decoder(_Media).decode
 _known: dict[int, tuple[int, Counts]] = {}
 """By project: the number of the last commit, and the counts at that commit."""
@@ -66,6 +69,21 @@ def refresh(project: Project) -> Project:
         except (Conflict, NotFound):
             return now
     return now
+
+
+def refresh_listed(projects: Sequence[Project]) -> list[Project]:
+    """Projects as a list shows them: with current counts where the view is in memory or none were counted yet.
+
+    A request loads the views of at most `MOST_LOADED` projects; the others keep the stored counts.
+    """
+    loaded = 0
+    shown = []
+    for project in projects:
+        is_loaded = view_queries.loaded(project.id)
+        loaded += not is_loaded and not project.num_files
+        is_fresh = is_loaded or (not project.num_files and loaded <= MOST_LOADED)
+        shown.append(refresh(project) if is_fresh else project)
+    return shown
 
 
 def within(project: Project, scope: Scope) -> Project:

@@ -43,7 +43,8 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
     """The projects the caller is a member of, by id."""
     wanted = call.query
     found = []
-    for number, level in authentication.projects_of(call.caller).items():
+    levels = authentication.projects_of(call.caller)
+    for number in levels:
         try:
             project = authentication.project_of(number)
         except NotFound:
@@ -52,8 +53,10 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
             continue
         if wanted.elemental_id is not None and wanted.elemental_id.lower() != project.elemental_id:
             continue
-        found.append(_seen(projects_counts.within(project, call.scope), call.caller, level))
-    return thumbs.show_projects(call.caller.id, sorted(found, key=lambda project: project.id))
+        found.append(project)
+    found = projects_counts.refresh_listed(sorted(found, key=lambda project: project.id))
+    shown = [_seen(projects_counts.within(each, call.scope), call.caller, levels[each.id]) for each in found]
+    return thumbs.show_projects(call.caller.id, shown)
 
 
 def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:

@@ -141,3 +141,12 @@ class TestMemberships:
         assert api.post(f"Memberships/{project}", {"user": 10**9, "permission": "Can Edit"}).status == 404
         spec = {"user": user, "permission": "Can Edit", "default_version": 10**9}
         assert api.post(f"Memberships/{project}", spec).status == 404
+
+
+def test_a_list_counts_the_files_of_projects_that_nobody_opened(api, project):
+    assert next(each for each in api.get("Projects").json if each["id"] == project)["num_files"] == 0
+    media_type = api.made(f"MediaTypes/{project}", {"name": "v", "dtype": "video"})
+    for _ in range(2):
+        api.made(f"Medias/{project}", {"type": media_type, "name": "a.mp4", "md5": ""})
+        listed = next(each for each in api.get("Projects").json if each["id"] == project)["num_files"]
+        assert listed == len(api.get(f"Medias/{project}").json)
