@@ -187,6 +187,12 @@ class Scenario:
         assert watched.delete(f"Webhook/{last}").status == 200
         watched.made(f"Sections/{there}", {"name": "nobody hears of it"})
         self.api.drain()
+        boto3.client("events").create_event_bus(Name="limn-local")
+        self.set(event_bus="limn-local")
+        watched.made(f"Sections/{there}", {"name": "the bus hears of it"})
+        self.api.drain()
+        self.set(event_bus="")
+        boto3.client("events").delete_event_bus(Name="limn-local")
 
     def clones(self):
         """A media of this project in another, and one of another in this; one that names no object any more."""
