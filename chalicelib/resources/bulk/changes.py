@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from chalicelib.core.commits import Operation
 from chalicelib.core.kinds import Kind
 
 _OLD_VERBS = {
@@ -38,6 +39,7 @@ class BulkChange(msgspec.Struct, kw_only=True):
         paths: for `rename_paths`, by section: the path that was read, and the new one.
         logged: for the change log: members before and after, of the first entity.
         children: whether to delete localizations that only these states contain, and how.
+        operation: what its commits are parts of; None for a change that an older release stored.
     """
 
     kind: Kind
@@ -55,6 +57,7 @@ class BulkChange(msgspec.Struct, kw_only=True):
     paths: dict[int, tuple[str, str]] = {}
     logged: tuple[dict[str, Any], dict[str, Any]] = msgspec.field(default=({}, {}), name="told")
     children: Literal["tombstone", "prune", "bury"] | None = None
+    operation: Operation | None = None
 
     def __post_init__(self) -> None:
         """Rename what an older release stored."""

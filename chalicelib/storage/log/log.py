@@ -14,12 +14,13 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 
 import msgspec
 from isal import isal_zlib
 from pynamodb.exceptions import DeleteError, PynamoDBException, UpdateError
 
-from chalicelib.core.commits import Change, Commit, Edit, Note
+from chalicelib.core.commits import Change, Commit, Edit, Note, Operation
 from chalicelib.core.resource import now
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
@@ -59,6 +60,7 @@ _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Commit)
 _hints: dict[int, tuple[int, float]] = {}
 _shunned_until = 0.0
+_operation: ContextVar[Operation | None] = ContextVar("operation", default=None)
 _locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
 
@@ -125,7 +127,20 @@ def commit_of(
 ) -> Commit:
     """A commit with the current time."""
     found = Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits)
-    return msgspec.structs.replace(found, past=list(past), notes=list(notes)) if past or notes else found
+    operation = _operation.get()
+    if not (past or notes or operation):
+        return found
+    return msgspec.structs.replace(found, past=list(past), notes=list(notes), operation=operation)
+
+
+@contextlib.contextmanager
+def part_of(operation: Operation | None) -> Iterator[None]:
+    """Inside, the commits of this thread are parts of a bulk change."""
+    token = _operation.set(operation)
+    try:
+        yield
+    finally:
+        _operation.reset(token)
 
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:
@@ -134,6 +149,15 @@ def read_after(project: int, seq: int) -> Iterator[Commit]:
         commit = _decoder.decode(isal_zlib.decompress(body))
         seen(project, commit.seq)
         yield commit
+
+
+def find(project: int, seq: int) -> Commit | None:
+    """One commit; None where it is not kept any more, or does not exist yet."""
+    return next(iter(_decoded(LogRow.query(project, LogRow.seq == seq, consistent_read=True))), None)
+
+
+def _decoded(rows: Iterable[LogRow]) -> Iterator[Commit]:
+    return (_decoder.decode(isal_zlib.decompress(body)) for body in _bodies(rows))
 
 
 class Expired(Exception):
@@ -147,8 +171,7 @@ def follow(project: int, seq: int, most: int) -> Iterator[Commit]:
         Expired: the next commit's time is over. DynamoDB removes such commits in any order, at any time.
     """
     rows = LogRow.query(project, LogRow.seq > seq, consistent_read=True, limit=most)
-    for body in _bodies(_unexpired(rows, seq)):
-        yield _decoder.decode(isal_zlib.decompress(body))
+    yield from _decoded(_unexpired(rows, seq))
 
 
 def _unexpired(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
