@@ -10,7 +10,7 @@ TESTS ?=
 MINUTES ?= 10
 CHECKOV := .venv-checkov/bin/checkov
 export SCALE PROJECTS
-.PHONY: help run test check rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
+.PHONY: help run demo test check rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,8 +18,12 @@ help: ## this list
 run: $(VENV) ## the whole service on this machine; PORT=8000, FRESH=1 starts empty
 	@$(BIN)/python -m infra.local
 
+demo: $(VENV) ## fill the running stack with a small project; LIMN_HOME says where its .limn is
+	@$(BIN)/python -m infra.demo
+
 test: $(VENV) ## the tests; TESTS=tests/query for some of them
-	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not nightly" $(TESTS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not nightly and not browser" $(TESTS) || test $$? -eq 5
+	@$(BIN)/python -m pytest -n 0 -rs -m "browser and not nightly" $(TESTS) || test $$? -eq 5
 
 check: $(VENV) ## lint, format, types, layers, templates and their security rules, known vulnerabilities
 	@$(BIN)/ruff check .
@@ -56,7 +60,8 @@ audit: $(VENV) ## known vulnerabilities of what is locked, by osv.dev; check ask
 
 # pytest says 5 when it finds no test
 nightly: $(VENV) ## tests too slow for every commit
-	@$(BIN)/python -m pytest -n auto --dist worksteal -m nightly $(TESTS) || test $$? -eq 5
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "nightly and not browser" $(TESTS) || test $$? -eq 5
+	@$(BIN)/python -m pytest -n 0 -rs -m "nightly and browser" $(TESTS) || test $$? -eq 5
 
 docs: $(VENV) ## docs/reference/ from the declarations, docs/rules.md from the tests
 	@$(BIN)/python -m infra.write_docs

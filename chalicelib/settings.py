@@ -18,7 +18,7 @@ from msgspec import Meta
 
 PREFIX = "LIMN_"
 _ORIGIN = re.compile(r"https?://[^/,\s]+")
-_LISTS = ("allowed_origins", "store_origins", "service_origins")
+_LISTS = ("allowed_origins", "store_origins", "service_origins", "console_origins")
 _ROLE = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[!-~]{1,576}"
 _ARNS = {
     "job_queue": r"arn:aws[a-z-]*:batch:[a-z0-9-]+:[0-9]{12}:job-queue/[A-Za-z0-9_-]{1,128}",
@@ -72,6 +72,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Origins (`scheme://host[:port]`), beside our own buckets, of URLs that the service may fetch for a caller."""
     store_origins: list[str] = []
     """Origins of object stores inside the operator's network at which organizations may register buckets."""
+    console_origins: list[str] = []
+    """Origins of registered buckets outside, such as https://storage.googleapis.com, whose media the console shows."""
     service_origins: list[str] = []
     """Origins of job clusters and annotators inside the operator's network that may be registered."""
     gcs_endpoint: str = "https://storage.googleapis.com"

@@ -220,6 +220,7 @@ def package_function(artifact: Artifact, installed: dict[str, Path], target: Pat
     _say(f"packing {artifact.name}")
     folder = target.parent / "work" / artifact.name
     _copy_code(folder, ("chalicelib", "functions"))
+    shutil.rmtree(folder / "chalicelib" / "console")  # the API alone serves it
     _copy_dependencies(artifact, installed, folder)
     write_zip(folder, target, python)
 

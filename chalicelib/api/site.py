@@ -1,11 +1,11 @@
-"""Pages beside the API: its OpenAPI document, a browser for it, a front page."""
+"""Pages beside the API: the console, the OpenAPI document, a browser for it, the pages of mails."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
 
-from chalicelib.api import docs, pages
+from chalicelib.api import console, docs, pages
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import Permission
 from chalicelib.http import openapi
@@ -39,6 +39,7 @@ def _nothing(_: dict[str, Any]) -> None:
 
 
 PAGES = (
+    *console.PAGES,
     *mailed_pages.PAGES,
     *health_operations.PAGES,
     *pages.PAGES,

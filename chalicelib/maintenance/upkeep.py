@@ -59,7 +59,7 @@ def run(seconds: float) -> int:
     end = time.monotonic() + seconds
     tus.sweep()
     last = ids.last(PROJECT.name)
-    start = cursors.reached("upkeep")
+    start = cursors.position("upkeep")
     count, failure = 0, None
     for step in range(last):
         if time.monotonic() > end:
@@ -90,14 +90,14 @@ def look_after(project: int) -> None:
         _do(project, task)
     object_cleanup.sweep(project)
     past = timestamp(datetime.now(UTC) - SHOWN)
-    for file in records.listed(TEMPORARY_FILE, project):
+    for file in records.list_children(TEMPORARY_FILE, project):
         if file.eol_datetime <= past:
             temporary_files_service.remove(file)
 
 
 def find(project: int) -> None:
     """Store the tasks of a project's new commits."""
-    seen = scheduled_tasks.looked_at(project)
+    seen = scheduled_tasks.last_searched(project)
     last = log.last(project, fresh=True)
     if last <= seen:
         return

@@ -47,7 +47,6 @@ class Service:
         self._gateway = Gateway(app)
         self._gateway.page("/outbox", self._outbox)
         self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
-        self._gateway.page("/", self._front_page)
         self._gateway.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
         self._api = Server(self._gateway, host, port)
         self._s3 = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY}, host=host, port=port + 1)
@@ -80,7 +79,7 @@ class Service:
         """Where everything is and how to get in."""
         place = self._place
         return (
-            f"  API       {place['url']}          (schema: /schema, browser: /docs, sent mail: /outbox)\n"
+            f"  console   {place['url']}          (API: /docs, its schema: /schema, sent mail: /outbox)\n"
             f"  S3        {place['s3_url']}\n"
             f"  user      {place['username']}\n"
             f"  password  {place['password']}\n"
@@ -108,7 +107,7 @@ class Service:
         """The first user, with the password of the last run where there was one, and a token."""
         old = self._home / "local.json"
         known: dict[str, str] = json.loads(old.read_text()) if old.exists() else {}
-        user = records.claimed(USER, "username", FIRST_USER)
+        user = records.get_claimed(USER, "username", FIRST_USER)
         password = known.get("password", "")
         if user is None or not password:
             password = secrets.token_urlsafe(9)
@@ -130,9 +129,6 @@ class Service:
 
     def _outbox(self, _method: str, query: str, _body: bytes) -> Reply:
         return outbox.page(aws.REGION, as_json="format=json" in query)
-
-    def _front_page(self, _method: str, _query: str, _body: bytes) -> Reply:
-        return Reply(302, {"Location": "/docs"}, b"")
 
 
 def _release_locks() -> None:

@@ -1,0 +1,54 @@
+// The start: session, frame, and the view of the current address.
+import { token } from "./client.js";
+import { effect, html, render, useEffect, useErrorBoundary, useState } from "./lib.js";
+import { link, navigate, route } from "./router.js";
+import { openProject, project, resume, user } from "./store.js";
+import { text } from "./strings.js";
+import { Questions } from "./ui/dialog.js";
+import { Frame } from "./ui/frame.js";
+import { Empty, Failure, Loading } from "./ui/states.js";
+import { Toasts } from "./ui/toast.js";
+import { Button } from "./ui/controls.js";
+
+/** The component of the current view, with the project of its address open. */
+function View() {
+  const { view, params, query, path } = route.value;
+  const [state, setState] = useState(/** @type {any} */ ({}));
+  const [failure, forget] = useErrorBoundary();
+  useEffect(() => {
+    let current = true;
+    forget();
+    if (!view) { setState({ missing: true }); return undefined; }
+    const opened = params.project ? openProject(params.project) : Promise.resolve();
+    Promise.all([view.load(), opened]).then(
+      ([module]) => current && setState({ view, component: module.default, params, query }),
+      (reason) => current && setState({ view, failure: reason }),
+    );
+    return () => { current = false; };
+  }, [view, params.project]);
+  if (failure) return html`<${Failure} failure=${failure} again=${() => location.reload()} />`;
+  if (state.missing) return html`<${Empty} icon="search" title=${text.noView} action=${html`<${Button} href=${link("/")}>${text.toProjects}<//>`}>${path}<//>`;
+  if (state.failure && state.view === view) return html`<${Failure} failure=${state.failure} again=${() => location.reload()} />`;
+  const isOpen = !params.project || project.value?.id === Number(params.project);
+  if (!state.component || state.view !== view || !isOpen) return html`<${Loading} />`;
+  return html`<${state.component} params=${params} query=${query} />`;
+}
+
+function App() {
+  const view = route.value.view;
+  const [ready, setReady] = useState(false);
+  const [failure, setFailure] = useState(/** @type {any} */ (null));
+  useEffect(() => { resume().then(() => setReady(true), setFailure); }, []);
+  if (failure) return html`<${Failure} failure=${failure} again=${() => location.reload()} />`;
+  if (!ready) return html`<${Loading} />`;
+  if (!user.value && !view?.open) return html`<${Loading} />`;
+  return html`${view?.frameless ? html`<main class="view" id="main"><${View} /></main>` : html`<${Frame}><${View} /><//>`}<${Questions} /><${Toasts} />`;
+}
+
+// without a session every address leads to the sign-in page, and from there back
+effect(() => {
+  const { view, path, query } = route.value;
+  if (!token.value && !view?.open) navigate("/sign-in", path === "/" ? {} : { next: link(path, query).slice(1) }, { replace: true });
+});
+
+render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));

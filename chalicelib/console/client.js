@@ -1,0 +1,149 @@
+// The one client of the REST interface. Nothing else in the console calls `fetch` with the token.
+import { signal } from "./lib.js";
+
+/** The address of the service, with a slash at the end: two folders above this build. */
+export const ROOT = new URL("../../", import.meta.url).href;
+const REST = `${ROOT}rest/`;
+const KEY = "limn.token";
+const ATTEMPTS = 4;
+const RETRIED = new Set([429, 502, 503, 504]);
+
+/** The token of this tab, or "". It is kept in session storage and is never part of a URL. */
+export const token = signal(sessionStorage.getItem(KEY) ?? "");
+/** False while requests fail for want of a network. */
+export const online = signal(navigator.onLine);
+addEventListener("online", () => { online.value = true; });
+addEventListener("offline", () => { online.value = false; });
+
+/** @param {string} value the token to use from now on; "" signs out */
+export function setToken(value) {
+  if (value) sessionStorage.setItem(KEY, value);
+  else sessionStorage.removeItem(KEY);
+  token.value = value;
+}
+
+/** An answer that is not a success. `status` is 0 where no answer came. `message` is a sentence for people. */
+export class ApiError extends Error {
+  /** @param {number} status @param {string} message @param {string} [details] */
+  constructor(status, message, details = "") {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.details = details;
+  }
+}
+
+/**
+ * @typedef {Record<string, string | number | boolean | null | undefined | Array<string | number>>} Query
+ * @typedef {{query?: Query, body?: unknown, signal?: AbortSignal, as?: "json" | "blob" | "text" | "response",
+ *   accept?: string, headers?: Record<string, string>, retry?: boolean, keepalive?: boolean}} Options
+ */
+
+/**
+ * Send one request and decode its answer.
+ *
+ * Reads are repeated on 429, 502-504 and network failures, with growing pauses and as Retry-After says; writes only if
+ * `retry` says that repeating is safe. A 401 ends the session, except for a request that was sent without a token.
+ *
+ * @param {string} method
+ * @param {string} path below /rest/, such as "Medias/3"; a path with a leading slash is below the service's root
+ * @param {Options} [options] `query` leaves out null, undefined and ""; an array becomes repeated parameters
+ * @returns {Promise<any>}
+ */
+export async function request(method, path, options = {}) {
+  const url = address(path, options.query);
+  /** @type {Record<string, string>} */
+  const headers = { Accept: options.accept ?? (options.as && options.as !== "json" ? "*/*" : "application/json"), ...options.headers };
+  const sent = token.value;
+  if (sent) headers.Authorization = `Token ${sent}`;
+  const body = options.body === undefined ? undefined : JSON.stringify(options.body);
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const repeat = options.retry ?? method === "GET";
+  for (let attempt = 1; ; attempt++) {
+    let answer;
+    try {
+      answer = await fetch(url, { method, headers, body, signal: options.signal, keepalive: options.keepalive, credentials: "omit" });
+    } catch (failure) {
+      if (options.signal?.aborted) throw failure;
+      if (repeat && attempt < ATTEMPTS && navigator.onLine) {
+        await pause(attempt, null, options.signal);
+        continue;
+      }
+      online.value = navigator.onLine && online.value;
+      throw new ApiError(0, "The service cannot be reached. Check the connection and try again.");
+    }
+    if (RETRIED.has(answer.status) && repeat && attempt < ATTEMPTS) {
+      await pause(attempt, answer.headers.get("Retry-After"), options.signal);
+      continue;
+    }
+    if (answer.ok) return decoded(answer, options.as ?? "json");
+    const error = await errorOf(answer);
+    if (answer.status === 401 && sent && sent === token.value) setToken("");
+    throw error;
+  }
+}
+
+/** @param {string} path @param {Query} [query] @param {Options} [options] */
+export const get = (path, query, options) => request("GET", path, { ...options, query });
+/** @param {string} path @param {unknown} body @param {Query} [query] */
+export const post = (path, body, query) => request("POST", path, { body, query });
+/** @param {string} path @param {unknown} body @param {Query} [query] */
+export const patch = (path, body, query) => request("PATCH", path, { body, query });
+/** @param {string} path @param {unknown} body @param {Query} [query] @param {Options} [options] */
+export const put = (path, body, query, options) => request("PUT", path, { body, query, ...options });
+/** @param {string} path @param {unknown} [body] @param {Query} [query] */
+export const del = (path, body, query) => request("DELETE", path, { body, query });
+
+/** A picture or file behind the token, as a Blob. @param {string} path @param {Query} [query] @param {AbortSignal} [signal] */
+export const blob = (path, query, signal) => request("GET", path, { query, as: "blob", accept: "*/*", signal });
+
+/** @param {string} path @param {Query} [query] */
+export function address(path, query) {
+  const url = new URL(path.startsWith("/") ? path.slice(1) : path, path.startsWith("/") ? ROOT : REST);
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (Array.isArray(value)) for (const item of value) url.searchParams.append(name, String(item));
+    else if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, String(value));
+  }
+  return url.href;
+}
+
+/**
+ * Every item of a long list, page by page.
+ * @param {string} path @param {Query} query @param {(items: any[], start: number) => void | boolean} take gets each page;
+ *   false stops @param {{size?: number, signal?: AbortSignal}} [options]
+ */
+export async function pages(path, query, take, { size = 500, signal: stop } = {}) {
+  for (let start = 0; ; start += size) {
+    const items = await get(path, { ...query, start, stop: start + size }, { signal: stop });
+    if (take(items, start) === false || items.length < size) return;
+  }
+}
+
+/** @param {Response} answer @param {string} as */
+async function decoded(answer, as) {
+  if (as === "response") return answer;
+  if (as === "blob") return answer.blob();
+  if (as === "text") return answer.text();
+  const text = await answer.text();
+  return text ? JSON.parse(text) : null;
+}
+
+/** @param {Response} answer */
+async function errorOf(answer) {
+  const text = await answer.text().catch(() => "");
+  try {
+    const said = JSON.parse(text);
+    return new ApiError(answer.status, String(said.message ?? answer.statusText), String(said.details ?? ""));
+  } catch {
+    return new ApiError(answer.status, `The service answered ${answer.status} ${answer.statusText}.`);
+  }
+}
+
+/** @param {number} attempt @param {string | null} after @param {AbortSignal} [stop] */
+function pause(attempt, after, stop) {
+  const seconds = Math.min(Number(after) || 2 ** attempt / 8 * (1 + Math.random()), 20);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    stop?.addEventListener("abort", () => { clearTimeout(timer); reject(stop.reason); }, { once: true });
+  });
+}

@@ -1,0 +1,108 @@
+// What several views share, as signals: the user, the open project and its types, the theme.
+import { ApiError, get, setToken, token } from "./client.js";
+import { computed, effect, signal } from "./lib.js";
+
+/** The signed-in user (`User` of the reference), or null. */
+export const user = signal(/** @type {any} */ (null));
+
+/**
+ * The open project, or null while none is loaded.
+ * @typedef {{id: number, name: string, permission: string, project: any, mediaTypes: any[], localizationTypes: any[],
+ *   stateTypes: any[], leafTypes: any[], fileTypes: any[], versions: any[], members: any[], sections: any[]}} OpenProject
+ */
+export const project = signal(/** @type {OpenProject | null} */ (null));
+
+/** Levels of permission, lowest first. */
+export const LEVELS = ["No Access", "View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control", "Creator"];
+
+/** Whether the user has a level in the open project. @param {string} level one of LEVELS */
+export const may = (level) => LEVELS.indexOf(project.value?.permission ?? "") >= LEVELS.indexOf(level);
+
+/** "light", "dark" or "system". */
+export const theme = signal(localStorage.getItem("limn.theme") ?? "system");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const systemDark = signal(dark.matches);
+dark.addEventListener("change", () => { systemDark.value = dark.matches; });
+/** Whether the page is dark now. */
+export const isDark = computed(() => theme.value === "dark" || (theme.value === "system" && systemDark.value));
+effect(() => {
+  document.documentElement.dataset.theme = isDark.value ? "dark" : "light";
+  localStorage.setItem("limn.theme", theme.value);
+});
+
+effect(() => {
+  if (!token.value) {
+    user.value = null;
+    project.value = null;
+  }
+});
+
+/** Sign in with a token. Throws ApiError where it is not valid. @param {string} value */
+export async function signIn(value) {
+  setToken(value);
+  try {
+    user.value = await get("User/GetCurrent", { presigned: 86400 });
+  } catch (failure) {
+    setToken("");
+    throw failure;
+  }
+}
+
+/** Load the user of the stored token; false where there is none. */
+export async function resume() {
+  if (!token.value) return false;
+  try {
+    user.value = await get("User/GetCurrent", { presigned: 86400 });
+    return true;
+  } catch (failure) {
+    if (failure instanceof ApiError && failure.status === 401) return false;
+    throw failure;
+  }
+}
+
+/** End the session of this tab. */
+export const signOut = () => setToken("");
+
+/** Lists of a project that `reload` can read again, as member → path. */
+const LISTS = /** @type {const} */ ({
+  mediaTypes: "MediaTypes", localizationTypes: "LocalizationTypes", stateTypes: "StateTypes", leafTypes: "LeafTypes",
+  fileTypes: "FileTypes", versions: "Versions", members: "Memberships", sections: "Sections",
+});
+
+/** Open a project; a second call for the open one does nothing. @param {number | string} id @returns {Promise<OpenProject>} */
+export async function openProject(id) {
+  const number = Number(id);
+  if (project.value?.id === number) return project.value;
+  const [found, ...lists] = await Promise.all([get(`Project/${number}`), ...Object.values(LISTS).map((path) => get(`${path}/${number}`))]);
+  const members = Object.fromEntries(Object.keys(LISTS).map((name, index) => [name, lists[index]]));
+  project.value = /** @type {OpenProject} */ ({ id: number, name: found.name, permission: found.permission, project: found, ...members });
+  return project.value;
+}
+
+/** Read lists of the open project again, after a change. @param {...keyof typeof LISTS} names */
+export async function reload(...names) {
+  const open = project.value;
+  if (!open) return;
+  const lists = await Promise.all(names.map((name) => get(`${LISTS[name]}/${open.id}`)));
+  if (project.value?.id === open.id) project.value = { ...project.value, ...Object.fromEntries(names.map((name, index) => [name, lists[index]])) };
+}
+
+/** The type of a media, localization or state of the open project. @param {number} id */
+export const typeById = (id) => {
+  const open = project.value;
+  return open && [...open.mediaTypes, ...open.localizationTypes, ...open.stateTypes, ...open.leafTypes, ...open.fileTypes].find((type) => type.id === id);
+};
+
+/**
+ * The color of a type, or of one of its annotations by the attribute that its color map names; stable for the type's id.
+ * @param {any} type @param {Record<string, any>} [attributes] of an annotation
+ */
+export function colorOf(type, attributes) {
+  const { key, map, default: usual } = type?.color_map ?? {};
+  const given = (key && attributes ? map?.[attributes[key]] : undefined) ?? usual;
+  if (typeof given === "string" && /^#[0-9a-fA-F]{6}$/.test(given)) return given;
+  if (Array.isArray(given) && given.length >= 3) return `rgb(${given.slice(0, 3).map((part) => Number(part) || 0).join(" ")})`;
+  return PALETTE[(type?.id ?? 0) % PALETTE.length];
+}
+/** Twelve hues that stay apart on dark and light pictures. */
+export const PALETTE = ["#ff5a3c", "#3aa0ff", "#ffc21a", "#2fce8f", "#c678ff", "#ff7ab8", "#19c8d4", "#a4d03c", "#ff9a3d", "#7d8bff", "#e0564f", "#4fd66f"];

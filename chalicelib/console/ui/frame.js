@@ -1,0 +1,53 @@
+// The bar above every view: where one is, the tabs of the project, the user's menu.
+import { online } from "../client.js";
+import { html, useEffect, useRef } from "../lib.js";
+import { link, route } from "../router.js";
+import { may, project, signOut, theme, user } from "../store.js";
+import { text } from "../strings.js";
+import { Menu } from "./menu.js";
+import { Icon, Mark } from "./icons.js";
+
+const TABS = /** @type {const} */ ([
+  ["media", "", "video"],
+]);
+
+/** @param {{children?: any}} props */
+export function Frame({ children }) {
+  const { view, params, path } = route.value;
+  const open = params.project && project.value?.id === Number(params.project) ? project.value : null;
+  const main = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    const tab = view?.tab ? text.tabs[/** @type {keyof typeof text.tabs} */ (view.tab)] : "";
+    document.title = [tab, open?.name, "Limn"].filter(Boolean).join(" · ");
+  }, [view, open?.name]);
+  useEffect(() => { main.current?.scrollTo?.(0, 0); }, [path]);
+  return html`<div class="frame"><a class="skip" href="#main" onClick=${(/** @type {Event} */ e) => { e.preventDefault(); main.current?.focus(); }}>${text.skip}</a>
+    <header class="bar">
+      <a class="wordmark" href=${link("/")} aria-label=${text.home}><${Mark} /><span>Limn</span></a>
+      ${open && html`<a class="crumb" href=${link(`/projects/${open.id}`)}><span class="cut">${open.name}</span></a>
+        <nav aria-label=${text.project}>${TABS.filter(([name]) => visible(name)).map(([name, rest, icon]) => html`<a key=${name} href=${link(`/projects/${open.id}${rest}`)}
+          aria-current=${view?.tab === name ? "page" : undefined}><${Icon} name=${icon} />${text.tabs[name]}</a>`)}</nav>`}
+      <span class="grow" />
+      ${!online.value && html`<span class="offline" role="status">${text.offline}</span>`}
+      <${UserMenu} />
+    </header>
+    <main class="view" id="main" tabindex="-1" ref=${main}>${children}</main></div>`;
+}
+
+/** @param {string} name */
+const visible = (name) => (name === "upload" ? may("Can Transfer") : name === "transfers" || name === "jobs" || name === "statistics" ? may("View Only") : true);
+
+function UserMenu() {
+  const who = user.value;
+  if (!who) return null;
+  const initials = `${who.first_name?.[0] ?? ""}${who.last_name?.[0] ?? ""}`.toUpperCase() || who.username[0]?.toUpperCase();
+  const choose = (/** @type {string} */ value, /** @type {string} */ label, /** @type {string} */ icon) => ({ label, icon, checked: theme.value === value, run: () => { theme.value = value; } });
+  return html`<${Menu} class="avatar" aria-label=${text.account(who.username)} title=${text.account(who.username)} label=${initials} items=${() => [
+    { title: `${who.first_name ?? ""} ${who.last_name ?? ""}`.trim() || who.username },
+    { label: text.profile, icon: "person", href: link("/profile") },
+    { label: text.apiDocs, icon: "help", href: "docs" },
+    "line", { title: text.theme },
+    choose("light", text.light, "sun"), choose("dark", text.dark, "moon"), choose("system", text.system, "gear"),
+    "line", { label: text.signOut, icon: "back", run: signOut },
+  ]} />`;
+}

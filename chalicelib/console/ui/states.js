@@ -1,0 +1,45 @@
+// Waiting, nothing there, failed: and a hook that knows which.
+import { html, useCallback, useEffect, useRef, useState } from "../lib.js";
+import { text } from "../strings.js";
+import { Button } from "./controls.js";
+import { Icon } from "./icons.js";
+import { explain } from "./toast.js";
+
+/** @param {{label?: string}} props */
+export const Loading = ({ label = text.loading }) => html`<div class="loading" role="status"><span class="spinner" />${label}</div>`;
+
+/** @param {{icon?: string, title: string, children?: any, action?: any}} props */
+export const Empty = ({ icon = "folder", title, children, action }) => html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>
+  ${children && html`<p>${children}</p>`}${action}</div>`;
+
+/** @param {{failure: any, again?: () => void}} props */
+export const Failure = ({ failure, again }) => html`<div class="empty" role="alert"><${Icon} name="alert" /><h2>${text.failed}</h2><p>${explain(failure)}</p>
+  ${again && html`<${Button} icon="reload" onClick=${again}>${text.again}<//>`}</div>`;
+
+/**
+ * Run an asynchronous read, again when `inputs` change; late answers of earlier inputs are dropped.
+ * @template T @param {(signal: AbortSignal) => Promise<T>} read @param {any[]} inputs
+ * @returns {{value: T | undefined, failure: any, busy: boolean, again: () => void}} `value` stays while it is read again
+ */
+export function useAsync(read, inputs) {
+  const [state, setState] = useState(/** @type {any} */ ({ busy: true }));
+  const [turn, setTurn] = useState(0);
+  const latest = useRef(read);
+  latest.current = read;
+  useEffect(() => {
+    const abort = new AbortController();
+    setState((/** @type {any} */ before) => ({ ...before, busy: true }));
+    latest.current(abort.signal).then(
+      (value) => { if (!abort.signal.aborted) setState({ value, busy: false }); },
+      (failure) => { if (!abort.signal.aborted) setState((/** @type {any} */ before) => ({ ...before, failure, busy: false })); },
+    );
+    return () => abort.abort();
+  }, [...inputs, turn]);
+  return { ...state, again: useCallback(() => setTurn((before) => before + 1), []) };
+}
+
+/** Show a read: waiting, failed, or what `children` makes of the value. @param {{of: any, children: (value: any) => any}} props */
+export function Await({ of, children }) {
+  if (of.value !== undefined) return children(of.value);
+  return of.failure ? html`<${Failure} failure=${of.failure} again=${of.again} />` : html`<${Loading} />`;
+}

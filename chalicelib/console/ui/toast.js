@@ -1,0 +1,34 @@
+// Short messages at the lower edge; errors stay until they are closed.
+import { html, signal } from "../lib.js";
+import { text } from "../strings.js";
+import { Button } from "./controls.js";
+
+const shown = signal(/** @type {Array<{id: number, message: string, kind: string, action?: string, run?: () => void}>} */ ([]));
+let numbers = 0;
+
+/**
+ * Show a message. @param {string} message @param {{kind?: "good"|"bad"|"info", action?: string, run?: () => void, seconds?: number}} [options]
+ *   `action` is the label of a button that calls `run`
+ */
+export function toast(message, { kind = "info", action, run, seconds = kind === "bad" ? 0 : 6 } = {}) {
+  const id = ++numbers;
+  shown.value = [...shown.value.slice(-4), { id, message, kind, action, run }];
+  if (seconds) setTimeout(() => close(id), seconds * 1000);
+}
+
+/** Show a failure as a message. @param {any} failure */
+export const toastError = (failure) => {
+  if (failure?.name !== "AbortError") toast(explain(failure), { kind: "bad" });
+};
+
+/** The sentences of an error. @param {any} failure */
+export const explain = (failure) => [failure?.message ?? String(failure), failure?.details].filter(Boolean).join(" ");
+
+/** @param {number} id */
+const close = (id) => { shown.value = shown.value.filter((each) => each.id !== id); };
+
+/** The messages; stands once in the frame. */
+export const Toasts = () => html`<div class="toasts" role="status" aria-live="polite">${shown.value.map((each) => html`
+  <div class=${`toast ${each.kind}`} key=${each.id}><p>${each.message}</p>
+    ${each.action && html`<${Button} small onClick=${() => { close(each.id); each.run?.(); }}>${each.action}<//>`}
+    <${Button} small kind="quiet" icon="close" title=${text.close} onClick=${() => close(each.id)} /></div>`)}</div>`;
