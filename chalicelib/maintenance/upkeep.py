@@ -150,7 +150,7 @@ def _task(what: str, kind: Kind, numbers: list[int], at: datetime, name: str) ->
 def _do(project: int, task: Task) -> None:
     if task.what == "purge":
         # What was restored and deleted again has a task of its own for its later deletion.
-        rows = entities.buried(task.kind, task.ids)
+        rows = entities.get_deleted(task.kind, task.ids)
         gone = [number for number, row in rows.items() if task.since is None or row.deleted <= task.since]
         if gone:
             object_cleanup.purge(project, task.kind, gone, whole=False)

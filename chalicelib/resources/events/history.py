@@ -23,7 +23,7 @@ from chalicelib.core.resource import Resource, Timestamp
 from chalicelib.errors import NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
-from chalicelib.resources.events.events import definition, nested, shown
+from chalicelib.resources.events.events import definition, document_of, public_values
 from chalicelib.resources.events.service import sees_definition
 from chalicelib.storage.log import archive
 from chalicelib.storage.objects import owners
@@ -59,8 +59,8 @@ def history(project: int, kind: Kind | DefinitionKind, number: int, scope: Scope
 
 def _rows(project: int, kind: Kind, number: int, scope: Scope) -> set[int]:
     """The ids of an entity: for an annotation those of all marks of its element."""
-    found: dict[int, Any] = {each: row for each, (row, _) in owners.kept(kind, [number]).items()}
-    if number in found and (found[number].project != project or not scope.seen(project, kind, [number])):
+    found: dict[int, Any] = {each: row for each, (row, _) in owners.get_owners(kind, [number]).items()}
+    if number in found and (found[number].project != project or not scope.visible_ids(project, kind, [number])):
         raise NotFound.of(kind.capitalize(), number)
     if not found:
         if scope.is_restricted:
@@ -84,7 +84,7 @@ def _of_entity(project: int, kind: Kind, numbers: set[int], after: int) -> Itera
                 yield from _of_edit(commit, edit, sorted(mine), struct)
         for change in commit.changes:
             if change.kind == kind and change.id in numbers - told and not change.is_gone:
-                made = shown(msgspec.json.decode(change.doc, type=struct))
+                made = public_values(msgspec.json.decode(change.doc, type=struct))
                 yield _entry(commit, change.id, "created", None, made)
 
 
@@ -99,8 +99,8 @@ def _of_edit(commit: Commit, edit: Edit, numbers: list[int], struct: Any) -> Ite
             yield _entry(commit, number, action, None, None)
             continue
         is_known = len(own.ids) == 1 or "_id" in edit.new
-        old = nested(struct, own.old) if is_known else None
-        yield _entry(commit, number, "updated", old, nested(struct, own.new))
+        old = document_of(struct, own.old) if is_known else None
+        yield _entry(commit, number, "updated", old, document_of(struct, own.new))
 
 
 def _of_definition(project: int, kind: DefinitionKind, number: int, after: int) -> Iterator[HistoryEntry]:

@@ -183,7 +183,7 @@ def _visible(project: int, events: list[Event], scope: Scope) -> list[Event]:
         if event.kind in set(Kind) and event.changes is not None:
             wanted.setdefault(Kind(event.kind), set()).update(event.ids)
         wanted.setdefault(Kind.MEDIA, set()).update(event.media)
-    seen = {kind: scope.seen(project, kind, numbers) for kind, numbers in wanted.items()}
+    seen = {kind: scope.visible_ids(project, kind, numbers) for kind, numbers in wanted.items()}
     return [found for event in events if (found := _seen(project, event, seen, scope)) is not None]
 
 

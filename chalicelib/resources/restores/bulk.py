@@ -17,10 +17,10 @@ from chalicelib.core.media_files import TAG_ATTRIBUTE
 from chalicelib.core.resource import timestamp
 from chalicelib.resources.bulk.service import Handler, Handlers
 from chalicelib.resources.entities.bulk import RewriteRows
-from chalicelib.resources.entities.service import rows_of, settling
+from chalicelib.resources.entities.service import plan_latest_flags, rows_of
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.dynamodb.entities import Buried, Stored
+from chalicelib.storage.dynamodb.entities import Deleted, Stored
 from chalicelib.storage.dynamodb.steps import Step
 
 MARGIN = timedelta(minutes=1)
@@ -28,7 +28,7 @@ MARGIN = timedelta(minutes=1)
 _MOVING = ("to_archive", "to_live")
 
 
-def is_kept(row: Buried) -> bool:
+def is_kept(row: Deleted) -> bool:
     """Whether a deleted row is within its retention."""
     oldest = datetime.now(UTC) + MARGIN - timedelta(seconds=settings().deleted_retention)
     return row.deleted > timestamp(oldest)
@@ -80,7 +80,7 @@ class RestoreAnnotations(Handler):
         flips: list[Step] = []
         for element, others in rows_of(kind, self.change.project, elements).items():
             rest = [row for row in others if row.entity.id not in shown]
-            more, rewritten = settling(kind, rest, elements[element])
+            more, rewritten = plan_latest_flags(kind, rest, elements[element])
             flips += more
             done += [Step(kind, befores[after.id], rewritten.get(after.id, after)) for after in elements[element]]
         edits = [restored(kind, back)] if back else []
@@ -104,7 +104,7 @@ class Relink(RewriteRows):
 
 
 def _restorable(kind: Kind, numbers: Iterable[int]) -> list[Stored[Any]]:
-    rows = entities.buried(kind, numbers).values()
+    rows = entities.get_deleted(kind, numbers).values()
     return [row.stored for row in rows if is_kept(row) and not row.is_hidden]
 
 

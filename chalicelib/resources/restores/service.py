@@ -107,7 +107,7 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
     if commit and deleted.get(Kind.MEDIA):
         _add_annotations(commit, deleted)
     for kind in list(deleted):
-        deleted[kind] &= writer.scope.at(Level.VIEW).seen(writer.project, kind, deleted[kind])
+        deleted[kind] &= writer.scope.at(Level.VIEW).visible_ids(writer.project, kind, deleted[kind])
     sections = {each: section for each, section in sections.items() if _level(writer, each) > Level.NONE}
     if others := [kind for kind, found in deleted.items() if found and kind not in RESTORABLE]:
         raise Conflict(f"changes: {number} deleted {' and '.join(others)} entities, which cannot be restored.")
@@ -146,7 +146,7 @@ def _add_annotations(commit: Commit, deleted: dict[Kind, set[int]]) -> None:
         for kind, numbers in _deleted(part).items():
             if not kind.is_annotation:
                 continue
-            rows = entities.buried(kind, numbers)
+            rows = entities.get_deleted(kind, numbers)
             gone = {number for number, row in rows.items() if _is_on(row.stored.entity, deleted[Kind.MEDIA])}
             deleted.setdefault(kind, set()).update(gone)
 
@@ -167,7 +167,7 @@ def _add_rows(plan: _Plan, writer: Writer, deleted: dict[Kind, set[int]]) -> Non
 
 
 def _check_levels(writer: Writer, kind: Kind, numbers: set[int]) -> None:
-    if numbers - writer.scope.at(Level.EDIT).seen(writer.project, kind, numbers):
+    if numbers - writer.scope.at(Level.EDIT).visible_ids(writer.project, kind, numbers):
         message = f"You may not restore these {kind} entities: your permission on some of them is too low."
         raise Forbidden(message)
 
@@ -175,7 +175,7 @@ def _check_levels(writer: Writer, kind: Kind, numbers: set[int]) -> None:
 def _restorable(plan: _Plan, writer: Writer, kind: Kind, numbers: set[int], definitions: Definitions) -> set[int]:
     """The ids among some that are deleted and can come back."""
     live = entities.many(kind, numbers)
-    buried = entities.buried(kind, numbers - live.keys())
+    buried = entities.get_deleted(kind, numbers - live.keys())
     if missing := sorted(numbers - live.keys() - buried.keys()):
         raise _purged(kind, missing)
     found = set()

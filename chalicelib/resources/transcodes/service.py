@@ -174,15 +174,15 @@ def take_back(job: StoredJob) -> None:
         entities.edit(Kind.MEDIA, job.media, before, user=job.user)
 
 
-def ended(job: StoredJob) -> Note:
+def end_event(job: StoredJob) -> Note:
     """The event of the end of a transcode."""
     if job.status == "failed":
         data = {"media": job.media, "message": job.message}
         return Note(type="transcode.failed", kind="transcode", id=job.uid, media=[job.media], data=data)
-    return ready(job.media, transcode=job.uid)
+    return ready_event(job.media, transcode=job.uid)
 
 
-def ready(media: int, **more: Any) -> Note:
+def ready_event(media: int, **more: Any) -> Note:
     """The event of a media whose files the service has made."""
     return Note(type="media.ready", kind="media", id=media, media=[media], data=more)
 

@@ -77,7 +77,7 @@ def get_hidden(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Buried:
+class Deleted:
     """A deleted entity whose row is kept.
 
     Attributes:
@@ -91,7 +91,7 @@ class Buried:
     is_hidden: bool
 
 
-def buried(kind: Kind, numbers: Iterable[int]) -> dict[int, Buried]:
+def get_deleted(kind: Kind, numbers: Iterable[int]) -> dict[int, Deleted]:
     """The deleted entities among some ids whose rows are not purged yet."""
     rows = [row for row in entity_rows.read(kind, numbers) if row.deleted is not None]
     if not rows:
@@ -101,7 +101,7 @@ def buried(kind: Kind, numbers: Iterable[int]) -> dict[int, Buried]:
     found = {**reading.seen(), **hidden}
     at = {entity_rows.number_of(row): row.deleted for row in rows}
     return {
-        number: Buried(stored=stored, deleted=at[number], is_hidden=number in hidden)
+        number: Deleted(stored=stored, deleted=at[number], is_hidden=number in hidden)
         for number, stored in found.items()
     }
 

@@ -259,4 +259,4 @@ def test_the_upkeep_keeps_what_was_restored_and_what_was_deleted_again(here):
         patch.setattr(upkeep, "now", lambda: timestamp(due))
         upkeep.look_after(here.project)
     assert here.count() == 1
-    assert set(entities.buried(Kind.LOCALIZATION, [again])) == {again}
+    assert set(entities.get_deleted(Kind.LOCALIZATION, [again])) == {again}
