@@ -23,7 +23,7 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
 from chalicelib.core.commits import Commit, Edit
-from chalicelib.core.edits import first_values, of_one
+from chalicelib.core.edits import first_values
 from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import Timestamp
@@ -84,8 +84,6 @@ def _entries(commits: Iterable[Commit], wanted: Wanted, visible: Mapping[Kind, s
             continue
         for index, edit in enumerate(edits):
             if edit.new and edit.kind in LOGGED and _is_wanted(edit, wanted):
-                if wanted.entity is not None:
-                    edit = of_one(edit, wanted.entity)  # noqa: PLW2901
                 if edit.kind in visible:
                     hidden = set(edit.ids) - visible[edit.kind]
                     if len(hidden) == len(set(edit.ids)):

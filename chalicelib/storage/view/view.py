@@ -7,6 +7,7 @@ would.
 
     view.apply(commits)              the commits after `view.seq`, atomically
     view.count(query), .ids(query), .documents(query)       of checked queries (`query/check.py`)
+    view.statistics(query, aggregate)                       of a checked query, bound (`query/aggregates.py`)
 
 Readers in any number of threads see the view at a commit, never between two. `views.py` keeps the views of a
 container current.
@@ -17,12 +18,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 from chalicelib.core.commits import Commit
 from chalicelib.core.commits_read import note_commit
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import DefinitionKind, Kind
-from chalicelib.query import sql
+from chalicelib.query import aggregate_sql, sql
+from chalicelib.query.aggregates import Aggregate, Statistics
 from chalicelib.query.tree import Query
 from chalicelib.storage.view import vectors as view_vectors
 from chalicelib.storage.view.apply_log import LogApplier
@@ -115,6 +118,16 @@ class View:
             note_commit(self.seq)
             return [row[0] for row in self._rows_of(query)]
 
+    def tally(self, query: Query, column: str) -> list[tuple[Any, int]]:
+        """How many entities a checked query selects by the value of a column, null included, ordered by value."""
+        with self._gate.reading():
+            return self._run(sql.tally(query, self.state.layout, column))
+
+    def pairs(self, query: Query, column: str) -> list[tuple[int, Any]]:
+        """The ids that a checked query selects, each with the value of a column, in order."""
+        with self._gate.reading():
+            return [(row[0], row[-1]) for row in self._rows_of(query, column)]
+
     def documents(self, query: Query) -> list[bytes]:
         """The JSON documents that a checked query selects, in order, as responses show them."""
         with self._gate.reading():
@@ -124,6 +137,17 @@ class View:
         if query.incident is not None:
             return [with_incident(each, row[1]) for each, row in zip(documents, rows, strict=True)]
         return documents
+
+    def statistics(self, query: Query, aggregate: Aggregate) -> Statistics:
+        """Statistics of the entities that a checked query selects, within its slice."""
+        with self._gate.reading():
+            if query.start or query.stop is not None:
+                among: Sequence[int] | None = [row[0] for row in self._rows_of(query)]
+            else:
+                among = view_vectors.within(self._distances(query))
+            matched: int = self._run(sql.count(query, self.state.layout, among))[0][0]
+            rows = self._run(aggregate_sql.statistics(query, aggregate, self.state.layout, among))
+        return aggregate_sql.read(aggregate, matched, rows)
 
     def document(self, kind: Kind, number: int) -> bytes | None:
         """The JSON document of an entity, None where it does not exist."""

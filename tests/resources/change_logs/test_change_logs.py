@@ -167,9 +167,3 @@ class TestPages:
         said = here.api.get(f"ChangeLog/{here.project}", since="yesterday")
         assert said.status == 400
         assert "ISO 8601" in said.json["details"]
-
-    def test_old_values_of_a_bulk_change_are_those_of_the_entity(self, here):
-        numbers = here.api.made(here.many, [here.spec(attributes={"count": count}) for count in range(3)])
-        here.api.patch(here.many, {"attributes": {"count": 50}})
-        found = [logs(here, entity_id=number, entity_type="localization")[-1] for number in numbers]
-        assert [told(log)[0]["count"] for log in found] == [0, 1, 2]
