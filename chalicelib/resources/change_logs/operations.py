@@ -30,15 +30,9 @@ class ChangeLogQuery(Resource, kw_only=True):
     """The filters of change logs, of which one at least is required, and the page."""
 
     user_id: Annotated[Id | None, Meta(description="Changes that this user made.")] = None
-<<<<<<< HEAD
-    entity_id: Annotated[Id | None, Meta(description="Changes of the entity with this id.")] = None
-    entity_type: Annotated[
-        Literal["media", "localization", "state", "leaf"] | None, Meta(description="Changes of entities of this kind.")
-=======
     entity_id: Annotated[Id | None, Meta(description="Changes of the object with this id.")] = None
     entity_type: Annotated[
         Literal["media", "localization", "state", "leaf"] | None, Meta(description="Changes of objects of this kind.")
->>>>>>> main
     ] = None
     since: Annotated[str | None, Meta(description="Changes from this time on, ISO 8601.")] = None
     before: Annotated[str | None, Meta(description="Changes before this time, ISO 8601.")] = None
@@ -49,7 +43,6 @@ class ChangeLogQuery(Resource, kw_only=True):
 def list_changes(call: Call[Project, ChangeLogQuery, None]) -> Documents:
     """One page of the matching changes, oldest first; its header Link leads to the next."""
     query = call.query
-<<<<<<< HEAD
     filters = (query.user_id, query.entity_id, query.entity_type, query.since, query.before)
     if all(each is None for each in filters):
         raise BadInput("Give one of user_id, entity_id, entity_type, since and before at least.")
@@ -60,15 +53,8 @@ def list_changes(call: Call[Project, ChangeLogQuery, None]) -> Documents:
         after=query.after,
         since=_time("since", query.since),
         before=_time("before", query.before),
-=======
-    if query.user_id is None and query.entity_id is None and query.entity_type is None:
-        raise BadInput("Give one of user_id, entity_id and entity_type at least.")
-    kind = Kind(query.entity_type) if query.entity_type else None
-    found = change_logs_service.list_changes(
-        call.project, Wanted(user=query.user_id, entity=query.entity_id, kind=kind), call.scope
->>>>>>> main
     )
-    found = list(islice(change_logs_service.listed(call.project, wanted, call.scope), query.stop + 1))
+    found = list(islice(change_logs_service.list_changes(call.project, wanted, call.scope), query.stop + 1))
     shown = found[: query.stop]
     headers = {}
     if len(found) > len(shown):
@@ -93,16 +79,10 @@ OPERATIONS = (
         method="GET",
         path="/rest/ChangeLog/{project}",
         summary="Who changed what, the oldest change first.",
-<<<<<<< HEAD
         details="A creation has one entry for each entity, whose old values are all null; a bulk change has one for "
         "all that it changed. One filter must be given; an `entity_id` without `entity_type` is that of entities of "
         "any kind. A page has at most `stop` entries, 1,000 by default; if there are more, the header `Link` has the "
         "address of the next page, whose `after` is the id of the last entry.",
-=======
-        details="A creation has one entry for each object, whose old values are all null; a bulk change has one for "
-        "all that it changed. One of the parameters must be given; an `entity_id` without `entity_type` is that of "
-        "objects of any kind.",
->>>>>>> main
         needs=Permission.VIEW,
         addresses=PROJECT,
         query=ChangeLogQuery,

@@ -26,12 +26,8 @@ from chalicelib.core.commits import Commit, Edit
 from chalicelib.core.edits import first_values
 from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
-<<<<<<< HEAD
 from chalicelib.core.resource import Timestamp
-from chalicelib.resources.change_logs.schemas import ChangeLog, described
-=======
 from chalicelib.resources.change_logs.schemas import ChangeLog, describe_change
->>>>>>> main
 from chalicelib.storage.log import archive
 
 LOGGED = (Kind.MEDIA, Kind.LOCALIZATION, Kind.STATE, Kind.LEAF)
@@ -63,17 +59,12 @@ class _Entry(Struct, kw_only=True):
 def list_changes(project: int, wanted: Wanted, scope: Scope) -> Iterator[ChangeLog]:
     """The requested changes, oldest first, of entities that the caller may see."""
     visible = _visible(project, scope)
-<<<<<<< HEAD
     about = None if wanted.entity is None else {wanted.entity}
     commits = archive.history(project, about, after=max(wanted.after // NUMBERS_A_COMMIT - 1, 0))
     entries = _entries(commits, wanted, visible)
-    for entry in entries if wanted.entity is not None else _merged(entries):
+    for entry in entries if wanted.entity is not None else _merge(entries):
         if entry.number <= wanted.after:
             continue
-=======
-    entries = _entries(archive.history(project, wanted.entity), wanted, visible)
-    for entry in entries if wanted.entity is not None else _merge(entries):
->>>>>>> main
         yield ChangeLog(
             id=entry.number,
             project=project,

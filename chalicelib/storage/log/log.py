@@ -153,10 +153,10 @@ def read_after(project: int, seq: int) -> Iterator[Commit]:
 
 def find(project: int, seq: int) -> Commit | None:
     """One commit; None where it is not kept any more, or does not exist yet."""
-    return next(iter(_decoded(LogRow.query(project, LogRow.seq == seq, consistent_read=True))), None)
+    return next(iter(_decode(LogRow.query(project, LogRow.seq == seq, consistent_read=True))), None)
 
 
-def _decoded(rows: Iterable[LogRow]) -> Iterator[Commit]:
+def _decode(rows: Iterable[LogRow]) -> Iterator[Commit]:
     return (_decoder.decode(isal_zlib.decompress(body)) for body in _bodies(rows))
 
 
@@ -171,15 +171,10 @@ def follow(project: int, seq: int, most: int) -> Iterator[Commit]:
         Expired: the next commit's time is over. DynamoDB removes such commits in any order, at any time.
     """
     rows = LogRow.query(project, LogRow.seq > seq, consistent_read=True, limit=most)
-<<<<<<< HEAD
-    yield from _decoded(_unexpired(rows, seq))
-=======
-    for body in _bodies(_skip_expired(rows, seq)):
-        yield _decoder.decode(isal_zlib.decompress(body))
->>>>>>> main
+    yield from _decode(_check_kept(rows, seq))
 
 
-def _skip_expired(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
+def _check_kept(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
     moment = time.time()
     for number, found in enumerate(rows, seq + 1):
         if found.seq != number or (found.expires is not None and found.expires <= moment):
