@@ -46,6 +46,7 @@ from chalicelib.errors import LimnError, NotFound
 from chalicelib.queues import SETTLED, send
 from chalicelib.resources.annotators.schemas import ANNOTATOR
 from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects.messages import PurgeProject
@@ -72,6 +73,7 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     ANNOTATOR,
     RUN,
     JOB,
+    IMPORT,
     SECTION,
     VERSION,
     MEDIA_TYPE,

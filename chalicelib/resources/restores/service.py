@@ -99,7 +99,7 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
 
 def _add(plan: _Plan, writer: Writer, number: int) -> None:
     """Add what a commit deleted to a plan. Raises as `restore`."""
-    commit = archive.find(writer.project, number)
+    commit = archive.find_commit(writer.project, number)
     if commit is None and not 1 <= number <= log.last(writer.project, fresh=True):
         raise NotFound.of("Change", number)
     deleted = _deleted(commit) if commit else {}

@@ -6,7 +6,7 @@ compaction adds one, which repeats the last segment while that is small.
 
     for commit in history(project):              all commits, oldest first, archived or still in the log
     for commit in history(project, about={42}):  at least those that concern an entity with this id, of any kind
-    find(project, 17)                            one commit
+    find_commit(project, 17)                     one commit
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def history(project: int, about: Collection[int] | None = None, after: int = 0) 
             yield found
 
 
-def find(project: int, seq: int) -> Commit | None:
+def find_commit(project: int, seq: int) -> Commit | None:
     """The `essence` of one commit; None where it has none, or does not exist."""
     commit = log.find(project, seq)
     if commit is not None:
