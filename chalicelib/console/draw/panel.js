@@ -36,7 +36,7 @@ function Details({ session, run }) {
   const [key, row] = chosen[0];
   const base = session.doc.base.get(key);
   const refusal = session.sync.refused.get(key);
-  const who = project.value?.members.find((member) => member.user === base?.by)?.username ?? (base?.by === user.value?.id ? user.value?.username : `#${base?.by}`);
+  const who = project.value?.members.find((/** @type {any} */ member) => member.user === base?.by)?.username ?? (base?.by === user.value?.id ? user.value?.username : `#${base?.by}`);
   return html`<section class="part" aria-label=${words.details}>
     <header class="row"><${Dot} color=${session.colorOf(key, row)} /><h3 class="grow cut">${rows.length > 1 ? words.selectedCount(rows.length) : type?.name}</h3>
       ${isEditable && html`<${Button} small kind="quiet" icon="trash" title=${words.remove} onClick=${() => run("remove")} />`}</header>
@@ -69,12 +69,12 @@ function OnFrame({ session }) {
       <span class="grow cut">${session.labelOf(row)}</span><${Marks} session=${session} at=${key} row=${row} /></button></li>`)}</ul></section>`;
 }
 
-/** What is special about a row: its decision, that it is not saved, refused, locked. */
+/** What is special about a row: its decision, that it is not saved, refused, locked. @param {{session: import("./session.js").Session, at: string, row: import("./document.js").Row}} props */
 function Marks({ session, at, row }) {
   const decision = row.attributes.Review;
   return html`${decision === "Accepted" && html`<span class="chip good"><${Icon} name="check" /><span class="visually-hidden">${decision}</span></span>`}
     ${decision === "Rejected" && html`<span class="chip bad"><${Icon} name="close" /><span class="visually-hidden">${decision}</span></span>`}
-    ${session.sync.refused.has(at) && html`<span class="chip bad" title=${session.sync.refused.get(at).message}>!</span>`}
+    ${session.sync.refused.has(at) && html`<span class="chip bad" title=${session.sync.refused.get(at)?.message}>!</span>`}
     ${session.doc.unsaved.has(at) && html`<span class="unsaved" title=${words.mine}><span class="visually-hidden">${words.mine}</span></span>`}
     ${!session.isEditable(row) && session.mayEdit && html`<${Icon} name="lock" />`}`;
 }
@@ -137,7 +137,7 @@ function Layers({ session }) {
   };
   return html`<section class="part"><header class="row"><h3 class="grow">${words.layers}</h3>
     ${session.mayEdit && html`<${Button} small kind="quiet" icon="add" title=${words.addLayer} onClick=${add} />`}</header>
-    <ul class="list">${session.layers.value.map((layer) => html`<li key=${layer.id} class="row layer"><${Checkbox} label=${html`<span class="cut">${layer.name}</span>`} checked=${shown.has(layer.id)} disabled=${layer.id === active}
+    <ul class="list">${session.layers.value.map((/** @type {any} */ layer) => html`<li key=${layer.id} class="row layer"><${Checkbox} label=${html`<span class="cut">${layer.name}</span>`} checked=${shown.has(layer.id)} disabled=${layer.id === active}
       aria-label=${words.layerVisible(layer.name)} onChange=${(/** @type {boolean} */ is) => show(layer.id, is)} /><span class="grow" />
       ${session.mayEdit && html`<${Button} small kind="quiet" icon="edit" title=${`${words.layerActive}: ${layer.name}`} pressed=${layer.id === active} onClick=${() => draw(layer.id)} />`}</li>`)}</ul></section>`;
 }

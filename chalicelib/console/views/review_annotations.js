@@ -40,7 +40,7 @@ export function Annotations({ who, onChange }) {
   const set = async (/** @type {any} */ item, /** @type {any} */ attributes) => {
     try {
       const said = await request("PATCH", `Localization/${item.id}`, { body: { attributes }, headers: { "If-Match": `"${item.modified_datetime}"` } });
-      setChanged((before) => ({ ...before, [item.id]: said.object }));
+      setChanged((/** @type {any} */ before) => ({ ...before, [item.id]: said.object }));
       onChange();
     } catch (failure) {
       if (/** @type {any} */ (failure).status === 409) found.again();

@@ -45,7 +45,7 @@ export function Work({ who, turn, onChange }) {
     setChosen(new Set());
     toast(words.distributed, { kind: "good" });
   };
-  const toggle = (/** @type {number} */ id) => setChosen((before) => new Set(before.has(id) ? [...before].filter((each) => each !== id) : [...before, id]));
+  const toggle = (/** @type {number} */ id) => setChosen((/** @type {Set<number>} */ before) => new Set(before.has(id) ? [...before].filter((each) => each !== id) : [...before, id]));
   const names = open.members.map((/** @type {any} */ each) => each.username);
   return html`<div class="row wrap"><${Segmented} name=${words.status} value=${status} options=${[["", words.all], ...STATUSES.map((each) => [each, each])]} onChange=${setStatus} /><span class="grow" />
       ${mayEdit && chosen.size > 0 && html`<${Menu} kind="primary" icon="person" label=${words.assignTo(chosen.size)} items=${[...names.map((/** @type {string} */ name) => ({ label: name, run: () => { assign([...chosen], name); setChosen(new Set()); } })), "line", { label: words.distribute, icon: "people", run: distribute }, { label: words.nobody, icon: "close", run: () => { assign([...chosen], ""); setChosen(new Set()); } }]} />`}</div>
