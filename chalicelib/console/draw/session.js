@@ -32,6 +32,7 @@ export class Session {
     this.layer = signal(first ?? 0);
     this.shownLayers = signal(new Set(this.layers.value.map((/** @type {any} */ each) => each.id)));
     this.frame = signal(0);
+    this.isShown = signal(false);
     this.revision = signal(0);
     this.playerRevision = signal(0);
     this.tool = signal(/** @type {any} */ (null));
@@ -68,6 +69,7 @@ export class Session {
     }, ways);
     this.player.addEventListener("frame", () => {
       this.frame.value = /** @type {Player} */ (this.player).frame;
+      this.isShown.value = true;
       this.stage?.layout();
     });
     this.player.addEventListener("state", () => { this.playerRevision.value += 1; });
@@ -94,6 +96,12 @@ export class Session {
 
   /** The type of a row; ids of localization types and state types overlap. @param {{kind: Row["kind"], type: number}} row */
   typeOf = (row) => this.types[row.kind].get(row.type);
+
+  /** Whether a row is a track: a state of localizations. @param {Row} row */
+  isTrack = (row) => row.kind === "state" && (this.typeOf(row)?.association ?? "Localization") === "Localization";
+
+  /** @returns {[string, Row][]} */
+  tracks = () => this.doc.states().filter(([, row]) => this.isTrack(row));
 
   /** @param {Row} row @returns {import("./geometry.js").Kind} */
   kindOf = (row) => this.typeOf(row)?.dtype ?? "box";
@@ -133,7 +141,7 @@ export class Session {
     this.selected.value = new Set(keys);
     if (!keys.length) this.isMoving.value = false;
     const [track] = keys.length === 1 ? (keys[0].startsWith("state/") ? keys : this.doc.tracksOf(keys[0])) : [];
-    if (track) this.track.value = track;
+    if (track && this.isTrack(/** @type {Row} */ (this.doc.rows.get(track)))) this.track.value = track;
     this.stage?.invalidate();
   }
 
@@ -250,7 +258,7 @@ export class Session {
   }
 
   mergeTracks() {
-    const [into, ...others] = this.chosen().filter(([, row]) => row.kind === "state" && this.isEditable(row)).map(([key]) => key);
+    const [into, ...others] = this.chosen().filter(([, row]) => this.isTrack(row) && this.isEditable(row)).map(([key]) => key);
     if (!others.length) return;
     this.doc.change(words.steps.merge, tracks.merged(this.doc, into, others));
     this.select([into]);

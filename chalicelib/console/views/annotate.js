@@ -74,7 +74,7 @@ function Workplace({ media, params, query }) {
     <${Head} session=${session} media=${media} project=${params.project} run=${run} onConflicts=${() => setDialog("conflicts")} />
     <${Tools} session=${session} run=${run} />
     <div class="stage-column">
-      <div class=${classes("stage", session.tool.value && "draws")} ref=${root} tabindex="0" role="application" data-frame=${session.frame.value} aria-label=${words.stage(media.name, session.frame.value, session.onFrame.value.length)}>
+      <div class=${classes("stage", session.tool.value && "draws")} ref=${root} tabindex="0" role="application" data-frame=${session.isShown.value ? session.frame.value : undefined} aria-label=${words.stage(media.name, session.frame.value, session.onFrame.value.length)}>
         <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="shapes" ref=${overlay} />
         ${session.failure.value && html`<p class="note bad stage-note" role="alert">${explain(session.failure.value)}</p>`}
         <${Hint} session=${session} />
@@ -144,5 +144,5 @@ function Hint({ session }) {
 const keyText = (key) => KEY_NAMES[key] ?? key.replace(/Arrow\w+/, (arrow) => ARROWS[arrow]).replaceAll(/(?<=.)\+(?=.)/g, " ");
 
 /** @param {{commands: import("../draw/commands.js").Command[], onClose: () => void}} props */
-const Help = ({ commands, onClose }) => html`<${Dialog} wide title=${words.shortcuts} onClose=${onClose}><div class="keys">${Object.entries(words.keyGroups).map(([group, title]) => html`<section key=${group}><h3>${title}</h3><dl>
+const Help = ({ commands, onClose }) => html`<${Dialog} wide title=${words.shortcuts} onClose=${onClose}><div class="keys" tabindex="0" role="group" aria-label=${words.shortcuts}>${Object.entries(words.keyGroups).map(([group, title]) => html`<section key=${group}><h3>${title}</h3><dl>
   ${commands.filter((command) => command.group === group).map((command) => html`<div key=${command.id}><dt>${command.keys.map((key) => html`<span class="key" key=${key}>${keyText(key)}</span> `)}</dt><dd>${command.label}</dd></div>`)}</dl></section>`)}</div><//>`;
