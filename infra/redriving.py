@@ -12,7 +12,7 @@ import boto3
 
 from chalicelib.settings import settings
 
-QUEUES = ("transcode", "clip", "dataset", "email", "purge")
+QUEUES = ("transcode", "clip", "dataset", "email", "purge", "webhook")
 VISIBLE = 60
 """Seconds in which a message that was received here must have been sent on."""
 
@@ -21,7 +21,7 @@ def perform(command: str, queue: str) -> str:
     """Do one of the commands; what there is to say.
 
     Raises:
-        ValueError: it is none of them.
+        ValueError: it is not one of them.
     """
     if command == "redrive" and queue in QUEUES:
         return redrive(queue)

@@ -9,6 +9,7 @@ import { Icon, Mark } from "./icons.js";
 
 const TABS = /** @type {const} */ ([
   ["media", "", "video"],
+  ["review", "/review", "check"],
 ]);
 
 /** @param {{children?: any}} props */
