@@ -19,6 +19,7 @@ from chalicelib.resources.bookmarks import operations as bookmarks_operations
 from chalicelib.resources.buckets import operations as buckets_operations
 from chalicelib.resources.change_logs import operations as change_logs_operations
 from chalicelib.resources.clips import operations as clips_operations
+from chalicelib.resources.datasets import operations as datasets_operations
 from chalicelib.resources.email import notify_operations
 from chalicelib.resources.email import operations as email_operations
 from chalicelib.resources.events import history_operations
@@ -91,6 +92,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *state_operations.OPERATIONS,
     *leaves_operations.OPERATIONS,
     *exports_operations.OPERATIONS,
+    *datasets_operations.OPERATIONS,
     *statistics_operations.OPERATIONS,
     *rewrites_operations.OPERATIONS,
     *change_logs_operations.OPERATIONS,

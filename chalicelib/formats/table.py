@@ -12,7 +12,7 @@ objects in CSV are JSON.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -259,9 +259,6 @@ def _quoted(word: str) -> str:
     return "'" + word.replace("'", "''") + "'"
 
 
-Rows = Callable[[Path], Iterator[dict[str, Any]]]
-
-
 def read_parquet(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a Parquet file, a thousand in memory at once."""
     import duckdb  # noqa: PLC0415 only this format needs it
@@ -272,6 +269,33 @@ def read_parquet(path: Path) -> Iterator[dict[str, Any]]:
         while some := found.fetchmany(1000):
             for values in some:
                 yield dict(zip(names, values, strict=True))
+
+
+def distinct(path: Path, columns: Sequence[str], where: str = "") -> list[tuple[Any, ...]]:
+    """The different values of some columns together; those that a file does not have are None.
+
+    Args:
+        path: a Parquet file.
+        columns: their names.
+        where: a column that must equal a value, as `column=value`; all rows if empty.
+    """
+    import duckdb  # noqa: PLC0415 only this format needs it
+
+    column, _, value = where.partition("=")
+    with duckdb.connect(config={"threads": 1}) as database:
+        described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
+        known = {row[0] for row in described}
+        names = [_identifier(name) if name in known else "NULL" for name in columns]
+        text = f"SELECT DISTINCT {', '.join(names)} FROM read_parquet(?)"  # noqa: S608 quoted names
+        if where:
+            text, values = f"{text} WHERE {_identifier(column)} = ?", [str(path), value]
+        else:
+            values = [str(path)]
+        return list(database.execute(text, values).fetchall())
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def row_of(table: str, values: Mapping[str, Any]) -> Media | Label | State:

@@ -76,10 +76,9 @@ def test_a_section_larger_than_its_buffer_is_whole(monkeypatch):
 
 def test_members_above_4_gb_and_offsets_above_it_are_zip64(tmp_path):
     """The archive has a hole of 5 GB, which the file system does not store."""
-    hole = 5 * 2**30
-    zeros = crc_of_both(0, zlib.crc32(bytes(1 << 20)), 1 << 20)
-    for _ in range(hole // (1 << 20) - 1):
-        zeros = crc_of_both(zeros, zlib.crc32(bytes(1 << 20)), 1 << 20)
+    hole, zeros = 5 * 2**20, zlib.crc32(bytes(5 * 2**20))
+    for _ in range(10):
+        hole, zeros = 2 * hole, crc_of_both(zeros, zeros, hole)
     member = archive._Member(b"hole.bin", 0, zeros, hole, hole)
     small = archive._Member(b"after.txt", 0, zlib.crc32(b"x"), 1, 1)
     size = len(member.header()) + hole
@@ -114,7 +113,7 @@ def test_a_joined_member_above_4_gb_has_its_sizes_in_zip64_fields():
     assert (3 * 2**32).to_bytes(8, "little") in pieces[0]
 
 
-@pytest.mark.parametrize("count", [0, 70_000])
+@pytest.mark.parametrize("count", [0, 65_536])
 def test_no_members_and_more_than_65535_are_fine(count):
     with zipfile.ZipFile(io.BytesIO(made([([], [(f"{n}", b"") for n in range(count)])]))) as found:
         assert len(found.namelist()) == count + 2

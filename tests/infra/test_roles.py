@@ -6,6 +6,7 @@ one scenario drives every function through all that it does, so that what nobody
 
 from __future__ import annotations
 
+import io
 import random
 import tempfile
 import uuid
@@ -14,6 +15,7 @@ from pathlib import Path
 import boto3
 import msgspec
 import pytest
+from PIL import Image
 
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.datasets import EXPORT
@@ -25,7 +27,9 @@ from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email import service as email_service
 from chalicelib.resources.email.messages import SendEmail
-from chalicelib.resources.exports import joining
+from chalicelib.resources.exports import planning
+from chalicelib.resources.exports import service as exports_service
+from chalicelib.resources.exports import steps as exports_steps
 from chalicelib.resources.exports.messages import PlanExport
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.projects import purging
@@ -271,23 +275,45 @@ class Scenario:
             assert imported(self.api, self.project, files, "coco", types=types)["status"] == "succeeded"
 
     def exports(self):
-        """An archive of several uploads, one that is cancelled, one that expired, and a version of a dataset."""
-        api, project = self.api, self.project
+        """An archive of several uploads, one that is cancelled, one that fails, and a version of a dataset."""
+        api, project, queue = self.api, self.project, settings().dataset_queue_url
+        image = media_type(project, "image")
+        noise = Image.effect_noise((1600, 3600), 200).tobytes()
+        for name in ("x.png", "y.png"):
+            out = io.BytesIO()
+            Image.frombytes("RGB", (1600, 1200), noise).save(out, "PNG", compress_level=0)
+            url = uploaded(api, project, out.getvalue(), name)
+            api.made(f"Medias/{project}", {"type": image, "name": name, "md5": "", "url": url})
+        api.drain()
         with self.patch.context() as patch:
-            patch.setattr(joining, "GATHERED", 1)
-            spec = {"format": "csv", "frames": "every", "every": 20, "media": {"ids": [self.video]}}
+            patch.setattr(planning, "MEDIA_A_PART", 1)
+            spec = {"format": "csv", "frames": "frames", "image_format": "png", "media": {"type": image}}
             kept = api.made(f"Exports/{project}", spec)
             views.drop(project)
             api.drain()
         assert api.get(f"Export/{kept}").json["status"] == "succeeded"
-        cancelled = api.made(f"Exports/{project}", spec)
-        deliver(settings().dataset_queue_url, PlanExport(uid=cancelled))
-        records.edit(EXPORT, cancelled, lambda export: msgspec.structs.replace(export, upload="gone"))
-        assert api.delete(f"Export/{cancelled}").status == 200
+        uploading = {"upload": "gone"}
+        for cancel in (True, False):
+            other = api.made(f"Exports/{project}", {"format": "csv"})
+            deliver(queue, PlanExport(uid=other))
+            records.edit(EXPORT, other, lambda export: msgspec.structs.replace(export, **uploading))
+            objects.remove([f"_exports/{project}/{other}/plan.json"])
+            if cancel:
+                assert api.delete(f"Export/{other}").status == 200
+            api.drain()
+        old = {"expires_datetime": "2020", "status": "running", **uploading}
+        records.edit(EXPORT, kept, lambda export: msgspec.structs.replace(export, **old))
+        forgotten = api.made(f"Exports/{project}", {"format": "csv"})
+        records.edit(EXPORT, forgotten, lambda export: msgspec.structs.replace(export, created_datetime="2020"))
+        with RECORDER.acting("Upkeep"):
+            exports_service.sweep(project)
+        lost = api.made(f"Exports/{project}", {"format": "csv", "frames": "every", "every": 50})
+        records.edit(EXPORT, lost, lambda export: msgspec.structs.replace(export, snapshot="snapshots/none"))
+        api.made(f"Exports/{project}", {"format": "csv", "frames": "every", "every": 50})  # of clones, too
+        version = api.made(f"Datasets/{project}", {"name": "v"})
         api.drain()
-        deliver(settings().dataset_queue_url, PlanExport(uid=api.made(f"Exports/{project}", spec)), count=1)
-        records.edit(EXPORT, kept, lambda export: msgspec.structs.replace(export, expires_datetime="2020"))
-        api.drain()
+        assert api.get(f"DatasetComparison/{version}", base="v").status == 200
+        assert api.delete(f"Dataset/{version}").status == 200
 
     def answers(self):
         api = self.api
@@ -324,6 +350,9 @@ class Scenario:
         (path,) = [each["path"] for each in api.get(f"Media/{media}").json["media_files"]["streaming"]]
         assert api.get(f"GetClip/{media}", frame_ranges="0:5").status == 503
         placement._open.cache_clear()  # each function opens the credentials for itself
+        api.drain()
+        assert api.post(f"Exports/{there}", {"format": "csv", "frames": "every", "every": 5}).status == 201
+        placement._open.cache_clear()
         api.drain()
         letter = {"recipients": [api.user.email], "subject": "s", "text": "t"}
         assert api.post(f"Email/{there}", {**letter, "attachments": [{"key": path, "name": "a.mp4"}]}).status == 201
@@ -367,6 +396,7 @@ class Scenario:
             for owner, name in (
                 (transcodes_steps, "plan"),
                 (clips_service, "cut"),
+                (exports_steps, "plan"),
                 (email_service, "send_email"),
                 (purging, "purge"),
             ):
@@ -376,6 +406,7 @@ class Scenario:
                 deliver(place.purge_queue_url, purge, count=count)
                 deliver(place.transcode_queue_url, PlanTranscode(job=job), count=count)
                 deliver(place.clip_queue_url, CutClip(file=0), count=count)
+                deliver(place.dataset_queue_url, PlanExport(uid=job), count=count)
                 deliver(place.email_queue_url, SendEmail(**email), count=count)
 
     def job(self, cluster):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -144,18 +145,15 @@ def groups(spec: ExportSpec, export: StoredExport, part: PartPlan) -> Iterator[t
 
 def _header(spec: ExportSpec, export: StoredExport, version: StoredVersion, known: Dataset, parts: int) -> Dataset:
     conventions = spec.conventions or Conventions()
-    classes, names = spec.classes or Classes(), set()
+    classes = spec.classes or Classes()
+    names: set[str] = set()
     for index in range(parts):
-        tracks = {row["key"]: row for row in _rows(version, index, "states") if row["association"] == "track"}
-        for row in _rows(version, index, "localizations"):
-            of_track = tracks.get(row["track"])
-            track = _row("states", of_track, State) if of_track else None
-            name = _class(classes, _row("localizations", row, Label), track)
-            names |= {name} if name is not None else set()
+        names |= _class_names(version, index, classes)
+    renamed = {renamed for name in names if (renamed := (classes.rename or {}).get(name, name)) is not None}
     return msgspec.structs.replace(
         known,
         name=export.name,
-        classes=rows.order_classes(names, classes.order or ()),
+        classes=rows.order_classes(renamed, classes.order or ()),
         splits=planning.splits_of(spec),
         picture=spec.image_format,
         task=conventions.task,
@@ -163,6 +161,19 @@ def _header(spec: ExportSpec, export: StoredExport, version: StoredVersion, know
         created=export.created_datetime,
         source={"project": export.project, "seq": version.seq, "dataset": version.name, "export": export.uid},
     )
+
+
+def _class_names(version: StoredVersion, index: int, classes: Classes) -> set[str]:
+    """The classes of the rows of a part before they are renamed: as `Reader.class_names` has them."""
+    column = f"{table.PREFIX}{classes.attribute}"
+    names: set[str] = set()
+    with _file(version, index, "localizations") as path:
+        for type_, value in table.distinct(path, ("type", column)) if path else ():
+            names.add(type_ if value is None or classes.attribute is None else rows.class_text(value))
+    with _file(version, index, "states") as path:
+        for (value,) in table.distinct(path, (column,), "association=track") if path and classes.attribute else ():
+            names |= {rows.class_text(value)} if value is not None else set()
+    return names
 
 
 def _class(classes: Classes, row: Label | State, track: State | None) -> str | None:
@@ -181,12 +192,19 @@ def _part_of(version: StoredVersion, index: int) -> PartPlan:
     return part_plan(objects.read_range(places.parts_key(version), start, stop - start))
 
 
-def _rows(version: StoredVersion, index: int, name: str) -> Iterator[dict[str, Any]]:
-    """The rows of a table of a part."""
+@contextmanager
+def _file(version: StoredVersion, index: int, name: str) -> Iterator[Path | None]:
+    """The file of a table of a part; None where the table is empty."""
     with tempfile.TemporaryDirectory(prefix="limn-") as place:
         path = Path(place) / "rows.parquet"
         objects.download(places.rows_key(version, index, name), path)
-        if path.stat().st_size:
+        yield path if path.stat().st_size else None
+
+
+def _rows(version: StoredVersion, index: int, name: str) -> Iterator[dict[str, Any]]:
+    """The rows of a table of a part."""
+    with _file(version, index, name) as path:
+        if path:
             yield from table.read_parquet(path)
 
 

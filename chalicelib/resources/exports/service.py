@@ -71,12 +71,12 @@ def create(project: Project, scope: Scope, spec: ExportSpec) -> StoredExport:
 
 def start(work: Work, what: What, spec: ExportSpec) -> None:
     """Store an export or a version and send its first message."""
-    objects.write(places.spec_key(work), msgspec.json.encode(spec), "application/json")
     records.create(steps.KINDS[what], work, taken=_name_is_taken(work))
     try:
+        objects.write(places.spec_key(work), msgspec.json.encode(spec), "application/json")
         send(settings().dataset_queue_url, PlanExport(uid=work.uid, what=what))
     except LimnError:
-        records.remove(steps.KINDS[what], work.uid)
+        remove_work(work, what)
         raise
 
 

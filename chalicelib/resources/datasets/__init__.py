@@ -1,0 +1,1 @@
+"""Versions of datasets: the result of a query at a commit, kept under a name."""

@@ -1,0 +1,77 @@
+"""Bodies and answers of versions of datasets."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from chalicelib.core.datasets import WorkStatus
+from chalicelib.core.jobs import JobProgress
+from chalicelib.core.resource import Description, Name, Resource, Timestamp
+from chalicelib.resources.exports.schemas import Selection
+
+
+class DatasetSpec(Selection, kw_only=True):
+    """What creates a version: a name, and a selection."""
+
+    names: ClassVar = {"versions": "version", "sections": "section"}
+
+    name: Name
+    description: Description = ""
+
+
+class Dataset(Resource, kw_only=True):
+    """A version of a dataset: rows as they were at a commit. It is kept until it is deleted."""
+
+    uid: str
+    id: Annotated[str, Meta(description="The same as `uid`.")]
+    project: int
+    user: int
+    name: str
+    description: str
+    status: WorkStatus
+    message: Annotated[str, Meta(description="Why it failed.")]
+    created_datetime: Timestamp
+    seq: Annotated[int, Meta(description="The commit.")]
+    selection: Annotated[dict[str, Any] | None, Meta(description="What was selected; in GetDataset only.")] = None
+    progress: Annotated[JobProgress, Meta(description="In parts.")]
+    media: int
+    labels: Annotated[int, Meta(description="With those that tracks have between their localizations.")]
+    size: Annotated[int, Meta(description="Bytes of its Parquet files.")]
+
+
+class DatasetCreated(Resource, kw_only=True):
+    """The answer to the creation of a version."""
+
+    message: str
+    id: str
+    uid: str
+
+
+class Difference(Resource, kw_only=True):
+    """What changed in one table: the numbers of rows, and the ids of the first of them."""
+
+    added: int
+    changed: int
+    removed: int
+    added_ids: list[int]
+    changed_ids: list[int]
+    removed_ids: list[int]
+
+
+class Comparison(Resource, kw_only=True):
+    """What an earlier version lacks, has otherwise, and has in addition, compared with a later one."""
+
+    base: str
+    other: str
+    media: Difference
+    localizations: Difference
+    states: Difference
+
+
+class ComparisonQuery(Resource, kw_only=True):
+    """The version to compare with."""
+
+    base: Annotated[str, Meta(min_length=1, max_length=128, description="Name or uid of the earlier version.")]
+    most_ids: Annotated[int, Meta(ge=0, le=10_000, description="Most ids of each list.")] = 100

@@ -1,0 +1,89 @@
+"""Versions of datasets, through HTTP."""
+
+import pytest
+
+from chalicelib.core.datasets import DATASET
+from chalicelib.resources.exports import planning
+from chalicelib.storage.dynamodb import records
+from tests import objects
+from tests.resources.exports.samples import Dataset
+from tests.service import join, new_user
+
+
+@pytest.fixture
+def dataset(api, project):
+    return Dataset(api, project, pictures=False)
+
+
+def freeze(dataset, name, **selection):
+    uid = dataset.api.made(f"Datasets/{dataset.project}", {"name": name, **selection})
+    dataset.api.drain()
+    version = dataset.api.get(f"Dataset/{uid}").json
+    assert version["status"] == "succeeded", version
+    return version
+
+
+@pytest.mark.parametrize("labels", [20_000, 3])
+@pytest.mark.parametrize("form", ["csv", "mot", "yolo"])
+def test_an_export_of_a_version_is_that_of_its_commit_though_all_was_deleted(
+    api, project, dataset, monkeypatch, form, labels
+):
+    dataset.annotate()
+    spec = {"format": form, "classes": {"attribute": "Species"}, "split": {"train": 0.5, "val": 0.5}}
+    before, export = dataset.export(**spec)
+    monkeypatch.setattr(planning, "LABELS_A_PART", labels)
+    version = freeze(dataset, "v1")
+    assert (version["media"], version["labels"]) == (3, 15)
+    assert api.delete(f"Localizations/{project}").status == 200
+    assert api.delete(f"LocalizationType/{dataset.box_type}").status == 200
+    api.drain()
+    archive, again = dataset.export(dataset="v1", **spec)
+    assert (again["labels"], again["left_out"], again["seq"]) == (export["labels"], export["left_out"], export["seq"])
+    assert sorted(archive.namelist()) == sorted(before.namelist())
+    for name in before.namelist():
+        assert archive.read(name) == before.read(name), name
+    keyed, _ = dataset.export(dataset=version["uid"], format="csv", interpolate=False)
+    assert b",false," not in keyed.read("localizations.csv")
+
+
+def test_two_versions_are_compared(api, project, dataset):
+    _, members = dataset.annotate()
+    freeze(dataset, "v1")
+    added = dataset.box(dataset.video, 20, (0, 0, 1, 1))
+    api.patch(f"Localization/{members[1]}", {"x": 0.5})
+    api.delete(f"Localization/{members[0]}")
+    other = freeze(dataset, "v2")
+    found = api.get(f"DatasetComparison/{other['uid']}", base="v1").json
+    assert found["localizations"] == {
+        "added": 1,
+        "changed": 1,
+        "removed": 1,
+        "added_ids": [added],
+        "changed_ids": [members[1]],
+        "removed_ids": [members[0]],
+    }
+    assert (found["media"]["changed"], found["states"]["removed"]) == (0, 0)
+    same = api.get(f"DatasetComparison/{other['uid']}", base=other["uid"], most_ids=0).json
+    assert [sum(same[name][what] for what in ("added", "changed", "removed")) for name in ("media", "states")] == [0, 0]
+
+
+def test_a_version_is_listed_described_and_deleted_with_its_rows(api, project, dataset):
+    version = freeze(dataset, "v1", media={"dtype": "image"}, description="d")
+    assert version["selection"]["media"] == {"dtype": "image"}
+    assert [each["name"] for each in api.get(f"Datasets/{project}").json] == ["v1"]
+    assert api.post(f"Datasets/{project}", {"name": "v1"}).status == 400
+    assert api.delete(f"Dataset/{version['uid']}").status == 200
+    assert list(objects.under(f"_datasets/{project}/")) == []
+    assert api.post(f"Exports/{project}", {"format": "csv", "dataset": "v1"}).status == 404
+    freeze(dataset, "v1")
+
+
+def test_a_version_is_seen_by_members_only(api, project, dataset):
+    version = freeze(dataset, "v1")
+    member, stranger = new_user(), new_user()
+    join(member, project, "View Only")
+    assert member.get(f"Dataset/{version['uid']}").status == 200
+    assert member.delete(f"Dataset/{version['uid']}").status == 403
+    assert member.post(f"Datasets/{project}", {"name": "x"}).status == 403
+    assert stranger.get(f"Dataset/{version['uid']}").status == 404
+    assert records.get(DATASET, version["uid"]).name == "v1"
