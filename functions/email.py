@@ -22,7 +22,7 @@ def _report(message: SendEmail, reason: Exception) -> bool:
     if message.asked_by is None:
         return False
     why = f"{reason.message} {reason.details or ''}" if isinstance(reason, LimnError) else type(reason).__name__
-    report = system_emails.undelivered(message.subject, message.recipients, why.strip())
+    report = system_emails.undelivered_notice(message.subject, message.recipients, why.strip())
     system_emails.enqueue(report, message.asked_by, number=f"{message.id}-undelivered")
     return True
 

@@ -136,7 +136,7 @@ def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 one for each command
                 return f"User {administration.unlock(str(given['username'])).username} may sign in."
             case "activate" | "deactivate" as command:
                 user = administration.set_active(
-                    administration.named(str(given["username"])), active=command == "activate"
+                    administration.find_user(str(given["username"])), active=command == "activate"
                 )
                 return f"The account of {user.username} is {'open' if user.is_active else 'closed'}."
             case "staff" | "no-staff" as command:

@@ -89,9 +89,9 @@ def project_level(caller: Caller, project: int) -> Level:
 
 def projects_of(caller: Caller) -> dict[int, Level]:
     """The projects that a caller may see, with the caller's level in each."""
-    found = {item.project: LEVEL_OF[item.permission] for item in records.linked(MEMBERSHIP, "user", caller.id)}
+    found = {item.project: LEVEL_OF[item.permission] for item in records.list_linked(MEMBERSHIP, "user", caller.id)}
     if settings().fine_grained_permissions:
-        numbers = found.keys() | grants.reached(caller.id, "project")
+        numbers = found.keys() | grants.subjects_in_reach(caller.id, "project")
         found = {number: project_level(caller, number) for number in numbers}
     return {number: level for number, level in found.items() if level > Level.NONE}
 
@@ -99,10 +99,10 @@ def projects_of(caller: Caller) -> dict[int, Level]:
 def organizations_of(caller: Caller) -> dict[int, Level]:
     """The organizations that a caller belongs to or may see, with the caller's level in each."""
     found: dict[int, Level] = {}
-    for item in records.linked(AFFILIATION, "user", caller.id):
+    for item in records.list_linked(AFFILIATION, "user", caller.id):
         found.setdefault(item.organization, LEVEL_OF[item.permission])
     if settings().fine_grained_permissions:
-        numbers = found.keys() | grants.reached(caller.id, "target_organization")
+        numbers = found.keys() | grants.subjects_in_reach(caller.id, "target_organization")
         found = {number: organization_level(caller, number) for number in numbers}
     return {number: level for number, level in found.items() if level > Level.NONE}
 
@@ -119,7 +119,7 @@ def organization_level(caller: Caller, organization: int) -> Level:
 
 def anonymous() -> Caller | None:
     """The user whose permissions everybody has on permalinks; None where the deployment has no such user."""
-    user = records.claimed(USER, "username", ANONYMOUS)
+    user = records.get_claimed(USER, "username", ANONYMOUS)
     return Caller(id=user.id, username=user.username) if user else None
 
 

@@ -21,24 +21,24 @@ def in_project(user: int, project: int) -> Grants:
     """A user's masks in a project."""
     membership = records.find(MEMBERSHIP, project, padded(user)) if user else None
     level = membership.permission if membership else "No Access"
-    return _added_up(user, project_scope(project), "project", project, level)
+    return _sum(user, project_scope(project), "project", project, level)
 
 
 def in_organization(user: int, organization: int) -> Grants:
     """A user's masks in an organization; with several affiliations the first counts."""
     first = _affiliation(user, organization) if user else None
-    return _added_up(user, organization_scope(organization), "target_organization", organization, first or "No Access")
+    return _sum(user, organization_scope(organization), "target_organization", organization, first or "No Access")
 
 
-def reached(user: int, target: str) -> set[int]:
+def subjects_in_reach(user: int, target: str) -> set[int]:
     """The projects or organizations (by the member that names them) in which a user has a row protection."""
-    rows = [row for subject in _subjects(user) for row in records.linked(ROW_PROTECTION, "allowed", subject)]
+    rows = [row for subject in _subjects(user) for row in records.list_linked(ROW_PROTECTION, "allowed", subject)]
     return {row.target[1] for row in rows if row.target[0] == target}
 
 
-def _added_up(user: int, scope: str, whole: str, number: int, level: str) -> Grants:
-    rows = [row for row in records.listed(ROW_PROTECTION, scope) if user]
-    applying = _applying(user, {row.subject for row in rows})
+def _sum(user: int, scope: str, whole: str, number: int, level: str) -> Grants:
+    rows = [row for row in records.list_children(ROW_PROTECTION, scope) if user]
+    applying = _subjects_of(user, {row.subject for row in rows})
     mask = mask_of(LEVEL_OF[level])
     parts: defaultdict[str, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
@@ -52,7 +52,7 @@ def _added_up(user: int, scope: str, whole: str, number: int, level: str) -> Gra
     return Grants(whole=mask, parts={name: dict(masks) for name, masks in parts.items()})
 
 
-def _applying(user: int, subjects: Iterable[Subject]) -> set[Subject]:
+def _subjects_of(user: int, subjects: Iterable[Subject]) -> set[Subject]:
     """The subjects that are the user, or that the user belongs to."""
     return {(name, number) for name, number in subjects if _is_of(user, name, number)}
 
@@ -70,9 +70,9 @@ def _is_of(user: int, name: str, number: int) -> bool:
 
 def _subjects(user: int) -> Iterable[str]:
     yield subject_key("user", user)
-    for organization in {item.organization for item in records.linked(AFFILIATION, "user", user)}:
+    for organization in {item.organization for item in records.list_linked(AFFILIATION, "user", user)}:
         yield subject_key("organization", organization)
-        for group in records.listed(GROUP, organization):
+        for group in records.list_children(GROUP, organization):
             if user in group.members:
                 yield subject_key("group", group.id)
 

@@ -99,7 +99,7 @@ def unlock(user: int) -> None:
 
 
 def _verify(username: str, password: str, on_lock: Callable[[User], None] | None, unlock_token: str | None) -> User:
-    user = records.claimed(USER, "username", username.strip().casefold())
+    user = records.get_claimed(USER, "username", username.strip().casefold())
     if user is None:
         _matches(_hash_of_no_user(), password)
         raise BadInput(REFUSED)

@@ -152,7 +152,7 @@ class Scope:
         wanted = set(numbers)
         if not self.is_restricted or self.needed is Level.NONE or kind not in self.terms(project):
             return wanted
-        rows = [entity for entity, _ in owners.kept(kind, wanted).values() if entity.project == project]
+        rows = [entity for entity, _ in owners.get_owners(kind, wanted).values() if entity.project == project]
         masks = masks_on(self.in_project(project), kind.value, rows, _past_folders)
         return {row.id for row, mask in zip(rows, masks, strict=True) if level_of(mask) >= self.needed}
 
@@ -185,7 +185,7 @@ class Scope:
         for kind, depth in ((Kind.MEDIA, 2), (Kind.LOCALIZATION, 3), (Kind.STATE, 3), (Kind.FILE, 1)):
             missing = bits & ~below(known.whole, depth)
             if missing:
-                found[kind] = _having(missing, _sources(known, kind))
+                found[kind] = _term_for(missing, _sources(known, kind))
         return found
 
 
@@ -246,11 +246,11 @@ def _past_folders(known: Grants, media: Iterable[int]) -> dict[int, int]:
     """The same of media that may be deleted."""
     if "section" not in known.parts:
         return {}
-    rows: dict[int, Any] = {number: row for number, (row, _) in owners.kept(Kind.MEDIA, media).items()}
+    rows: dict[int, Any] = {number: row for number, (row, _) in owners.get_owners(Kind.MEDIA, media).items()}
     return {number: row.primary_section for number, row in rows.items() if row.primary_section is not None}
 
 
-def _having(bits: int, sources: list[Source]) -> Tree:
+def _term_for(bits: int, sources: list[Source]) -> Tree:
     """A term for rows that get all the bits from the sources, each bit from any of them."""
     terms = []
     for place in range(bits.bit_length()):

@@ -17,7 +17,7 @@ _STANDINGS = get_args(AddressStanding)
 
 def with_address(email: str) -> list[User]:
     """All users with an address, in any case."""
-    return records.linked(USER, "email", email.strip().casefold())
+    return records.list_linked(USER, "email", email.strip().casefold())
 
 
 def holders(email: str) -> list[User]:
@@ -41,7 +41,7 @@ def by_id(numbers: Iterable[int]) -> dict[int, User]:
     return found
 
 
-def named(places: Sequence[P]) -> list[P]:
+def with_user_names(places: Sequence[P]) -> list[P]:
     """Memberships or affiliations with the names and address of their users."""
     found = by_id(place.user for place in places)
     return [

@@ -40,12 +40,12 @@ def ids(view: View, query: Query, scope: Scope) -> list[int]:
         NotFound: an unknown section.
         Unavailable: the request's time ended before the query did.
     """
-    return view.ids(_checked(view, query, scope))
+    return view.ids(_check(view, query, scope))
 
 
 def count(view: View, query: Query, scope: Scope) -> int:
     """The number of matches within a scope."""
-    return view.count(_checked(view, query, scope))
+    return view.count(_check(view, query, scope))
 
 
 def documents(view: View, query: Query, scope: Scope, fields: str | None = None) -> Iterable[bytes]:
@@ -53,7 +53,7 @@ def documents(view: View, query: Query, scope: Scope, fields: str | None = None)
 
     Each has the caller's `effective_permission`.
     """
-    found: Iterable[bytes] = view.documents(_checked(view, query, scope))
+    found: Iterable[bytes] = view.documents(_check(view, query, scope))
     found = effective_permission.documents(scope, view.project, query.kind, found)
     return found if fields is None else map(shaper(query.kind, fields), found)
 
@@ -75,7 +75,7 @@ def check_reach(project: int, query: Query, scope: Scope) -> None:
         raise Forbidden(message)
 
 
-def _checked(view: View, query: Query, scope: Scope) -> Query:
+def _check(view: View, query: Query, scope: Scope) -> Query:
     """A checked query within the budget, restricted to the scope."""
     found, reader = scope.terms(view.project), scope.at(Level.VIEW)
     definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions

@@ -13,14 +13,14 @@ from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation
 from chalicelib.resources.applets import operations as applets_operations
 from chalicelib.resources.temporary_files import operations as temporary_files_operations
 from chalicelib.resources.temporary_files.schemas import TemporaryFile
-from chalicelib.resources.temporary_files.service import named
+from chalicelib.resources.temporary_files.service import get_by_name
 
 TAG = "Applets"
 
 
 def _find(path: dict[str, Any]) -> Found[TemporaryFile | Project]:
     try:
-        return Found(thing=named(path["project"], path["name"]), project=path["project"])
+        return Found(thing=get_by_name(path["project"], path["name"]), project=path["project"])
     except NotFound:
         project = authentication.project_of(path["project"])
         return Found(thing=project, project=project.id, organization=project.organization)

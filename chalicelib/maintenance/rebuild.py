@@ -38,10 +38,10 @@ def rebuild(project: int) -> View:
     Raises:
         Conflict: a compaction was faster; try again.
     """
-    first = _beginning(project)
+    first = _find_first_commit(project)
     definitions = records.definitions(project)
-    view = view_files.built(definitions, first, _things(project, definitions))
-    view.lost = _lost(project)
+    view = view_files.build(definitions, first, _things(project, definitions))
+    view.lost = _find_deleted(project)
     last = log.last(project, fresh=True)
     for _ in snapshots.follow(view, last):
         pass
@@ -50,7 +50,7 @@ def rebuild(project: int) -> View:
     return view
 
 
-def _beginning(project: int) -> int:
+def _find_first_commit(project: int) -> int:
     """The number of the last commit. Where the log was lost, a commit is made from which it continues."""
     last = log.last(project, fresh=True)
     found = pointer(project)
@@ -73,7 +73,7 @@ def _things(project: int, definitions: Definitions) -> Iterator[list[Change]]:
     yield from waiting.values()
 
 
-def _lost(project: int) -> Lost:
+def _find_deleted(project: int) -> Lost:
     """Definitions whose entities are still being tombstoned: later commits do not create these again."""
     lost = Lost()
     for entry in retired.of(project).entries:

@@ -60,7 +60,7 @@ def run(seconds: float) -> int:
     end = time.monotonic() + seconds
     tus.sweep()
     last = ids.last(PROJECT.name)
-    start = cursors.reached("upkeep")
+    start = cursors.position("upkeep")
     count, failure = 0, None
     for step in range(last):
         if time.monotonic() > end:
@@ -91,14 +91,14 @@ def look_after(project: int) -> None:
         _do(project, task)
     object_cleanup.sweep(project)
     past = timestamp(datetime.now(UTC) - SHOWN)
-    for file in records.listed(TEMPORARY_FILE, project):
+    for file in records.list_children(TEMPORARY_FILE, project):
         if file.eol_datetime <= past:
             temporary_files_service.remove(file)
 
 
 def find(project: int) -> None:
     """Store the tasks of a project's new commits."""
-    seen = scheduled_tasks.looked_at(project)
+    seen = scheduled_tasks.last_searched(project)
     last = log.last(project, fresh=True)
     if last <= seen:
         return
@@ -150,7 +150,7 @@ def _task(what: str, kind: Kind, numbers: list[int], at: datetime, name: str) ->
 
 def _do(project: int, task: Task) -> None:
     if task.what == "purge":
-        rows = owners.kept(task.kind, task.ids)
+        rows = owners.get_owners(task.kind, task.ids)
         gone = [number for number, (_, is_deleted) in rows.items() if is_deleted]
         if gone:
             object_cleanup.purge(project, task.kind, gone, whole=False)

@@ -61,7 +61,7 @@ def send(queue_url: str, message: Message, delay: int = 0) -> None:
     """
     body = encode(message)
     try:
-        client().send_message(QueueUrl=queue_url, MessageBody=body, DelaySeconds=_checked(delay))
+        client().send_message(QueueUrl=queue_url, MessageBody=body, DelaySeconds=_check(delay))
     except (ClientError, BotoCoreError) as failure:
         raise Unavailable("The queue does not take messages.", str(failure)) from failure
 
@@ -76,10 +76,10 @@ def send_many(queue_url: str, messages: Iterable[Message], delay: int = 0) -> No
     """
     bodies = [encode(message) for message in messages]
     for batch in _batches(bodies):
-        _send_batch(queue_url, batch, _checked(delay))
+        _send_batch(queue_url, batch, _check(delay))
 
 
-def _checked(delay: int) -> int:
+def _check(delay: int) -> int:
     if not 0 <= delay <= LONGEST_DELAY:
         raise ValueError(f"a message is delayed by 0 to {LONGEST_DELAY} seconds, not by {delay}")
     return delay

@@ -107,7 +107,7 @@ class Service:
         """The first user, with the password of the last run where there was one, and a token."""
         old = self._home / "local.json"
         known: dict[str, str] = json.loads(old.read_text()) if old.exists() else {}
-        user = records.claimed(USER, "username", FIRST_USER)
+        user = records.get_claimed(USER, "username", FIRST_USER)
         password = known.get("password", "")
         if user is None or not password:
             password = secrets.token_urlsafe(9)

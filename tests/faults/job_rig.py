@@ -227,7 +227,7 @@ class JobRig:
     # ------------------------------------------------------------------------------------------ what is to be seen
 
     def runs(self):
-        return records.listed(RUN, self.project)
+        return records.list_children(RUN, self.project)
 
     def files(self):
         """The groups and runs of which files are kept."""

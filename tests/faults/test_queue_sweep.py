@@ -247,7 +247,7 @@ def _unnamed_objects(rig):
     for kind, number, _ in entities.of_project(rig.things["project"]):
         if kind is Kind.MEDIA:
             named |= keys_of(entities.get(kind, number).media_files)
-    temporary = records.listed(TEMPORARY_FILE, rig.things["project"])
+    temporary = records.list_children(TEMPORARY_FILE, rig.things["project"])
     named |= {temporary_files_service.key_of(file).path for file in temporary}
     return [key for bucket, key in rig.undo.new_objects() if bucket == settings().media_bucket and key not in named]
 

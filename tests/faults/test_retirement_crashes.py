@@ -98,7 +98,7 @@ class Doomed:
 
     def outcome(self):
         """The rows that are buried, and how often the change log tells of each."""
-        rows = owners.kept(Kind.LOCALIZATION, self.boxes)
+        rows = owners.get_owners(Kind.LOCALIZATION, self.boxes)
         told = [
             len(self.here.api.get(f"ChangeLog/{self.here.project}", entity_id=box, entity_type="localization").json)
             for box in self.boxes

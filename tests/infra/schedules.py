@@ -139,7 +139,7 @@ class Batch:
         with self.patch.context() as patch:
             patch.setattr(cleanup, "datetime", later(settings().job_days + 1))
             self.swept()
-        assert records.listed(RUN, self.project) == []
+        assert records.list_children(RUN, self.project) == []
 
     def swept(self):
         with RECORDER.acting("Jobs"):
@@ -155,7 +155,7 @@ class Batch:
         for turn in (1, purging.ROUNDS):
             message = PurgeProject(id=str(uuid.uuid4()), project=number, organization=self.organization, round=turn)
             assert deliver(settings().purge_queue_url, message) == {"batchItemFailures": []}
-        assert records.listed(RUN, number) == []
+        assert records.list_children(RUN, number) == []
 
 
 class Upkeep:
@@ -193,7 +193,7 @@ class Upkeep:
         type_ = self.type if project == self.project else media_type(project, "image")
         url = uploaded(self.api, project, picture(), "x.jpg")
         number = self.api.made(f"Medias/{project}", {"type": type_, "name": "a.jpg", "md5": "", "url": url})
-        placement._opened.cache_clear()
+        placement._open.cache_clear()
         self.api.drain()
         return number
 
@@ -223,7 +223,7 @@ class Upkeep:
             upload = upload_of(path)
             past = timestamp(datetime.now(UTC) - timedelta(seconds=1))
             uploads.save(msgspec.structs.replace(upload, until=past))
-            uploads.looked_at(upload.until, upload.id, again=upload_of(path))
+            uploads.finish_check(upload.until, upload.id, again=upload_of(path))
         with RECORDER.acting("Upkeep"):
             assert tus.sweep() >= 2
 
@@ -233,7 +233,7 @@ class Upkeep:
             for module in (looking_after, archiving):
                 patch.setattr(module, "datetime", later(days))
             patch.setattr(looking_after, "now", lambda: timestamp(later(days).now(UTC)))
-            placement._opened.cache_clear()
+            placement._open.cache_clear()
             with RECORDER.acting("Upkeep"):
                 for project in (self.project, *more):
                     looking_after.look_after(project)

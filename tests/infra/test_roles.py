@@ -216,15 +216,15 @@ class Scenario:
         api = self.api
         type_ = media_type(there, streaming_config=[ResolutionConfig(resolution=64)])
         media = transcode(api, there, type_, video(10)).json["media_id"]
-        placement._opened.cache_clear()
+        placement._open.cache_clear()
         api.drain()
         (path,) = [each["path"] for each in api.get(f"Media/{media}").json["media_files"]["streaming"]]
         assert api.get(f"GetClip/{media}", frame_ranges="0:5").status == 503
-        placement._opened.cache_clear()  # each function opens the credentials for itself
+        placement._open.cache_clear()  # each function opens the credentials for itself
         api.drain()
         letter = {"recipients": [api.user.email], "subject": "s", "text": "t"}
         assert api.post(f"Email/{there}", {**letter, "attachments": [{"key": path, "name": "a.mp4"}]}).status == 201
-        placement._opened.cache_clear()
+        placement._open.cache_clear()
         api.drain()
 
     def compaction(self):

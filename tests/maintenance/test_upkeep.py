@@ -97,7 +97,7 @@ class TestRetention:
         upkeep.look_after(project)
         assert objects.size(key) is None
         assert objects.size(thumbnail) is None
-        assert owners.kept(Kind.MEDIA, [number]) == {}
+        assert owners.get_owners(Kind.MEDIA, [number]) == {}
         assert objects.size(other)
         assert api.get(f"Media/{kept}").status == 200
         assert list(scheduled_tasks.until(project, "9")) == []
@@ -108,7 +108,7 @@ class TestRetention:
         api.delete(f"Media/{made[0]}")
         days(31)
         upkeep.look_after(project)
-        assert owners.kept(Kind.MEDIA, made[:1]) == {}
+        assert owners.get_owners(Kind.MEDIA, made[:1]) == {}
         monkeypatch.setattr(entities, "_visible", set())  # what another container knows of them
         assert [api.get(f"Media/{number}").status for number in made] == [404, 200, 200, 200]
         assert {number for number in made if entities.many(Kind.MEDIA, [number])} == set(made[1:])
@@ -120,7 +120,7 @@ class TestRetention:
         api.delete(f"Media/{number}")
         days(31)
         upkeep.look_after(project)
-        assert owners.kept(Kind.MEDIA, [number]) == {}
+        assert owners.get_owners(Kind.MEDIA, [number]) == {}
         assert objects.size(key)
         api.delete(f"Media/{clone}")
         days(62)
@@ -161,8 +161,8 @@ class TestRetention:
                         upkeep.look_after(project)
         upkeep.look_after(project)
         assert objects.size(key) is None
-        assert owners.kept(Kind.MEDIA, [number]) == {}
-        assert list(owners.released(project)) == []
+        assert owners.get_owners(Kind.MEDIA, [number]) == {}
+        assert list(owners.due_notes(project)) == []
         assert list(scheduled_tasks.until(project, "9")) == []
 
 
@@ -275,7 +275,7 @@ class TestLeftovers:
         days(1)
         upkeep.look_after(project)
         assert objects.size(key) is None
-        assert records.listed(TEMPORARY_FILE, project) == []
+        assert records.list_children(TEMPORARY_FILE, project) == []
 
     def test_objects_that_a_crash_left_go(self, api, project, type_):
         number, key = image(api, project, type_)
@@ -330,6 +330,6 @@ class TestSchedule:
     def test_an_idle_project_is_looked_at_for_nothing(self, api, project, type_):
         image(api, project, type_)
         upkeep.look_after(project)
-        seen = scheduled_tasks.looked_at(project)
+        seen = scheduled_tasks.last_searched(project)
         upkeep.look_after(project)
-        assert scheduled_tasks.looked_at(project) == seen > 0
+        assert scheduled_tasks.last_searched(project) == seen > 0

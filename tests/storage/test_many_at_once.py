@@ -74,7 +74,7 @@ def test_every_reader_sees_every_acknowledged_write_at_once_and_in_order(rounds,
             marker = thing(markers[who], who, n, is_marker=True)
             entities.edit(Kind.LOCALIZATION, markers[who], lambda _: marker, user=7)
         else:
-            row = entities.stored(Kind.LOCALIZATION, boxes[who, n])
+            row = entities.get_stored(Kind.LOCALIZATION, boxes[who, n])
             steps.apply(project, [Step(Kind.LOCALIZATION, row, None)], user=7, edits=[])
 
     def container(nap: float):

@@ -28,10 +28,10 @@ def make(organization: int, name: str = "reef"):
 
 def test_a_record_is_found_by_its_id_its_parent_and_its_links(organization):
     project = make(organization)
-    member = records.listed(MEMBERSHIP, project.id)[0]
+    member = records.list_children(MEMBERSHIP, project.id)[0]
     assert records.get(MEMBERSHIP, member.id) == member
     assert records.find(MEMBERSHIP, project.id, f"{7:012d}") == member
-    assert member in records.linked(MEMBERSHIP, "user", 7)
+    assert member in records.list_linked(MEMBERSHIP, "user", 7)
 
 
 def test_a_name_is_taken_until_its_holder_is_gone(organization):
@@ -80,17 +80,17 @@ def test_a_second_membership_of_one_user_is_refused(organization):
     again = Membership(id=ids.reserve("membership")[0], project=project.id, user=7, permission="View Only")
     with pytest.raises(Conflict):
         records.create(MEMBERSHIP, again)
-    assert len(records.listed(MEMBERSHIP, project.id)) == 1
+    assert len(records.list_children(MEMBERSHIP, project.id)) == 1
 
 
 def test_a_removed_record_is_gone_from_everywhere(organization):
     project = make(organization)
-    member = records.listed(MEMBERSHIP, project.id)[0]
+    member = records.list_children(MEMBERSHIP, project.id)[0]
     records.remove(MEMBERSHIP, member.id)
     with pytest.raises(NotFound):
         records.get(MEMBERSHIP, member.id)
-    assert records.listed(MEMBERSHIP, project.id) == []
-    assert member not in records.linked(MEMBERSHIP, "user", 7)
+    assert records.list_children(MEMBERSHIP, project.id) == []
+    assert member not in records.list_linked(MEMBERSHIP, "user", 7)
 
 
 def test_a_definition_is_told_of_in_the_log_with_its_change(organization):

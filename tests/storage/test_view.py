@@ -234,16 +234,16 @@ class TestViews:
     def test_a_view_is_current(self):
         log = Log()
         views = Views(log.read_after, memory=10**9)
-        assert not views.loaded(1)
+        assert not views.is_loaded(1)
         log.append(1, [box_type(), boxed(1)])
         view = views.current(1)
         assert found(view) == [1]
-        assert views.loaded(1)
+        assert views.is_loaded(1)
         log.append(1, [boxed(2)])
         assert views.current(1) is view
         assert found(view) == [1, 2]
         views.drop(1)
-        assert not views.loaded(1)
+        assert not views.is_loaded(1)
 
     def test_long_logs_are_applied_in_parts(self):
         log = Log()
@@ -259,13 +259,13 @@ class TestViews:
         views = Views(log.read_after, memory=0)
         first = views.current(1)
         views.current(2)
-        assert [views.loaded(project) for project in (1, 2)] == [False, True]
+        assert [views.is_loaded(project) for project in (1, 2)] == [False, True]
         assert len(found(first)) == 49  # who still holds it may go on reading
         assert len(found(views.current(1))) == 49
         room = Views(log.read_after, memory=2, measure=lambda: len(room._views))
         for project in (1, 2, 1, 3):
             room.current(project)
-        assert [room.loaded(project) for project in (1, 2, 3)] == [True, False, True]
+        assert [room.is_loaded(project) for project in (1, 2, 3)] == [True, False, True]
 
     def test_a_view_that_the_log_has_outrun_begins_anew(self):
         log = Log()

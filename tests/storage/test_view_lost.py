@@ -152,7 +152,7 @@ def test_what_would_go_is_what_goes():
     for kind in GOING:
         number = made.known[kind][0]
         before = seen(view)
-        seq, going = view.going(kind, number)
+        seq, going = view.ids_of_definition(kind, number)
         assert seq == view.seq
         view.apply([commit(view.seq + 1, [Change(kind.value, number, GONE)])])
         after = seen(view)

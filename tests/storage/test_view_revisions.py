@@ -117,7 +117,7 @@ def test_any_history_of_attributes_reads_as_its_end(tmp_path_factory, seed: int)
     view.apply([commit(view.seq + 1, history.changes)])
     expected = history.expected()
     folder = tmp_path_factory.mktemp("files")
-    another = rng.choice([reopened, lambda view: written_and_replayed(view, folder), view_files.copied])
+    another = rng.choice([reopened, lambda view: written_and_replayed(view, folder), view_files.copy])
     for each in (another(view), view):
         found = read(each)
         assert found == expected

@@ -13,7 +13,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.query.evaluate import distance
 from chalicelib.query.tree import Nearest, Query
 from chalicelib.query.values import packed_array
-from chalicelib.storage.view.vectors import Vectors, ordered, within
+from chalicelib.storage.view.vectors import Vectors, order, within
 
 WHOLE = st.integers(-3, 3).map(float)
 VECTORS = st.none() | st.lists(WHOLE, max_size=3)
@@ -58,7 +58,7 @@ class Column:
         def ask(among):
             return [(each,) for each in sorted(shown) if among is None or each in set(among)]
 
-        return [number for (number,) in ordered(query, self.measured(*nearest), ask)]
+        return [number for (number,) in order(query, self.measured(*nearest), ask)]
 
 
 def expected(values, nearest, shown):

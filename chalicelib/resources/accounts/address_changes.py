@@ -62,7 +62,7 @@ def request(user: User, email: str, caller: Caller) -> bool:
 
 def find(token: str) -> User | None:
     """The user whose pending address a link confirms; None if the link is unknown, used or expired."""
-    user = records.claimed(USER, "address_change", hash_of(token))
+    user = records.get_claimed(USER, "address_change", hash_of(token))
     is_pending = user and user.is_active and time.time() - user.pending_email_since < CONFIRMATION_HOURS * 3600
     return user if is_pending else None
 

@@ -32,7 +32,7 @@ def list_users() -> list[User]:
 
 def unlock(username: str) -> User:
     """Unlock a user who entered too many wrong passwords."""
-    user = named(username)
+    user = find_user(username)
     passwords.unlock(user.id)
     return user
 
@@ -67,7 +67,7 @@ def set_active(user: User, *, active: bool) -> User:
 
 def set_staff(username: str, *, staff: bool) -> User:
     """Add a user to staff, or remove it; takes effect on the user's tokens at once."""
-    user = records.edit(USER, named(username).id, lambda current: msgspec.structs.replace(current, is_staff=staff))
+    user = records.edit(USER, find_user(username).id, lambda current: msgspec.structs.replace(current, is_staff=staff))
     for token in user.tokens:
         records.edit(TOKEN, token, lambda stored: msgspec.structs.replace(stored, is_staff=staff))
     return user
@@ -95,10 +95,10 @@ def announce(
     if project is not None and username is not None:
         raise BadInput("Give a project or a user, not both.")
     if username is not None:
-        wanted = [named(username).id]
+        wanted = [find_user(username).id]
     elif project is not None:
         authentication.project_of(project)
-        wanted = [membership.user for membership in records.listed(MEMBERSHIP, project)]
+        wanted = [membership.user for membership in records.list_children(MEMBERSHIP, project)]
     else:
         wanted = [user.id for user in records.everything(USER)]
     over = timestamp(datetime.now(UTC) + timedelta(days=days))
@@ -112,9 +112,9 @@ def announce(
     return len(wanted)
 
 
-def named(username: str) -> User:
+def find_user(username: str) -> User:
     """The user with a name, in any case. Raises BadInput if it does not exist."""
-    user = records.claimed(USER, "username", username.strip().casefold())
+    user = records.get_claimed(USER, "username", username.strip().casefold())
     if user is None:
         message = f"There is no user called {username!r}."
         raise BadInput(message)

@@ -36,7 +36,9 @@ class AcceptSpec(Resource, kw_only=True):
 
 def list_invitations(call: Call[Organization, NoQuery, None]) -> list[Invitation]:
     """The invitations of the organization, oldest first."""
-    found = [registration.answered(invitation) for invitation in records.listed(INVITATION, call.organization)]
+    found = [
+        registration.as_response(invitation) for invitation in records.list_children(INVITATION, call.organization)
+    ]
     return sorted(found, key=lambda invitation: (invitation.created_datetime, invitation.id))
 
 
@@ -50,7 +52,7 @@ def create_invitation(call: Call[Organization, NoQuery, InvitationSpec]) -> Invi
 
 def get_invitation(call: Call[Invitation, NoQuery, None]) -> Invitation:
     """One invitation."""
-    return registration.answered(call.target)
+    return registration.as_response(call.target)
 
 
 def update_invitation(call: Call[Invitation, NoQuery, InvitationUpdate]) -> MessageResponse:

@@ -84,7 +84,7 @@ def send_registration(call: Call[None, RegistrationQuery, bytes]) -> Answer:
         members = {name: sent[name] for name in ("username", "first_name", "last_name", "email", "password")}
         spec = _convert({**members, "registration_token": call.query.registration_token})
         user = registration.register(spec, call.caller)
-        notifications.registered(user)
+        notifications.notify_of_account(user)
         return page("Welcome", paragraph(f"The account {user.username} is ready. You can sign in with it now."))
 
     return _answer(call, "Register", work, _registration_form)
@@ -99,7 +99,7 @@ def send_acceptance(call: Call[None, RegistrationQuery, bytes]) -> Answer:
     """Accept an invitation, with the password of the invited user."""
 
     def work(sent: _Form) -> Answer:
-        user = passwords.verify(sent["username"], sent["password"], notifications.locked_out)
+        user = passwords.verify(sent["username"], sent["password"], notifications.notify_of_lock)
         invitation = registration.by_token(call.query.registration_token, call.caller)
         if user.email_key != invitation.email.casefold():
             raise Forbidden("The invitation is for another address.")

@@ -40,7 +40,7 @@ class PresignedQuery(Resource, kw_only=True):
 def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
     """Exchange a password for a token."""
     user = passwords.verify(
-        call.body.username, call.body.password, notifications.locked_out, unlock_token=call.body.unlock_token
+        call.body.username, call.body.password, notifications.notify_of_lock, unlock_token=call.body.unlock_token
     )
     if call.caller.signed_in and call.caller.id != user.id:
         raise BadInput("Credentials do not match currently authenticated user!")
@@ -50,7 +50,7 @@ def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
 def create_user(call: Call[None, NoQuery, UserSpec]) -> CreateResponse:
     """Register, with an invitation or where registration is open."""
     user = registration.register(call.body, call.caller)
-    notifications.registered(user)
+    notifications.notify_of_account(user)
     return CreateResponse(message=f"User {user.username} created!", id=user.id)
 
 
@@ -70,9 +70,9 @@ def user_exists(call: Call[None, UserQuery, None]) -> bool:
 def find_user(query: UserQuery) -> User | None:
     """The user that a query names."""
     if query.elemental_id:
-        return records.claimed(USER, "elemental_id", query.elemental_id.lower())
+        return records.get_claimed(USER, "elemental_id", query.elemental_id.lower())
     if query.username:
-        return records.claimed(USER, "username", query.username.strip().casefold())
+        return records.get_claimed(USER, "username", query.username.strip().casefold())
     if query.email:
         return next((user for user in users.holders(query.email) if user.email == query.email), None)
     raise BadInput("One of username or email or elemental_id must be supplied!")
@@ -97,8 +97,8 @@ def get_user(call: Call[User, PresignedQuery, None]) -> User:
 
 
 def _share_project(one: int, other: int) -> bool:
-    of_one = {membership.project for membership in records.linked(MEMBERSHIP, "user", one)}
-    return any(membership.project in of_one for membership in records.linked(MEMBERSHIP, "user", other))
+    of_one = {membership.project for membership in records.list_linked(MEMBERSHIP, "user", one)}
+    return any(membership.project in of_one for membership in records.list_linked(MEMBERSHIP, "user", other))
 
 
 def _maybe_user(path: dict[str, int]) -> User | None:

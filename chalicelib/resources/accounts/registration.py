@@ -54,7 +54,7 @@ def register(spec: UserSpec, caller: Caller) -> User:
         raise BadInput("An account needs a confirmed address, and this deployment does not send email.")
     token = passwords.new_mailed_token()
     user = creation.build(spec, standing="declared", confirmation=hash_of(token))
-    if records.claimed(USER, "username", user.username.casefold()):
+    if records.get_claimed(USER, "username", user.username.casefold()):
         raise creation.name_taken()
     # The mail goes first: an account without it could neither be used nor registered again.
     system_emails.enqueue(system_emails.activation(f"{settings().public_url}/email-confirmation/{token}"), user.email)
@@ -70,7 +70,7 @@ def confirm(token: str, caller: Caller) -> User:
         TooMany: the caller tried too many tokens.
     """
     rate_limits.check(rate_limits.TOKEN_TRIAL, caller)
-    user = records.claimed(USER, "confirmation", hash_of(token))
+    user = records.get_claimed(USER, "confirmation", hash_of(token))
     if user is None:
         raise NotFound("This confirmation link is not, or no longer, valid.")
     rate_limits.give_back(rate_limits.TOKEN_TRIAL, caller)
@@ -98,7 +98,9 @@ def invite(organization: int, email: str, permission: str, caller: Caller) -> tu
     known = users.holders(email)
     if len(known) > 1:
         raise BadInput("email: several users have this address.")
-    if known and any(item.organization == organization for item in records.linked(AFFILIATION, "user", known[0].id)):
+    if known and any(
+        item.organization == organization for item in records.list_linked(AFFILIATION, "user", known[0].id)
+    ):
         raise BadInput("email: this user belongs to the organization already.")
     taken = BadInput("email: there is a pending invitation for this address already.")
     if _has_pending(organization, email):
@@ -152,7 +154,7 @@ def by_token(token: str, caller: Caller) -> Invitation:
         TooMany: the caller tried too many tokens.
     """
     rate_limits.check(rate_limits.TOKEN_TRIAL, caller)
-    invitation = records.claimed(INVITATION, "token", hash_of(token.strip().lower()))
+    invitation = records.get_claimed(INVITATION, "token", hash_of(token.strip().lower()))
     if invitation is None:
         raise BadInput("registration_token: there is no invitation with this token.")
     rate_limits.give_back(rate_limits.TOKEN_TRIAL, caller)
@@ -160,7 +162,7 @@ def by_token(token: str, caller: Caller) -> Invitation:
     return invitation
 
 
-def answered(invitation: Invitation) -> Invitation:
+def as_response(invitation: Invitation) -> Invitation:
     """The invitation as a response document: without its token, and expired if a pending one is too old."""
     status = "Expired" if invitation.status == "Pending" and _is_old(invitation) else invitation.status
     return msgspec.structs.replace(invitation, status=status, registration_token=None)
@@ -202,7 +204,7 @@ def reset_password(user: User, token: str, password: str, caller: Caller) -> Non
     rate_limits.give_back(rate_limits.TOKEN_TRIAL, caller)
     passwords.check_strength(password, user.username, user.email)
     hashed = passwords.hash_password(password)
-    holder = records.claimed(USER, "email", user.email_key)
+    holder = records.get_claimed(USER, "email", user.email_key)
     may_confirm = bool(reset.email) and holder is None
 
     def replace(current: User) -> User:
@@ -267,7 +269,7 @@ def _is_old(invitation: Invitation) -> bool:
 
 def _has_pending(organization: int, email: str) -> bool:
     """Whether an address has a pending invitation. Removes the claim of an expired invitation."""
-    pending = records.claimed(INVITATION, "email", f"{organization}|{email.casefold()}")
+    pending = records.get_claimed(INVITATION, "email", f"{organization}|{email.casefold()}")
     if pending is None or pending.status != "Pending":
         return False
     if not _is_old(pending):

@@ -40,7 +40,7 @@ def register(call: Call[Project, NoQuery, AlgorithmSpec]) -> Algorithm:
 
 def get_algorithm(call: Call[Algorithm, NoQuery, None]) -> Algorithm:
     """One algorithm, with the manifest its template gives."""
-    return algorithms_service.shown(call.target)
+    return algorithms_service.as_response(call.target)
 
 
 def update_algorithm(call: Call[Algorithm, NoQuery, AlgorithmUpdateSpec]) -> MessageResponse:
@@ -66,7 +66,7 @@ _RESOURCE = RecordResource(
     spec=AlgorithmSpec,
     update=AlgorithmUpdateSpec,
     schema_update=AlgorithmSpec,
-    listed=lambda call: algorithms_service.listed(call.project),
+    listed=lambda call: algorithms_service.list_algorithms(call.project),
     made=register,
     removed=delete_algorithm,
     deletion_says="Registered algorithm deleted successfully!",

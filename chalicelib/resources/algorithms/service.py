@@ -46,10 +46,10 @@ def register(project: Project, caller: Caller, spec: AlgorithmSpec) -> Algorithm
         sealed=hosted_templates_service.seal(spec.headers or []),
     )
     _free(spec.name)
-    if records.claimed(ALGORITHM, "name", spec.name.casefold()):
+    if records.get_claimed(ALGORITHM, "name", spec.name.casefold()):
         raise name_taken(spec.name)
     if spec.template is not None:
-        hosted_templates_service.allowed(spec.template, caller)
+        hosted_templates_service.get_allowed(spec.template, caller)
     if spec.manifest is not None:
         name = saved_files.name_of(project, spec.manifest, "manifest")
         algorithm.manifest = saved_files.url_of(project.id, name)
@@ -69,7 +69,7 @@ def change(project: Project, caller: Caller, algorithm: Algorithm, body: Algorit
     if body.user is not None or body.cluster is not None:
         _check_runner(project, body.user or algorithm.user, body.cluster or _living(algorithm).cluster)
     if body.template is not None:
-        hosted_templates_service.allowed(body.template, caller)
+        hosted_templates_service.get_allowed(body.template, caller)
     if "headers" in members:
         del members["headers"]
         members["sealed"] = hosted_templates_service.seal(body.headers or [])
@@ -87,30 +87,30 @@ def change(project: Project, caller: Caller, algorithm: Algorithm, body: Algorit
 def remove(project: Project, algorithm: Algorithm) -> None:
     """Remove an algorithm and its manifest, unless another of the project uses that; jobs that run go on."""
     records.remove(ALGORITHM, algorithm.id)
-    if not any(other.manifest == algorithm.manifest for other in records.listed(ALGORITHM, project.id)):
+    if not any(other.manifest == algorithm.manifest for other in records.list_children(ALGORITHM, project.id)):
         saved_files.remove(project, algorithm.manifest)
 
 
-def named(project: int, name: str) -> Algorithm:
+def get_by_name(project: int, name: str) -> Algorithm:
     """The algorithm of a project with a name. Raises NotFound."""
-    found = records.claimed(ALGORITHM, "name", name.casefold())
+    found = records.get_claimed(ALGORITHM, "name", name.casefold())
     if found is None or found.project != project:
         raise NotFound(f"No Algorithm of project {project} is called {name[:100]!r}.")
     return found
 
 
-def listed(project: int) -> list[Algorithm]:
+def list_algorithms(project: int) -> list[Algorithm]:
     """The algorithms of a project, by id."""
-    return [_living(algorithm) for algorithm in records.listed(ALGORITHM, project)]
+    return [_living(algorithm) for algorithm in records.list_children(ALGORITHM, project)]
 
 
-def shown(algorithm: Algorithm) -> Algorithm:
+def as_response(algorithm: Algorithm) -> Algorithm:
     """An algorithm with the manifest that its template gives now; without, where that cannot be had."""
     algorithm = _living(algorithm)
     if algorithm.template is None:
         return algorithm
     try:
-        text = hosted_templates_service.rendered(
+        text = hosted_templates_service.render(
             hosted_templates_service.find(algorithm.template), algorithm.tparams, algorithm.sealed, algorithm.project
         )
     except LimnError:
@@ -122,7 +122,7 @@ def source(project: Project, algorithm: Algorithm) -> str | bytes:
     """The text of the manifest that an algorithm runs now. Raises BadInput where it cannot be had."""
     if algorithm.template is not None:
         template = hosted_templates_service.find(algorithm.template)
-        return hosted_templates_service.rendered(template, algorithm.tparams, algorithm.sealed, project.id)
+        return hosted_templates_service.render(template, algorithm.tparams, algorithm.sealed, project.id)
     if algorithm.manifest is None:
         raise BadInput(f"The algorithm {algorithm.name} has neither manifest nor template.")
     return saved_files.read(project, saved_files.name_of(project, algorithm.manifest, "manifest"))
@@ -170,7 +170,7 @@ def _exists(kind: RecordKind[Any], number: int | None) -> bool:
 
 def _free(name: str) -> None:
     """Take a name from an algorithm whose project was deleted: its records are purged later, its names are free now."""
-    holder = records.claimed(ALGORITHM, "name", name.casefold())
+    holder = records.get_claimed(ALGORITHM, "name", name.casefold())
     if holder is not None and records.get(PROJECT, holder.project).deleted is not None:
         try:
             records.remove(ALGORITHM, holder.id)

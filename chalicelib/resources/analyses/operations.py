@@ -54,7 +54,7 @@ _RESOURCE = RecordResource(
     spec=AnalysisSpec,
     update=AnalysisUpdate,
     schema_update=AnalysisSpec,
-    listed=lambda call: records.listed(ANALYSIS, call.project),
+    listed=lambda call: records.list_children(ANALYSIS, call.project),
     made=make_analysis,
     changed=change_analysis,
 )

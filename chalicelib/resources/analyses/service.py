@@ -37,7 +37,7 @@ def counts(project: int, parameters: MediaQuery, scope: Scope) -> dict[str, int]
         view_queries.count(view, media, scope)
         chosen = media.where
     found = {}
-    for analysis in records.listed(ANALYSIS, project):
+    for analysis in records.list_children(ANALYSIS, project):
         wanted = search_string.parse(analysis.data_query, "data_query")
         queries = [Query(kind=Kind.MEDIA, where=both(chosen, wanted), type=media.type)]
         queries += [

@@ -20,7 +20,7 @@ from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.bulk.service import Handler, Handlers, Note
 from chalicelib.resources.entities import bulk as entities_bulk
 from chalicelib.resources.entities.bulk import RewriteRows, rewrite_attributes
-from chalicelib.resources.entities.service import Writer, has_earlier, letting_go, type_of
+from chalicelib.resources.entities.service import Writer, has_earlier, plan_removal, type_of
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.steps import Step
 
@@ -74,7 +74,7 @@ class Prune(Handler):
         if has_earlier(rows):
             part = part[: reassign.MOST_COPIED]
             rows = [row for row in rows if row.entity.id in set(part)]
-        done, edits = letting_go(self.change.kind, self.change.project, rows)
+        done, edits = plan_removal(self.change.kind, self.change.project, rows)
         return self.apply(done, edits, len(part))
 
 

@@ -29,14 +29,14 @@ from chalicelib.resources.annotations import bulk as annotations_bulk
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.bulk import rewrite_attributes
-from chalicelib.resources.entities.service import Writer, author, hyphenated, type_of
+from chalicelib.resources.entities.service import Writer, author, type_of, uuid_text
 from chalicelib.storage.dynamodb import entities
 
 BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
 BulkDelete = LocalizationBulkDelete | StateBulkDelete
 
 
-def matched(view: view_queries.View, query: Query, scope: Scope, count: int | None) -> list[int]:
+def find_ids(view: view_queries.View, query: Query, scope: Scope, count: int | None) -> list[int]:
     """The ids that a query finds.
 
     Raises:
@@ -82,7 +82,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     view = view_queries.current(writer.project)
     if body.new_version is not None and body.new_version not in view.definitions.versions:
         raise BadInput(f"new_version: the project has no version {body.new_version}.")
-    numbers = matched(view, query, writer.scope, count)
+    numbers = find_ids(view, query, writer.scope, count)
     first = first_of_one_type(kind, view, query, numbers)
     if first is None:
         return 0
@@ -96,7 +96,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
         attributes=body.attributes,
         reset=body.reset_attributes,
         nulls=body.null_attributes,
-        fixed=_fixed(writer, body, name),
+        fixed=_common_members(writer, body, name),
     )
     changed = rewrite_attributes(change, type_of(kind, writer.project, change.type))
     change.logged = differences(first, changed(first))
@@ -118,7 +118,7 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
         the number of matches.
     """
     view = view_queries.current(writer.project)
-    numbers = matched(view, filters.parse(kind, parameters, body), writer.scope, count)
+    numbers = find_ids(view, filters.parse(kind, parameters, body), writer.scope, count)
     stale = Test("latest", Op.EQ, value=False)
     earlier = all_rows(kind, Test("id", Op.IN, tuple(numbers)), stale)
     if body and body.pedantic and view_queries.count(view, earlier, UNRESTRICTED):
@@ -131,7 +131,7 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
             user=writer.user,
             verb="prune" if prune else "tombstone",
             numbers=numbers,
-            fixed={"variant_deleted": True, **writer.signed()},
+            fixed={"variant_deleted": True, **writer.authorship()},
             children=None if kind is not Kind.STATE else "prune" if prune else "tombstone",
         ),
         handlers=annotations_bulk.HANDLERS,
@@ -140,13 +140,13 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
     return len(numbers)
 
 
-def _fixed(writer: Writer, body: BulkUpdate, name: int | None) -> dict[str, Any]:
+def _common_members(writer: Writer, body: BulkUpdate, name: int | None) -> dict[str, Any]:
     """The members that get the same value in every row."""
-    fixed = writer.signed()
+    fixed = writer.authorship()
     if name is not None:
         fixed["created_by"] = name
     if body.new_version is not None:
         fixed["version"] = body.new_version
     if body.new_elemental_id is not None:
-        fixed["elemental_id"] = hyphenated(body.new_elemental_id)
+        fixed["elemental_id"] = uuid_text(body.new_elemental_id)
     return fixed

@@ -20,7 +20,15 @@ from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.annotations.segments import segments
 from chalicelib.resources.annotations.tracks import Place, places
-from chalicelib.resources.entities.service import Writer, author, existing, hyphenated, rows_of, settling, types_of
+from chalicelib.resources.entities.service import (
+    Writer,
+    author,
+    existing,
+    plan_latest_flags,
+    rows_of,
+    types_of,
+    uuid_text,
+)
 from chalicelib.resources.versions import service as versions_service
 from chalicelib.storage.dynamodb import entities, ids, records, steps
 from chalicelib.storage.dynamodb.steps import Step
@@ -75,22 +83,22 @@ class _Creation:
         # Taken before any lookup, so that no other request creates the same elements in between.
         self._guard = steps.guard(writer.project) if self._named else None
         self._types = types_of(kind, writer.project, (spec.type for spec in specs))
-        self._fill = {number: converter(each.attribute_types).fill for number, each in self._types.items()}
-        self._versions = {version.id: version for version in records.listed(VERSION, writer.project)}
+        self._fillers = {number: converter(each.attribute_types).fill for number, each in self._types.items()}
+        self._versions = {version.id: version for version in records.list_children(VERSION, writer.project)}
         self._places: dict[int, Place] = {}
         self._default = 0
 
     def run(self) -> list[int]:
         """Check, build and store the rows."""
         self._check()
-        attributes = [self._filled(index, spec) for index, spec in enumerate(self._specs)]
+        attributes = [self._fill(index, spec) for index, spec in enumerate(self._specs)]
         numbers = ids.reserve(self._kind, len(self._specs))
         made = [self._make(*each) for each in zip(self._specs, numbers, attributes, strict=True)]
         self._writer.scope.check(self._kind, made)
         if not self._named:
             entities.create(self._kind, made, user=self._writer.user)
             return list(numbers)
-        made, retiring, guarded = self._marked(made)
+        made, retiring, guarded = self._plan_marks(made)
         self._writer.check(retiring)
         told = [unseen(self._kind, [step.after.id for step in retiring])] if retiring else []
         steps.create(
@@ -162,9 +170,9 @@ class _Creation:
 
     # --- rows ------------------------------------------------------------------------------------------------------
 
-    def _filled(self, index: int, spec: Spec) -> dict[str, Any]:
+    def _fill(self, index: int, spec: Spec) -> dict[str, Any]:
         try:
-            return self._fill[spec.type](spec.attributes or {}, self._now, members=spec.__struct_fields__)
+            return self._fillers[spec.type](spec.attributes or {}, self._now, members=spec.__struct_fields__)
         except BadInput as refusal:
             raise self._refusal(index, f"attributes: {refusal.message}") from None
 
@@ -178,7 +186,7 @@ class _Creation:
             "parent": None if spec.parent is None else int(spec.parent),
             "attributes": attributes,
             "revision": len(self._types[spec.type].revisions),
-            "elemental_id": hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
+            "elemental_id": uuid_text(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
             "created_by": creator,
             "created_datetime": self._now,
             "modified_by": creator,
@@ -196,7 +204,7 @@ class _Creation:
             **common,
         )
 
-    def _marked(self, made: list[Any]) -> tuple[list[Any], list[Step], bool]:
+    def _plan_marks(self, made: list[Any]) -> tuple[list[Any], list[Step], bool]:
         """The new rows with their marks, the old rows that are no longer the latest, and whether a guard is needed."""
         named: defaultdict[Identity, list[int]] = defaultdict(list)
         for place, spec in enumerate(self._specs):
@@ -209,7 +217,7 @@ class _Creation:
             first = next_mark(row.entity for row in rows)
             for mark, place in enumerate(named[element], first):
                 made[place] = msgspec.structs.replace(made[place], mark=mark)
-            flips, rewritten = settling(self._kind, rows, [made[place] for place in named[element]])
+            flips, rewritten = plan_latest_flags(self._kind, rows, [made[place] for place in named[element]])
             retiring += flips
             for place in named[element]:
                 made[place] = rewritten.get(made[place].id, made[place])

@@ -28,13 +28,13 @@ from chalicelib.resources.entities.service import (
     author,
     check_version,
     current_mark,
-    hyphenated,
     latest_of,
     parent_of,
+    plan_latest_flags,
     refuse_stale,
     rows_of,
-    settling,
     type_of,
+    uuid_text,
 )
 from chalicelib.storage.dynamodb import entities, ids, steps
 from chalicelib.storage.dynamodb.entities import Stored
@@ -69,7 +69,7 @@ class Plan:
 def by_id(kind: Kind, number: int, first: Stored[Any] | None = None) -> Find:
     """Finds a row by its id: the first call returns the row already read, later calls read it again."""
     known = [first] if first else []
-    return lambda: known.pop() if known else entities.stored(kind, number)
+    return lambda: known.pop() if known else entities.get_stored(kind, number)
 
 
 def update(
@@ -112,7 +112,7 @@ def update(
             change["created_by"] = name
         after = msgspec.structs.replace(before.entity, **change, modified_by=writer.user, modified_datetime=moment)
         writer.scope.check(kind, [after])
-        plan = rewriting(kind, before, after, guard) if in_place else marking(kind, before, after, guard)
+        plan = plan_rewrite(kind, before, after, guard) if in_place else plan_mark(kind, before, after, guard)
         return plan.apply(writer)
 
     return steps.again(attempt)
@@ -141,7 +141,7 @@ def delete(
             kept = type_of(kind, writer.project, before.entity.type)
             if kept.delete_child_localizations:
                 tracks.delete_children(writer, [before.entity], prune=prune)
-        plan = pruning(kind, before) if prune else _burying(kind, writer, before, now())
+        plan = plan_prune(kind, before) if prune else _plan_tombstone(kind, writer, before, now())
         return int(plan.apply(writer).id)
 
     return steps.again(attempt)
@@ -175,13 +175,13 @@ def _change(kind: Kind, writer: Writer, row: Any, body: Update) -> dict[str, Any
     )
     if attributes or geometry:
         of = type_of(kind, writer.project, row.type)
-        change |= _typed(of, up_to_date(row, of.revisions), body)
+        change |= _members_by_type(of, up_to_date(row, of.revisions), body)
     if body.frame is not None:
         change["frame"] = body.frame
     if body.parent is not None:
         change["parent"] = int(body.parent)
     if body.elemental_id is not None:
-        change["elemental_id"] = hyphenated(body.elemental_id)
+        change["elemental_id"] = uuid_text(body.elemental_id)
     if isinstance(body, StateUpdate):
         change |= tracks.with_members(row, writer.project, body)
     elif body.version is not None:
@@ -189,7 +189,7 @@ def _change(kind: Kind, writer: Writer, row: Any, body: Update) -> dict[str, Any
     return change
 
 
-def _typed(of: AnyType, row: Any, body: Update) -> dict[str, Any]:
+def _members_by_type(of: AnyType, row: Any, body: Update) -> dict[str, Any]:
     """The part of a change that depends on the row's type."""
     change: dict[str, Any] = {}
     if body.attributes is not None or body.reset_attributes or body.null_attributes:
@@ -207,7 +207,7 @@ def _typed(of: AnyType, row: Any, body: Update) -> dict[str, Any]:
 # --- plans ---------------------------------------------------------------------------------------------------------
 
 
-def rewriting(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None = None) -> Plan:
+def plan_rewrite(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None = None) -> Plan:
     """Change the row itself. In another element it becomes the latest mark; the old element keeps its earlier marks."""
     if identity(before.entity) == identity(after):
         return Plan(row=after, steps=[Step(kind, before, after)], edits=[changed(kind, before.entity, after)])
@@ -215,7 +215,7 @@ def rewriting(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None =
     left = [row for row in elements[identity(before.entity)] if row.entity.id != after.id]
     joined = [row for row in elements[identity(after)] if row.entity.id != after.id]
     after = msgspec.structs.replace(after, mark=next_mark(row.entity for row in joined), latest=True)
-    flips = settling(kind, left)[0] + settling(kind, joined, [after])[0]
+    flips = plan_latest_flags(kind, left)[0] + plan_latest_flags(kind, joined, [after])[0]
     return Plan(
         row=after,
         steps=[Step(kind, before, after), *flips],
@@ -224,7 +224,7 @@ def rewriting(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None =
     )
 
 
-def marking(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None = None) -> Plan:
+def plan_mark(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None = None) -> Plan:
     """Add the change as a new row, the latest mark of its element; in another element it is a creation."""
     number = ids.reserve(kind)[0]
     if identity(before.entity) == identity(after) and before.entity.latest:
@@ -234,25 +234,25 @@ def marking(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None = N
     else:
         joined = rows_of(kind, after.project, [identity(after)])[identity(after)]
         made = msgspec.structs.replace(after, id=number, mark=next_mark(row.entity for row in joined), latest=True)
-        flips, _ = settling(kind, joined, [made])
+        flips, _ = plan_latest_flags(kind, joined, [made])
     told = _unseen(kind, flips)
     if identity(before.entity) == identity(after):
         told.insert(0, changed(kind, before.entity, made, [before.entity.id, number]))
     return Plan(row=made, steps=[*flips, Step(kind, None, made)], edits=told, guarded=None if joined else guard)
 
 
-def pruning(kind: Kind, before: Stored[Any]) -> Plan:
+def plan_prune(kind: Kind, before: Stored[Any]) -> Plan:
     """Remove the row; if it was the latest of several marks, the previous mark becomes the latest."""
     row = before.entity
     flips: list[Step] = []
     if row.latest and row.mark:
         others = rows_of(kind, row.project, [identity(row)])[identity(row)]
-        flips, _ = settling(kind, [other for other in others if other.entity.id != row.id])
+        flips, _ = plan_latest_flags(kind, [other for other in others if other.entity.id != row.id])
     edits = [deleted(kind, [row.id]), *_unseen(kind, flips)]
     return Plan(row=row, steps=[Step(kind, before, None), *flips], edits=edits)
 
 
-def _burying(kind: Kind, writer: Writer, before: Stored[Any], moment: Timestamp) -> Plan:
+def _plan_tombstone(kind: Kind, writer: Writer, before: Stored[Any], moment: Timestamp) -> Plan:
     """Add a copy of the row as the tombstone of its element; nothing if the row is a tombstone already."""
     row = before.entity
     if row.latest and row.variant_deleted:

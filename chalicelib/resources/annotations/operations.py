@@ -26,7 +26,7 @@ from chalicelib.resources.annotations import creation as annotations_creation
 from chalicelib.resources.annotations import edits as annotations_edits
 from chalicelib.resources.annotations.schemas import AnnotationDeleted
 from chalicelib.resources.entities import spreadsheets
-from chalicelib.resources.entities.service import Writer, hyphenated, latest_of, mark_of
+from chalicelib.resources.entities.service import Writer, latest_of, mark_of, uuid_text
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.entities import Stored
 
@@ -180,7 +180,7 @@ def by_id(kind: Kind) -> Address[Any]:
     """`/rest/State/{id}`: a row with its lock, so that a change does not read it again."""
 
     def locate(path: dict[str, Any]) -> Found[Any]:
-        row = entities.stored(kind, path["id"])
+        row = entities.get_stored(kind, path["id"])
         return Found(thing=row, project=row.entity.project)
 
     return replace(entity(kind), locate=locate)
@@ -191,7 +191,7 @@ def by_element(kind: Kind) -> Address[Any]:
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         try:
-            element = path["version"], hyphenated(path["elemental_id"])
+            element = path["version"], uuid_text(path["elemental_id"])
         except ValueError:
             raise NotFound.of("elemental id", path["elemental_id"]) from None
         return Found(thing=element, project=records.get(VERSION, path["version"]).project)

@@ -27,7 +27,7 @@ from chalicelib.core.marks import Identity, identity, next_mark
 from chalicelib.errors import Conflict
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
-from chalicelib.resources.entities.service import Writer, rows_of, settling
+from chalicelib.resources.entities.service import Writer, plan_latest_flags, rows_of
 from chalicelib.storage.dynamodb import entities, ids, steps
 from chalicelib.storage.dynamodb.steps import Guard, Step
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -197,8 +197,8 @@ class Moves:
             mine = _of(element, after.values())
             made = {row.id: row for row in mine if stay[row.id]}
             first = next_mark([*(row.entity for row in others), *made.values()])
-            made |= _numbered([row for row in mine if not stay[row.id]], first)
-            flipped, rewritten = settling(self.kind, others, made.values())
+            made |= _rows_from([row for row in mine if not stay[row.id]], first)
+            flipped, rewritten = plan_latest_flags(self.kind, others, made.values())
             flips += flipped
             done += [Step(self.kind, before[number], row) for number, row in (made | rewritten).items()]
         edits = [Edit(self.kind, [step.after.id for step in done], *self.logged)] if done else []
@@ -222,8 +222,8 @@ class Moves:
         done: list[Step] = []
         flips: list[Step] = []
         for element, rows in rows_of(self.kind, self.writer.project, map(identity, copies)).items():
-            made = _numbered(_of(element, copies), next_mark(row.entity for row in rows))
-            flipped, rewritten = settling(self.kind, rows, made.values())
+            made = _rows_from(_of(element, copies), next_mark(row.entity for row in rows))
+            flipped, rewritten = plan_latest_flags(self.kind, rows, made.values())
             flips += flipped
             done += [Step(self.kind, None, row) for row in (made | rewritten).values()]
         edits = [Edit(self.kind, [number for pair in marks for number in pair], *self.logged)] if marks else []
@@ -251,6 +251,6 @@ def _of(element: Identity, rows: Iterable[Any]) -> list[Any]:
     return [row for row in rows if identity(row) == element]
 
 
-def _numbered(rows: Iterable[Any], first: int) -> dict[int, Any]:
+def _rows_from(rows: Iterable[Any], first: int) -> dict[int, Any]:
     """The rows with the marks from `first` on, by id."""
     return {row.id: msgspec.structs.replace(row, mark=mark, latest=True) for mark, row in enumerate(rows, first)}

@@ -85,8 +85,8 @@ def merge(writer: Writer, into: int, other: int) -> None:
     """
 
     def attempt() -> None:
-        kept = current_mark(Kind.STATE, entities.stored(Kind.STATE, into), pedantic=False)
-        lost = entities.stored(Kind.STATE, other)
+        kept = current_mark(Kind.STATE, entities.get_stored(Kind.STATE, into), pedantic=False)
+        lost = entities.get_stored(Kind.STATE, other)
         if lost.entity.project != writer.project:
             raise NotFound.of("State", other)
         writer.scope.check(Kind.STATE, [lost.entity])
@@ -97,7 +97,7 @@ def merge(writer: Writer, into: int, other: int) -> None:
         found = places(writer.project, numbers)
         there = [number for number in numbers if number in found]
         media = dict.fromkeys([*state.media, *lost.entity.media, *(found[number].media for number in there)])
-        merged = msgspec.structs.replace(state, **follow(there, found), media=list(media), **writer.signed())
+        merged = msgspec.structs.replace(state, **follow(there, found), media=list(media), **writer.authorship())
         gone = _whole(Kind.STATE, writer.project, [lost])
         writer.apply(
             [Step(Kind.STATE, kept, merged), *(Step(Kind.STATE, row, None) for row in gone)],
@@ -116,7 +116,7 @@ def trim(writer: Writer, number: int, frame: int, endpoint: str) -> int:
         how many localizations were deleted.
     """
     if writer.scope.is_restricted:
-        row = current_mark(Kind.STATE, entities.stored(Kind.STATE, number), pedantic=False)
+        row = current_mark(Kind.STATE, entities.get_stored(Kind.STATE, number), pedantic=False)
         out = _behind(row.entity, places(writer.project, row.entity.localizations), frame, endpoint)
         shared = in_other_states(writer.project, out, [row.entity])
         _check_localizations(writer, [each for each in out if each not in shared])
@@ -128,7 +128,7 @@ def trim(writer: Writer, number: int, frame: int, endpoint: str) -> int:
 
 def _trim_some(writer: Writer, number: int, frame: int, endpoint: str) -> int | None:
     """Cut off as many as fit in one commit; None if nothing is left to cut."""
-    row = current_mark(Kind.STATE, entities.stored(Kind.STATE, number), pedantic=False)
+    row = current_mark(Kind.STATE, entities.get_stored(Kind.STATE, number), pedantic=False)
     state = row.entity
     found = places(writer.project, state.localizations)
     out = _behind(state, found, frame, endpoint)
@@ -143,7 +143,7 @@ def _trim_some(writer: Writer, number: int, frame: int, endpoint: str) -> int | 
     doomed = doomed[: steps.LARGEST - 1]
     dropped = shared.union(going)
     left = [each for each in state.localizations if each in found and each not in dropped]
-    trimmed = msgspec.structs.replace(state, **follow(left, found), **writer.signed())
+    trimmed = msgspec.structs.replace(state, **follow(left, found), **writer.authorship())
     edits = [changed(Kind.STATE, state, trimmed)]
     if doomed:
         edits.append(deleted(Kind.LOCALIZATION, [each.entity.id for each in doomed]))
@@ -214,7 +214,7 @@ def _delete_some(writer: Writer, numbers: Sequence[int], *, prune: bool) -> None
             told = [deleted(Kind.LOCALIZATION, [row.entity.id for row in part])]
             writer.apply(removals, told)
         return
-    change = {"variant_deleted": True, **writer.signed()}
+    change = {"variant_deleted": True, **writer.authorship()}
     flips = [
         Step(Kind.LOCALIZATION, row, msgspec.structs.replace(row.entity, **change))
         for row in rows

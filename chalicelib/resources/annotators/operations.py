@@ -25,7 +25,7 @@ from chalicelib.resources.annotators.schemas import (
     Prediction,
     PredictionSpec,
 )
-from chalicelib.resources.jobs.operations import JobsStarted, started, token_of
+from chalicelib.resources.jobs.operations import JobsStarted, launch_response, token_of
 from chalicelib.storage.dynamodb import ids, records
 
 TAG = "Annotators"
@@ -62,7 +62,7 @@ def predict(call: Call[Media, NoQuery, PredictionSpec]) -> Prediction:
 
 def annotate(call: Call[Project, NoQuery, AnnotateSpec]) -> JobsStarted:
     """Run an annotator on media."""
-    return started(annotators_service.annotate(call.target, call.scope, token_of(call), call.body))
+    return launch_response(annotators_service.annotate(call.target, call.scope, token_of(call), call.body))
 
 
 OPERATIONS = (
@@ -78,7 +78,7 @@ OPERATIONS = (
             write=Permission.FULL,
             spec=AnnotatorSpec,
             update=AnnotatorUpdate,
-            listed=lambda call: records.listed(ANNOTATOR, call.project),
+            listed=lambda call: records.list_children(ANNOTATOR, call.project),
             made=make_annotator,
             changed=change_annotator,
         )

@@ -72,7 +72,7 @@ def check(annotator: Annotator) -> Annotator:
     if annotator.url is not None:
         address_of(annotator.url)
     if annotator.algorithm is not None:
-        algorithms_service.named(annotator.project, annotator.algorithm)
+        algorithms_service.get_by_name(annotator.project, annotator.algorithm)
     found = records.find(TYPE_RECORD[Kind.LOCALIZATION], annotator.project, padded(annotator.type))
     if found is None or found.dtype != "box":
         raise BadInput(f"type: {annotator.type} is not a localization type of boxes of this project.")

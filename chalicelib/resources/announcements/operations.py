@@ -19,7 +19,7 @@ TAG = "Personal"
 def list_announcements(call: Call[None, NoQuery, None]) -> list[Announcement]:
     """The announcements to the caller that have not ended and were not acknowledged, oldest first."""
     moment = now()
-    return [item for item in records.listed(ANNOUNCEMENT, call.caller.id) if item.eol_datetime > moment]
+    return [item for item in records.list_children(ANNOUNCEMENT, call.caller.id) if item.eol_datetime > moment]
 
 
 def delete_announcement(call: Call[Announcement | None, NoQuery, None]) -> MessageResponse:

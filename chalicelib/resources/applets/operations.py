@@ -66,9 +66,9 @@ _RESOURCE = RecordResource(
     spec=AppletSpec,
     update=AppletUpdate,
     schema_update=AppletSpec,
-    listed=lambda call: records.listed(APPLET, call.project),
+    listed=lambda call: records.list_children(APPLET, call.project),
     made=register,
-    shown=applets_service.shown,
+    shown=applets_service.as_response,
     removed=lambda call: applets_service.remove(authentication.project_of(call.project), call.target),
     deletion_says="Applet {id} deleted successfully!",
 )

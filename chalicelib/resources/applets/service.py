@@ -39,8 +39,8 @@ def register(project: Project, caller: Caller, spec: AppletSpec) -> Applet:
         created_datetime=now(),
     )
     if spec.template is not None:
-        hosted_templates_service.rendered(
-            hosted_templates_service.allowed(spec.template, caller), applet.tparams, applet.sealed, project.id
+        hosted_templates_service.render(
+            hosted_templates_service.get_allowed(spec.template, caller), applet.tparams, applet.sealed, project.id
         )
     return records.create(APPLET, applet)
 
@@ -51,7 +51,7 @@ def change(project: Project, caller: Caller, applet: Applet, body: AppletUpdate)
     if not members:
         raise BadInput("No recognized keys in request!")
     if body.template is not None:
-        hosted_templates_service.allowed(body.template, caller)
+        hosted_templates_service.get_allowed(body.template, caller)
     if members.pop("headers", None) is not None:
         members["sealed"] = hosted_templates_service.seal(body.headers or [])
     if body.html_file is not None:
@@ -67,7 +67,7 @@ def remove(project: Project, applet: Applet) -> None:
     _drop(project, applet)
 
 
-def shown(applet: Applet) -> Applet:
+def as_response(applet: Applet) -> Applet:
     """An applet with what its template gives now; without, where that cannot be had."""
     if applet.template is None:
         return applet
@@ -76,7 +76,7 @@ def shown(applet: Applet) -> Applet:
     except BadInput:
         return msgspec.structs.replace(applet, template=None)
     try:
-        page = hosted_templates_service.rendered(template, applet.tparams, applet.sealed, applet.project)
+        page = hosted_templates_service.render(template, applet.tparams, applet.sealed, applet.project)
     except LimnError:
         return applet
     return msgspec.structs.replace(applet, rendered=page)
@@ -90,5 +90,5 @@ def _file(project: Project, url: str) -> str:
 
 def _drop(project: Project, applet: Applet) -> None:
     """Remove a page that no applet of the project shows any more."""
-    if not any(other.html_file == applet.html_file for other in records.listed(APPLET, project.id)):
+    if not any(other.html_file == applet.html_file for other in records.list_children(APPLET, project.id)):
         saved_files.remove(project, applet.html_file)

@@ -21,7 +21,7 @@ class BookmarkQuery(Resource, kw_only=True):
 
 def list_bookmarks(call: Call[Project, BookmarkQuery, None]) -> list[Bookmark]:
     """The caller's own, by name."""
-    own = records.listed(BOOKMARK, call.project, f"{padded(call.caller.id)}|")
+    own = records.list_children(BOOKMARK, call.project, f"{padded(call.caller.id)}|")
     wanted = call.query.name
     kept = [item for item in own if wanted is None or item.name.casefold() == wanted.casefold()]
     return sorted(kept, key=lambda bookmark: (bookmark.name, bookmark.id))

@@ -19,7 +19,7 @@ from chalicelib.storage.objects import objects, placement
 
 def make_bucket(call: Call[Organization, NoQuery, BucketSpec]) -> Bucket:
     """Register a bucket."""
-    shown, sealed = buckets_service.configured(call.body)
+    shown, sealed = buckets_service.configure(call.body)
     bucket = Bucket(
         id=ids.reserve(BUCKET.name)[0], organization=call.organization, name=call.body.name, sealed=sealed, **shown
     )
@@ -30,7 +30,7 @@ def change_bucket(call: Call[Bucket, NoQuery, BucketUpdate], change: dict[str, A
     """Replace what is given; what is not stays, under seal too."""
     if not change:
         return {}
-    shown, sealed = buckets_service.reconfigured(call.target, call.body)
+    shown, sealed = buckets_service.reconfigure(call.target, call.body)
     name = {"name": call.body.name} if call.body.name else {}
     return {**name, **shown, "sealed": sealed}
 
@@ -38,10 +38,10 @@ def change_bucket(call: Call[Bucket, NoQuery, BucketUpdate], change: dict[str, A
 def remove_bucket(call: Call[Bucket, NoQuery, None]) -> None:
     """Forget a bucket that no project keeps its files in."""
     number = call.target.id
-    for project in records.linked(PROJECT, "organization", call.target.organization):
+    for project in records.list_linked(PROJECT, "organization", call.target.organization):
         if not project.deleted and number in (project.bucket, project.upload_bucket, project.backup_bucket):
             raise BadInput(f"Bucket {number} is still used by project {project.id} ({project.name}).")
-        if number in placement.noted(project.id):
+        if number in placement.noted_buckets(project.id):
             prefix = object_keys.project_prefix(call.target.organization, project.id)
             if next(iter(objects.under(prefix, bucket=number)), None) is not None:
                 raise BadInput(f"Bucket {number} still holds files of project {project.id} ({project.name}).")
@@ -61,7 +61,7 @@ OPERATIONS = record_operations(
         write=Permission.ADMIN,
         spec=BucketSpec,
         update=BucketUpdate,
-        listed=lambda call: records.listed(BUCKET, call.organization),
+        listed=lambda call: records.list_children(BUCKET, call.organization),
         made=make_bucket,
         changed=change_bucket,
         removed=remove_bucket,

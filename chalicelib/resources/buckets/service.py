@@ -52,7 +52,7 @@ _ARCHIVE_CLASSES = {"AWS": ("DEEP_ARCHIVE", "STANDARD"), "GCP": ("COLDLINE", "ST
 """What archived objects may be stored as, the default first; STANDARD alone elsewhere."""
 
 
-def configured(body: BucketUpdate) -> tuple[dict[str, Any], str]:
+def configure(body: BucketUpdate) -> tuple[dict[str, Any], str]:
     """The members of a new bucket that may be shown, and its configuration under seal.
 
     Raises:
@@ -60,17 +60,17 @@ def configured(body: BucketUpdate) -> tuple[dict[str, Any], str]:
     """
     store = body.store_type or ("GCP" if body.gcs_key_info else "AWS")
     config = _config_of(body, store, {})
-    shown = _shown(body, store, config, None)
+    shown = _public_configuration(body, store, config, None)
     _check_works(body.name or "", shown, config)
     return shown, sealing.seal(msgspec.json.encode(config), PURPOSE)
 
 
-def reconfigured(bucket: Bucket, body: BucketUpdate) -> tuple[dict[str, Any], str]:
+def reconfigure(bucket: Bucket, body: BucketUpdate) -> tuple[dict[str, Any], str]:
     """As `configured`, for a change: what is not given stays as it is."""
     store = body.store_type or ("GCP" if body.gcs_key_info else bucket.store_type)
     kept = configuration(bucket) if store == bucket.store_type and body.config is None else {}
     config = _config_of(body, store, kept)
-    shown = _shown(body, store, config, bucket)
+    shown = _public_configuration(body, store, config, bucket)
     _check_works(body.name or bucket.name, shown, config)
     sealed = sealing.seal(msgspec.json.encode(config), PURPOSE) if config != kept else bucket.sealed
     return shown, sealed
@@ -89,7 +89,7 @@ def _config_of(body: BucketUpdate, store: str, kept: dict[str, Any]) -> dict[str
     ]
     if len(ways) > 1:
         raise BadInput("Give config, or gcs_key_info, or the S3 keys: one of them.", f"given: {', '.join(ways)}")
-    config = body.config or (_parsed(body.gcs_key_info) if body.gcs_key_info else {**kept, **given})
+    config = body.config or (_parse(body.gcs_key_info) if body.gcs_key_info else {**kept, **given})
     missing = [name for name in _NEEDED[store] if not config.get(name)]
     if missing:
         raise BadInput(f"config: a bucket of {store} needs {', '.join(missing)}.")
@@ -117,7 +117,7 @@ def _check_works(name: str, shown: dict[str, Any], config: dict[str, Any]) -> No
     if not _NAME.fullmatch(name):
         raise BadInput("name: the bucket's name is letters, digits, dots, hyphens and underscores.")
     try:
-        placement.made(name, shown["store_type"], config, shown["external_host"]).presign_put(
+        placement.make_store(name, shown["store_type"], config, shown["external_host"]).presign_put(
             object_keys.trial_key(), 60
         )
     except (ValueError, TypeError, AttributeError, BotoCoreError) as failure:
@@ -132,7 +132,7 @@ def _address(name: str, url: str) -> Address:
         raise BadInput(message) from failure
 
 
-def _parsed(key_info: str) -> dict[str, Any]:
+def _parse(key_info: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(key_info, type=dict[str, Any])
     except msgspec.DecodeError as failure:
@@ -147,7 +147,9 @@ def _check_oci(config: dict[str, Any]) -> None:
             raise BadInput(f"config: {part} needs {', '.join(missing)}.")
 
 
-def _shown(body: BucketUpdate, store: str, config: dict[str, Any], bucket: Bucket | None) -> dict[str, Any]:
+def _public_configuration(
+    body: BucketUpdate, store: str, config: dict[str, Any], bucket: Bucket | None
+) -> dict[str, Any]:
     """What of the configuration an administrator may read."""
     allowed = _ARCHIVE_CLASSES.get(store, ("STANDARD",))
     same_store = bucket is not None and bucket.store_type == store
@@ -213,7 +215,7 @@ def check_key(project: Project, key: str, number: int | None) -> int | None:
     return bucket
 
 
-def named(project: Project, name: str, bucket: int | None) -> str:
+def name_object(project: Project, name: str, bucket: int | None) -> str:
     """A name of an object of a project that is to lie in a registered bucket, if in one; noted before it does."""
     if bucket is not None:
         placement.note(project.id, bucket)
@@ -222,7 +224,7 @@ def named(project: Project, name: str, bucket: int | None) -> str:
 
 def media_key(project: Project, media: int, name: str) -> ObjectKey:
     """Where a file that the service makes for a media lies: in the project's own bucket, if it has one."""
-    return object_keys.media_key(project.organization, project.id, media, named(project, name, project.bucket))
+    return object_keys.media_key(project.organization, project.id, media, name_object(project, name, project.bucket))
 
 
 def _no_bucket(number: int) -> BadInput:

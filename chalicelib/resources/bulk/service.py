@@ -79,7 +79,7 @@ def run(*changes: BulkChange, handlers: Handlers, scope: Scope, rows: int = 0) -
         _carry_out(runners, Progress(total=total))
         return
     project = changes[0].project
-    intent = intents.named(project)
+    intent = intents.new_intent(project)
     message = FinishBulkChange(id=uuid.uuid4().hex, project=project, name=intent.name, key=intent.key)
     send(settings().purge_queue_url, message, delay=SETTLED)
     intents.fill(intent, _encoder.encode(changes))

@@ -45,7 +45,7 @@ def get(media: Media, user: int, ranges: list[str], quality: int | None, *, reen
     if _size(media.project, wanted) <= (LARGEST_ENCODED if reencode else LARGEST_COPIED):
         file = temporary_files_service.new(media.project, user, "clip.mp4", _lookup(wanted), 24)
         # The file is listed only once it is whole; a crash before that leaves an object that its bucket removes.
-        return _answer(temporary_files_service.add(_filled(file, wanted)))
+        return _answer(temporary_files_service.add(_record_clip(file, wanted)))
     return wait(_send(media, user, wanted).id)
 
 
@@ -131,7 +131,7 @@ def cut(number: int) -> None:
         return
     if file.clip is None or file.status != "waiting":
         return
-    filled = _filled(file, file.clip)
+    filled = _record_clip(file, file.clip)
 
     def ready(current: TemporaryFile) -> TemporaryFile | None:
         return msgspec.structs.replace(
@@ -141,7 +141,7 @@ def cut(number: int) -> None:
     records.edit(TEMPORARY_FILE, number, ready)
 
 
-def _filled(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
+def _record_clip(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
     """The file with its clip, whose object is stored."""
     video, segment_info = _places(file.project, wanted)
     key, segments = temporary_files_service.key_of(file), streams.segments(segment_info)
@@ -182,12 +182,12 @@ def fail(number: int, reason: Exception) -> None:
     """Note why a clip could not be cut."""
     message = reason.message if isinstance(reason, LimnError) else "Something went wrong on our side."
 
-    def failed(current: TemporaryFile) -> TemporaryFile | None:
+    def record_failure(current: TemporaryFile) -> TemporaryFile | None:
         if current.status != "waiting":
             return None
         return msgspec.structs.replace(current, status="failed", message=message)
 
     try:
-        records.edit(TEMPORARY_FILE, number, failed)
+        records.edit(TEMPORARY_FILE, number, record_failure)
     except NotFound:
         return

@@ -17,7 +17,7 @@ MOST_ADMINISTRATORS = 20
 log = logging.getLogger("limn.notifications")
 
 
-def locked_out(user: User) -> None:
+def notify_of_lock(user: User) -> None:
     """Mail a user whose account was just locked, with a link to sign in nevertheless."""
     if not settings().email_enabled or not user.email:
         return
@@ -48,17 +48,17 @@ def address_changed(before: User, address: str) -> None:
         _send(system_emails.address_changed(before.username, address), before.email)
 
 
-def registered(user: User) -> None:
+def notify_of_account(user: User) -> None:
     """Mail the operator about a new account."""
     if settings().notify_address:
         _send(system_emails.new_user(user), settings().notify_address)
 
 
-def affiliated(affiliation: Affiliation, by: int) -> None:
+def notify_of_affiliation(affiliation: Affiliation, by: int) -> None:
     """Mail the other administrators of an organization about a new affiliation."""
     if not settings().email_enabled:
         return
-    affiliations = records.listed(AFFILIATION, affiliation.organization)
+    affiliations = records.list_children(AFFILIATION, affiliation.organization)
     admins = {item.user for item in affiliations if LEVEL_OF[item.permission] >= Level.FULL}
     found = users.by_id([affiliation.user, *sorted(admins - {by, affiliation.user})])
     user = found.pop(affiliation.user, None)
@@ -70,7 +70,7 @@ def affiliated(affiliation: Affiliation, by: int) -> None:
         _send(system_emails.new_affiliation(name, user, affiliation.permission), address)
 
 
-def joined(membership: Membership, project: Project) -> None:
+def notify_of_membership(membership: Membership, project: Project) -> None:
     """Mail the operator about a new member of a project."""
     if settings().notify_address:
         user = records.get(USER, membership.user)

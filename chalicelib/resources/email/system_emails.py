@@ -137,7 +137,7 @@ def notification(sender: str, message: str, *, as_file: bool) -> SystemEmail:
     )
 
 
-def undelivered(subject: str, recipients: list[str], reason: str) -> SystemEmail:
+def undelivered_notice(subject: str, recipients: list[str], reason: str) -> SystemEmail:
     """To the sender of a mail to members of a project that could not be delivered to some of them."""
     return SystemEmail(
         f"Not sent: {subject}", (f"Your mail {subject!r} could not be sent to {', '.join(recipients)}.", reason)

@@ -13,7 +13,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.revisions import up_to_date
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.bulk.service import Handler, Handlers, Note
-from chalicelib.resources.entities.service import letting_go, type_of
+from chalicelib.resources.entities.service import plan_removal, type_of
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.steps import Step
 
@@ -75,7 +75,9 @@ class Delete(Handler):
     def do(self, left: list[int], most: int) -> tuple[int, bool]:
         """Delete the rows of one part."""
         part = left[:most]
-        done, edits = letting_go(self.change.kind, self.change.project, entities.many(self.change.kind, part).values())
+        done, edits = plan_removal(
+            self.change.kind, self.change.project, entities.many(self.change.kind, part).values()
+        )
         return self.apply(done, edits, len(part))
 
 

@@ -55,7 +55,7 @@ class _LettingGo:
     note: str = ""
 
 
-def named(entity: Media | File) -> set[ObjectKey]:
+def object_keys_of(entity: Media | File) -> set[ObjectKey]:
     """The keys of the objects that a media or a File names, if it may name them."""
     if isinstance(entity, Media):
         return set(owners.authorize(entity, keys_of(entity.media_files)).values())
@@ -76,7 +76,7 @@ def edit(
 
     def followed(current: Any) -> Any:
         after = how(current)
-        going.keys = named(current) - named(after) if after is not None else set()
+        going.keys = object_keys_of(current) - object_keys_of(after) if after is not None else set()
         going.note = ""
         return after
 
@@ -106,8 +106,8 @@ def purge(
     going: set[ObjectKey] = set()
     folders: set[tuple[int, int, int]] = set()
     if kind in (Kind.MEDIA, Kind.FILE):
-        for number, (entity, _) in owners.kept(kind, wanted).items():
-            mine = named(entity)
+        for number, (entity, _) in owners.get_owners(kind, wanted).items():
+            mine = object_keys_of(entity)
             going |= {key for key in mine if not (but and but.holds(key))}
             if kind is Kind.MEDIA:
                 folders |= {(owner[0], owner[2], number) for key in mine if (owner := object_keys.owner_of(key.path))}
@@ -118,7 +118,7 @@ def purge(
     settle(project, note, going)
 
 
-def unneeded(project: int, wanted: Iterable[ObjectKey]) -> list[ObjectKey]:
+def find_unneeded(project: int, wanted: Iterable[ObjectKey]) -> list[ObjectKey]:
     """The objects of a project under purge, its media removed already, that no clone elsewhere needs."""
     given = list(wanted)
     return look(given).doomed if owners.has_clones(project) else given
@@ -155,7 +155,7 @@ def settle(project: int, note: str, going: Iterable[ObjectKey]) -> None:
 
 def sweep(project: int) -> None:
     """Settle the records that a crash left behind. Runs periodically; safe beside any other change."""
-    for note, going in owners.released(project):
+    for note, going in owners.due_notes(project):
         settle(project, note, going)
 
 
@@ -170,23 +170,23 @@ def look(wanted: Iterable[ObjectKey]) -> Needs:
             continue
         project, kind, number = owner
         if kind == Kind.FILE:
-            found.doomed.extend(set(inside) - _named_by_file(number))
+            found.doomed.extend(set(inside) - _keys_of_file(number))
         else:
-            needed, is_unsure = _named_by_media(project, number)
+            needed, is_unsure = _keys_of_media(project, number)
             (found.unsure if is_unsure else found.doomed).extend(set(inside) - needed)
     return found
 
 
-def _named_by_file(number: int) -> set[ObjectKey]:
-    entity, deleted = owners.kept(Kind.FILE, [number]).get(number, (None, True))
-    return set() if entity is None or deleted else named(entity)
+def _keys_of_file(number: int) -> set[ObjectKey]:
+    entity, deleted = owners.get_owners(Kind.FILE, [number]).get(number, (None, True))
+    return set() if entity is None or deleted else object_keys_of(entity)
 
 
-def _named_by_media(project: int, number: int) -> tuple[set[ObjectKey], bool]:
+def _keys_of_media(project: int, number: int) -> tuple[set[ObjectKey], bool]:
     """The keys that a media and its clones name, deleted ones included until their purge; whether more may follow."""
     noted = owners.clones(project, number)
-    rows = owners.kept(Kind.MEDIA, [number, *noted])
-    needed = {key for entity, _ in rows.values() for key in named(entity)}
+    rows = owners.get_owners(Kind.MEDIA, [number, *noted])
+    needed = {key for entity, _ in rows.values() for key in object_keys_of(entity)}
     is_unsure = False
     for clone, moment in noted.items():
         if clone in rows:

@@ -81,7 +81,7 @@ class Writer:
             before = [step.before.entity for step in mine if step.before]
             self.scope.check(kind, [*before, *(step.after for step in mine if step.after)])
 
-    def signed(self) -> dict[str, Any]:
+    def authorship(self) -> dict[str, Any]:
         """The members that record the author and time of a change."""
         return {"modified_by": self.user, "modified_datetime": now()}
 
@@ -117,13 +117,13 @@ def author(writer: Writer, elemental_id: str | None) -> int | None:
         return None
     if writer.level < Level.FULL:
         raise Forbidden("user_elemental_id: only full control of the project lets you name another author.")
-    user = records.claimed(USER, "elemental_id", hyphenated(elemental_id))
+    user = records.get_claimed(USER, "elemental_id", uuid_text(elemental_id))
     if user is None:
         raise NotFound.of("User", elemental_id)
     return user.id
 
 
-def hyphenated(text: str) -> str:
+def uuid_text(text: str) -> str:
     """A UUID in its stored form."""
     return str(uuid.UUID(text))
 
@@ -209,7 +209,9 @@ def refuse_stale(entity: Any, *, pedantic: bool) -> None:
         )
 
 
-def settling(kind: Kind, rows: Iterable[Stored[Any]], others: Iterable[Any] = ()) -> tuple[list[Step], dict[int, Any]]:
+def plan_latest_flags(
+    kind: Kind, rows: Iterable[Stored[Any]], others: Iterable[Any] = ()
+) -> tuple[list[Step], dict[int, Any]]:
     """Plan the `latest` flags of an element's rows.
 
     Args:
@@ -235,14 +237,14 @@ def has_earlier(rows: Iterable[Stored[Any]]) -> bool:
     return any(getattr(row.entity, "mark", 0) and row.entity.latest for row in rows)
 
 
-def letting_go(kind: Kind, project: int, rows: Collection[Stored[Any]]) -> tuple[list[Step], list[Edit]]:
+def plan_removal(kind: Kind, project: int, rows: Collection[Stored[Any]]) -> tuple[list[Step], list[Edit]]:
     """Plan the removal of rows; the marks before them become the latest. Up to twice as many steps, and log entries."""
     going = [row.entity.id for row in rows]
     gone = set(going)
     above = [identity(row.entity) for row in rows if has_earlier([row])]
     flips: list[Step] = []
     for others in rows_of(kind, project, above).values():
-        flips += settling(kind, [row for row in others if row.entity.id not in gone])[0]
+        flips += plan_latest_flags(kind, [row for row in others if row.entity.id not in gone])[0]
     edits = [deleted(kind, going)]
     if flips:
         edits.append(unseen(kind, [step.after.id for step in flips]))

@@ -23,7 +23,7 @@ def list_favorites(call: Call[Project, NoQuery, None]) -> list[Favorite]:
         "Localization": known.by_kind[LOCALIZATION_TYPE.definition],  # type: ignore[index]
         "State": known.by_kind[STATE_TYPE.definition],  # type: ignore[index]
     }
-    own = records.listed(FAVORITE, call.project, f"{padded(call.caller.id)}|")
+    own = records.list_children(FAVORITE, call.project, f"{padded(call.caller.id)}|")
     return [favorite for favorite in own if favorite.type in types[favorite.entity_type_name]]
 
 

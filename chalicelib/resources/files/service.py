@@ -20,7 +20,7 @@ from chalicelib.core.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup
-from chalicelib.resources.entities.service import Writer, author, hyphenated, types_of
+from chalicelib.resources.entities.service import Writer, author, types_of, uuid_text
 from chalicelib.resources.files.schemas import FileSpec, FileUpdate
 from chalicelib.resources.media.service import project_with
 from chalicelib.storage.dynamodb import entities, ids, steps
@@ -48,7 +48,7 @@ def create(writer: Writer, spec: FileSpec) -> File:
         description=spec.description,
         attributes=fill(of.attribute_types, spec.attributes or {}, moment),
         revision=len(of.revisions),
-        elemental_id=hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
+        elemental_id=uuid_text(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
         created_by=user,
         created_datetime=moment,
         modified_by=user,
@@ -72,13 +72,13 @@ def update(writer: Writer, number: int, body: FileUpdate) -> File:
         object_keys.authorize_file_key(body.path, project.organization, project.id, number)
         buckets_service.check_key(project, body.path, None)
     plain: dict[str, Any] = {name: getattr(body, name) for name in ("name", "description", "path")}
-    plain["elemental_id"] = hyphenated(body.elemental_id) if body.elemental_id else None
+    plain["elemental_id"] = uuid_text(body.elemental_id) if body.elemental_id else None
     plain["created_by"] = user
     plain = {name: value for name, value in plain.items() if value is not None}
 
     def how(current: File) -> File:
         change = plain | _attributes(current, body)
-        return msgspec.structs.replace(current, **change, **writer.signed())
+        return msgspec.structs.replace(current, **change, **writer.authorship())
 
     after: File = object_cleanup.edit(
         FILE, number, how, user=writer.user, describe=lambda before, after: [changed(FILE, before, after)]
@@ -90,8 +90,8 @@ def delete(writer: Writer, number: int) -> None:
     """Delete a File and its object. Raises NotFound if it is deleted already."""
 
     def attempt() -> tuple[str, set[ObjectKey]]:
-        row = entities.stored(FILE, number)
-        going = object_cleanup.named(row.entity)
+        row = entities.get_stored(FILE, number)
+        going = object_cleanup.object_keys_of(row.entity)
         change = Transaction()
         entities.bury(change, FILE, row)
         past = [Change(FILE, number, msgspec.Raw(msgspec.json.encode(row.entity)))]

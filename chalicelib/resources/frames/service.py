@@ -83,7 +83,7 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     return draw([source], Drawing((view,), msgspec.structs.replace(options, rois=())), "frames")
 
 
-def shown(media: Media) -> Picture | streams.Stream:
+def picture_source(media: Media) -> Picture | streams.Stream:
     """The file that pictures of a media are made from: its image, or its highest streaming file.
 
     Raises:

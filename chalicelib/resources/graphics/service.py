@@ -154,7 +154,7 @@ def _look_at(
     from chalicelib.video.drawing import Part  # noqa: PLC0415
     from chalicelib.video.render import Roi  # noqa: PLC0415
 
-    file = frames_service.shown(media)
+    file = frames_service.picture_source(media)
     height, width = file.resolution
     return frames_service.look_at(
         file,

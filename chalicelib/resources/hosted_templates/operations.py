@@ -37,7 +37,7 @@ def make_template(call: Call[Organization, NoQuery, HostedTemplateSpec]) -> Host
         name=spec.name,
         url=spec.url,
         tparams=spec.tparams or [],
-        sealed=_sealed(spec.headers or []),
+        sealed=_seal(spec.headers or []),
     )
     return records.create(HOSTED_TEMPLATE, template)
 
@@ -49,11 +49,11 @@ def change_template(
     if call.body.url is not None:
         _check_origin(call.body.url)
     if "headers" in change:
-        change["sealed"] = _sealed(change.pop("headers"))
+        change["sealed"] = _seal(change.pop("headers"))
     return change
 
 
-def _sealed(headers: list[Parameter]) -> str:
+def _seal(headers: list[Parameter]) -> str:
     return sealing.seal(msgspec.json.encode(headers), PURPOSE)
 
 
@@ -77,7 +77,7 @@ OPERATIONS = record_operations(
         spec=HostedTemplateSpec,
         update=HostedTemplateUpdate,
         schema_update=HostedTemplateSpec,
-        listed=lambda call: records.listed(HOSTED_TEMPLATE, call.organization),
+        listed=lambda call: records.list_children(HOSTED_TEMPLATE, call.organization),
         made=make_template,
         changed=change_template,
     )

@@ -59,7 +59,7 @@ def render(source: str, values: Mapping[str, str]) -> str:
                 node.iter = nodes.Filter(node.iter, _COUNTED, [], [], None, None, lineno=node.lineno)
         code = _environment().compile(tree)
         template = jinja2.Template.from_code(_environment(), code, {**_environment().globals, **values})
-        return _collected(template.generate(**values, **{_BUDGET: [MOST_ROUNDS]}))
+        return _collect(template.generate(**values, **{_BUDGET: [MOST_ROUNDS]}))
     except jinja2.TemplateSyntaxError as error:
         raise BadInput(f"template: syntax error at line {error.lineno}: {error.message}.") from None
     except (jinja2.TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
@@ -69,7 +69,7 @@ def render(source: str, values: Mapping[str, str]) -> str:
 _BUDGET = "limn_rounds"
 
 
-def _collected(pieces: Iterable[str]) -> str:
+def _collect(pieces: Iterable[str]) -> str:
     found, size = [], 0
     for piece in pieces:
         size += len(piece)
@@ -85,9 +85,7 @@ def _environment() -> SandboxedEnvironment:
 
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, cache_size=0)
     environment.globals.clear()
-    environment.filters = {
-        name: _bounded(function) for name, function in environment.filters.items() if name in FILTERS
-    }
+    environment.filters = {name: _bound(function) for name, function in environment.filters.items() if name in FILTERS}
 
     @pass_context
     def counted(context: Any, values: Any) -> Iterator[Any]:
@@ -102,7 +100,7 @@ def _environment() -> SandboxedEnvironment:
     return environment
 
 
-def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
+def _bound(function: Callable[..., Any]) -> Callable[..., Any]:
     """A filter whose result is refused where it is too large."""
     from functools import wraps  # noqa: PLC0415
 

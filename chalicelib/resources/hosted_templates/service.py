@@ -24,7 +24,7 @@ USE = "use of a template"
 _OK = 200
 
 
-def allowed(number: int, caller: Caller) -> HostedTemplate:
+def get_allowed(number: int, caller: Caller) -> HostedTemplate:
     """A template that a caller may register something with.
 
     Raises:
@@ -50,20 +50,20 @@ def seal(headers: Sequence[Parameter]) -> str:
     return sealing.seal(msgspec.json.encode(headers), USE) if headers else ""
 
 
-def rendered(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str, project: int) -> str:
+def render(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str, project: int) -> str:
     """What a template gives: its own parameters and headers overridden by those of its use.
 
     Raises:
         Forbidden: its URL is not from an allowed origin.
         BadInput, TooLarge: it cannot be fetched or rendered.
     """
-    headers = {**_opened(template.sealed, OWN), **_opened(sealed, USE)}
-    source = _fetched(template.url, project, headers)
+    headers = {**_unseal(template.sealed, OWN), **_unseal(sealed, USE)}
+    source = _fetch(template.url, project, headers)
     values = {item.name: item.value for item in (*template.tparams, *tparams)}
     return rendering.render(source, values)
 
 
-def _fetched(url: str, project: int, headers: dict[str, str]) -> str:
+def _fetch(url: str, project: int, headers: dict[str, str]) -> str:
     most = rendering.LARGEST_TEMPLATE
     if not headers or fetching.object_key(url, project, UNRESTRICTED):
         body = fetching.fetch(url, project, most, UNRESTRICTED)
@@ -82,7 +82,7 @@ def _fetched(url: str, project: int, headers: dict[str, str]) -> str:
         raise BadInput("template: it is not text in UTF-8.") from None
 
 
-def _opened(sealed: str, purpose: str) -> dict[str, str]:
+def _unseal(sealed: str, purpose: str) -> dict[str, str]:
     if not sealed:
         return {}
     found = msgspec.json.decode(sealing.unseal(sealed, purpose), type=list[Parameter])

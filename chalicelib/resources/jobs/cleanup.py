@@ -80,7 +80,7 @@ def forget(runs: Sequence[Run]) -> None:
 def sweep(seconds: float) -> int:
     """Stop runs that were deleted while their engine was unavailable, and remove old ones. Returns how many."""
     end = time.monotonic() + seconds
-    stopping = [run for run in records.linked(RUN, "active", ACTIVE) if run.is_stopping]
+    stopping = [run for run in records.list_linked(RUN, "active", ACTIVE) if run.is_stopping]
     stop(stopping, seconds / 2)
     return len(stopping) + expire(datetime.now(UTC), end - time.monotonic())
 
@@ -94,7 +94,7 @@ def expire(moment: datetime, seconds: float = SECONDS) -> int:
     count = 0
     for days in (1, 2 + moment.minute % LOOK_BACK_DAYS):
         day = (moment - timedelta(days=settings().job_days + days)).date().isoformat()
-        runs, transcodes = records.linked(RUN, "day", day), records.linked(JOB, "day", day)
+        runs, transcodes = records.list_linked(RUN, "day", day), records.list_linked(JOB, "day", day)
         remove(runs, seconds / 2)
         for job in transcodes:
             with suppress(NotFound):
@@ -117,7 +117,7 @@ def mark_stopping(run: Run) -> Run | None:
 
 def _others(run: Run, going: set[str]) -> bool:
     """Whether a launch has runs that remain."""
-    return any(other.uid not in going for other in records.linked(RUN, "gid", run.gid))
+    return any(other.uid not in going for other in records.list_linked(RUN, "gid", run.gid))
 
 
 def _release_manifest(run: Run) -> str:

@@ -35,16 +35,16 @@ def make_cluster(call: Call[Organization, NoQuery, JobClusterSpec]) -> JobCluste
         name=spec.name,
         host=spec.host,
         port=spec.port,
-        sealed=_sealed(spec),
+        sealed=_seal(spec),
     )
-    return records.create(JOB_CLUSTER, cluster, taken=_taken())
+    return records.create(JOB_CLUSTER, cluster, taken=_name_taken())
 
 
 def change_cluster(call: Call[JobCluster, NoQuery, JobClusterSpec], change: dict[str, Any]) -> dict[str, Any]:
     """Replace all members; the secrets are encrypted."""
     _check_host(call.body)
     plain = {name: value for name, value in change.items() if name not in ("token", "cert")}
-    return {**plain, "sealed": _sealed(call.body)}
+    return {**plain, "sealed": _seal(call.body)}
 
 
 def show_cluster(cluster: JobCluster) -> JobCluster:
@@ -64,11 +64,11 @@ def _check_host(spec: JobClusterSpec) -> None:
         raise BadInput(message, "The operator can allow https://host:port with ServiceOrigins.")
 
 
-def _sealed(spec: JobClusterSpec) -> str:
+def _seal(spec: JobClusterSpec) -> str:
     return sealing.seal(msgspec.json.encode({"token": spec.token, "cert": spec.cert}), _PURPOSE)
 
 
-def _taken() -> BadInput:
+def _name_taken() -> BadInput:
     return BadInput("name: the organization already has a job cluster of this name.")
 
 
@@ -85,11 +85,11 @@ OPERATIONS = record_operations(
         write=Permission.ADMIN,
         spec=JobClusterSpec,
         update=JobClusterSpec,
-        listed=lambda call: records.listed(JOB_CLUSTER, call.organization),
+        listed=lambda call: records.list_children(JOB_CLUSTER, call.organization),
         made=make_cluster,
         changed=change_cluster,
         shown=show_cluster,
-        taken=_taken,
+        taken=_name_taken,
         change_says="Job Cluster {id} successfully updated!",
         deletion_says="Job cluster deleted successfully!",
     )

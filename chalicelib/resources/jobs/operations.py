@@ -19,7 +19,7 @@ from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
 from chalicelib.http.operation import Call, Found, NoQuery, Operation
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
-from chalicelib.resources.jobs.runs import JobSpec, Run, shown
+from chalicelib.resources.jobs.runs import JobSpec, Run, as_response
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage.dynamodb import records
 
@@ -94,17 +94,17 @@ ONE = _ByUid()
 
 def launch_all(call: Call[Project, NoQuery, AlgorithmLaunchSpec]) -> JobsStarted:
     """Launch an algorithm on given media, on the media of a query, or on all of the project."""
-    return _launched(call, all_media=True)
+    return _launch_jobs(call, all_media=True)
 
 
 def launch(call: Call[Project, NoQuery, JobSpec]) -> JobsStarted:
     """Launch an algorithm on media."""
-    return _launched(call, all_media=False)
+    return _launch_jobs(call, all_media=False)
 
 
 def list_jobs(call: Call[Project, JobQuery, None]) -> list[Job]:
     """Jobs of the project with their current status."""
-    return jobs_service.listed(call.project, call.query.gid, call.query.media_id, call.scope)
+    return jobs_service.list_jobs(call.project, call.query.gid, call.query.media_id, call.scope)
 
 
 def delete_jobs(call: Call[Project, JobQuery, None]) -> MessageResponse:
@@ -116,8 +116,8 @@ def delete_jobs(call: Call[Project, JobQuery, None]) -> MessageResponse:
 def get_job(call: Call[Run | StoredJob, NoQuery, None]) -> Job:
     """One job with its current status."""
     if isinstance(call.target, StoredJob):
-        return jobs_service.shown_transcode(call.target)
-    return shown(status_sync.current([call.target])[0])
+        return jobs_service.transcode_as_job(call.target)
+    return as_response(status_sync.current([call.target])[0])
 
 
 def delete_job(call: Call[Run | StoredJob, NoQuery, None]) -> MessageResponse:
@@ -157,7 +157,7 @@ def token_of(call: Call[Any, Any, Any]) -> str:
     return call.headers.get("authorization", "").strip().partition(" ")[2].strip()
 
 
-def started(launched: jobs_service.Launched) -> JobsStarted:
+def launch_response(launched: jobs_service.Launched) -> JobsStarted:
     """The answer to a launch."""
     uids = [run.uid for run in launched.runs]
     return JobsStarted(
@@ -165,12 +165,12 @@ def started(launched: jobs_service.Launched) -> JobsStarted:
         id=list(uids),
         uid=uids,
         gid=launched.gid,
-        object=[msgspec.to_builtins(answer(shown(run))) for run in launched.runs],
+        object=[msgspec.to_builtins(answer(as_response(run))) for run in launched.runs],
     )
 
 
-def _launched(call: Call[Project, NoQuery, Any], *, all_media: bool) -> JobsStarted:
-    return started(jobs_service.launch(call.target, call.scope, token_of(call), call.body, all_media=all_media))
+def _launch_jobs(call: Call[Project, NoQuery, Any], *, all_media: bool) -> JobsStarted:
+    return launch_response(jobs_service.launch(call.target, call.scope, token_of(call), call.body, all_media=all_media))
 
 
 OPERATIONS = (

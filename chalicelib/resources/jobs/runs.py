@@ -121,7 +121,7 @@ class Run(Struct, kw_only=True, omit_defaults=True):
         return object_keys.job_prefix(self.organization, self.project, self.uid)
 
 
-def shown(run: Run) -> Job:
+def as_response(run: Run) -> Job:
     """A run as a response document."""
     nodes = [
         JobNode(

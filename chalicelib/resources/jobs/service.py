@@ -36,7 +36,7 @@ from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.engines.base import EngineUnavailable, WorkflowRefused
-from chalicelib.resources.jobs.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, RunNode, shown
+from chalicelib.resources.jobs.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, RunNode, as_response
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import records
@@ -77,7 +77,7 @@ def launch(project: Project, scope: Scope, token: str, spec: JobSpec, *, all_med
         BadInput: no media are given, there are too many, the manifest or a mail is not valid, or the engine refuses.
             Nothing was started.
     """
-    algorithm = algorithms_service.named(project.id, spec.algorithm_name)
+    algorithm = algorithms_service.get_by_name(project.id, spec.algorithm_name)
     return start(project, scope, token, spec, algorithm, None, all_media=all_media)
 
 
@@ -113,7 +113,7 @@ def start(
         )
     except WorkflowRefused as refusal:
         raise BadInput(str(refusal)) from None
-    uids = _ordered_uuids(len(batches))
+    uids = _make_ordered_uuids(len(batches))
     runs = [
         _run(project, caller.id, algorithm, gid, uid, batch, spec, namespace)
         for uid, batch in zip(uids, batches, strict=True)
@@ -128,13 +128,15 @@ def start(
     return Launched(algorithm=algorithm, gid=gid, runs=_submit(runs))
 
 
-def listed(project: int, gid: str | None, media: Sequence[int] | None, scope: Scope) -> list[Job]:
+def list_jobs(project: int, gid: str | None, media: Sequence[int] | None, scope: Scope) -> list[Job]:
     """The jobs of a project with current status, oldest first; with a gid also the transcodes of that group."""
-    found = [shown(run) for run in status_sync.current(_runs(project, gid, media, scope))]
+    found = [as_response(run) for run in status_sync.current(_runs(project, gid, media, scope))]
     if gid is not None:
         found += [
-            shown_transcode(job)
-            for job in scope.only(JOB.name, [job for job in records.linked(JOB, "gid", gid) if job.project == project])
+            transcode_as_job(job)
+            for job in scope.only(
+                JOB.name, [job for job in records.list_linked(JOB, "gid", gid) if job.project == project]
+            )
             if media is None or job.media in media
         ]
     return found
@@ -146,14 +148,14 @@ def remove_many(project: int, gid: str | None, media: Sequence[int] | None, scop
     cleanup.remove(runs)
     count = len(runs)
     if gid is not None:
-        jobs = scope.only(JOB.name, [job for job in records.linked(JOB, "gid", gid) if job.project == project])
+        jobs = scope.only(JOB.name, [job for job in records.list_linked(JOB, "gid", gid) if job.project == project])
         count += transcodes_service.cancel(job for job in jobs if media is None or job.media in media)
     return count
 
 
-def shown_transcode(job: StoredJob) -> Job:
+def transcode_as_job(job: StoredJob) -> Job:
     """A transcode in the answer of job operations: its status is capitalised, as older clients expect."""
-    found = transcodes_service.shown(job).job
+    found = transcodes_service.as_response(job).job
     return msgspec.structs.replace(found, status=found.status.capitalize())
 
 
@@ -181,7 +183,7 @@ def report(run: Run, progress: JobProgress) -> Run:
 def groups(project: int, gid: str | None, scope: Scope) -> list[JobGroup]:
     """The launches of a project, or one of them, oldest first, with the sums of their jobs."""
     found: dict[str, list[Job]] = {}
-    for job in listed(project, gid, None, scope):
+    for job in list_jobs(project, gid, None, scope):
         found.setdefault(job.gid, []).append(job)
     return [
         JobGroup(
@@ -242,7 +244,7 @@ def find(uid: str) -> Run:
 
 
 def _runs(project: int, gid: str | None, media: Sequence[int] | None, scope: Scope) -> list[Run]:
-    runs = records.listed(RUN, project) if gid is None else records.linked(RUN, "gid", gid)
+    runs = records.list_children(RUN, project) if gid is None else records.list_linked(RUN, "gid", gid)
     wanted = set(media) if media is not None else None
     found = [
         run
@@ -301,7 +303,7 @@ def _batches(media: list[int], size: int) -> list[list[int]]:
     return batches
 
 
-def _ordered_uuids(count: int) -> list[str]:
+def _make_ordered_uuids(count: int) -> list[str]:
     """Random UUIDs of version 7, in ascending order: jobs of one launch begin in the same millisecond."""
     moment = time.time_ns() // 1_000_000
     return [

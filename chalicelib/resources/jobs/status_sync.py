@@ -119,7 +119,7 @@ def current(runs: Sequence[Run], seconds: float = ASK_SECONDS) -> list[Run]:
 
 def sweep(seconds: float) -> int:
     """Update every run that has not ended. Returns how many."""
-    runs = [run for run in records.linked(RUN, "active", ACTIVE) if not run.is_stopping]
+    runs = [run for run in records.list_linked(RUN, "active", ACTIVE) if not run.is_stopping]
     current(runs, seconds)
     return len(runs)
 
@@ -266,7 +266,7 @@ def _with_status(run: Run, status: RunStatus | None, moment: float) -> Run:
         message=status.message,
         start_time=status.start_time or run.start_time,
         stop_time=(status.stop_time or now()) if final else None,
-        nodes=[_merged(node, handed) for node in status.nodes],
+        nodes=[_merge(node, handed) for node in status.nodes],
         is_submitted=True,
         missing_since=None,
         lease=(_OVER if status.leaves_doubt else 0.0) if status.ends_claim else run.lease,
@@ -275,7 +275,7 @@ def _with_status(run: Run, status: RunStatus | None, moment: float) -> Run:
     )
 
 
-def _merged(node: RunNode, handed: dict[str, RunNode]) -> RunNode:
+def _merge(node: RunNode, handed: dict[str, RunNode]) -> RunNode:
     """A node as stored by another process, if that process submitted it in the meantime."""
     return handed.get(node.id, node) if node.job is None else node
 

@@ -60,8 +60,8 @@ class Reparent(_OneLeaf):
         if before is None:
             return 1, False
         after = rewrite_attributes(change, type_of(LEAF, change.project, change.type))(before.entity)
-        plan = leaves_trees.planned(change.project, before.entity, after)
-        return self.write(leaves_trees.rewriting(plan[:A_COMMIT], before), guard, complete=True)
+        plan = leaves_trees.plan_move(change.project, before.entity, after)
+        return self.write(leaves_trees.plan_rewrite(plan[:A_COMMIT], before), guard, complete=True)
 
 
 class RebuildPaths(_OneLeaf):
@@ -74,11 +74,11 @@ class RebuildPaths(_OneLeaf):
         if not top:
             return 1, False
         leaf: Leaf = top[number].entity
-        first, *others = leaves_trees.planned(self.change.project, leaf, leaf)
+        first, *others = leaves_trees.plan_move(self.change.project, leaf, leaf)
         plan = others if first == leaf else [first, *others]
         if not plan:
             return 1, False
-        return self.write(leaves_trees.rewriting(plan[:A_ROUND]), guard, complete=len(plan) <= A_ROUND)
+        return self.write(leaves_trees.plan_rewrite(plan[:A_ROUND]), guard, complete=len(plan) <= A_ROUND)
 
 
 class DeleteSubtree(_OneLeaf):

@@ -21,7 +21,7 @@ from chalicelib.query.parsers.bodies import LeafIdQuery
 from chalicelib.query.parsers.parameters import LeafQuery
 from chalicelib.query.tree import Test, Tree, both
 from chalicelib.query.values import fold
-from chalicelib.resources.annotations.bulk_edits import first_of_one_type, matched
+from chalicelib.resources.annotations.bulk_edits import find_ids, first_of_one_type
 from chalicelib.resources.annotations.schemas import LeafSpec, LeafSuggestion, LeafUpdate
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
@@ -90,7 +90,7 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
     A leaf moved below one of its own descendants swaps places with it: the descendant takes the leaf's place. If the
     subtree exceeds one commit, the paths are updated in several.
     """
-    fixed = writer.signed()
+    fixed = writer.authorship()
     if body.name is not None:
         fixed["name"] = body.name
     if body.parent is not None:
@@ -110,14 +110,14 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
     def attempt() -> Leaf | int:
         """The changed leaf, or the number of rows that would have to change."""
         guard = steps.guard(writer.project)
-        before = entities.stored(LEAF, number)
+        before = entities.get_stored(LEAF, number)
         moved.type = before.entity.type
         after: Leaf = rewrite_attributes(moved, type_of(LEAF, writer.project, moved.type))(before.entity)
         moves = body.name is not None or body.parent is not None
-        planned = leaves_trees.planned(writer.project, before.entity, after) if moves else [after]
+        planned = leaves_trees.plan_move(writer.project, before.entity, after) if moves else [after]
         if len(planned) > steps.LARGEST:
             return len(planned)
-        done = leaves_trees.rewriting(planned, before)
+        done = leaves_trees.plan_rewrite(planned, before)
         edits = [changed(LEAF, step.before.entity, step.after) for step in done if step.before]
         try:
             steps.apply(writer.project, done, user=writer.user, edits=edits, guarded=guard if moves else None)
@@ -159,7 +159,7 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
     """
     query = filters.parse(LEAF, parameters, body)
     view = view_queries.current(writer.project)
-    numbers = matched(view, query, writer.scope, count)
+    numbers = find_ids(view, query, writer.scope, count)
     first = first_of_one_type(LEAF, view, query, numbers)
     if first is None:
         return 0
@@ -173,7 +173,7 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
         attributes=body.attributes,
         reset=body.reset_attributes,
         nulls=body.null_attributes,
-        fixed=writer.signed(),
+        fixed=writer.authorship(),
     )
     changed_leaf = rewrite_attributes(edited, type_of(LEAF, writer.project, edited.type))(first)
     edited.logged = differences(first, changed_leaf)
@@ -183,7 +183,7 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
 
 def delete_many(writer: Writer, parameters: LeafQuery, body: LeafIdQuery | None, count: int | None) -> int:
     """Delete the leaves that match parameters and body, without their subtrees. Returns how many."""
-    numbers = matched(view_queries.current(writer.project), filters.parse(LEAF, parameters, body), writer.scope, count)
+    numbers = find_ids(view_queries.current(writer.project), filters.parse(LEAF, parameters, body), writer.scope, count)
     bulk_service.run(
         BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete", numbers=numbers),
         handlers=leaves_bulk.HANDLERS,
@@ -205,7 +205,7 @@ def suggest(project: int, ancestor: str, wanted: str, min_level: int) -> list[Le
     top = next(iter(found(project, Test("path", Op.EQ, ancestor))), None)
     if top is None:
         return []
-    beneath = both(Test("path", Op.UNDER, ancestor), Test("type", Op.EQ, top.type), *_fitting(wanted))
+    beneath = both(Test("path", Op.UNDER, ancestor), Test("type", Op.EQ, top.type), *_pattern_terms(wanted))
     deep = [leaf for leaf in found(project, beneath) if min_level <= 1 or leaf.depth - top.depth >= min_level]
     numbers = tuple({leaf.parent for leaf in deep if leaf.parent is not None})
     parents = {leaf.id: leaf for leaf in found(project, Test("id", Op.IN, numbers))} if numbers else {}
@@ -220,7 +220,7 @@ def suggest(project: int, ancestor: str, wanted: str, min_level: int) -> list[Le
     return sorted(suggested, key=lambda each: (each.group, each.value))[:MOST_SUGGESTED]
 
 
-def _fitting(wanted: str) -> Iterable[Tree]:
+def _pattern_terms(wanted: str) -> Iterable[Tree]:
     first, *others = fold(wanted).split("*")
     if first:
         yield Test("name", Op.STARTS, first)

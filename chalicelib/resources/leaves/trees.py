@@ -88,7 +88,7 @@ def places(project: int, parents: Iterable[int | None]) -> dict[int | None, Plac
     return known
 
 
-def planned(project: int, before: Leaf, after: Leaf) -> list[Leaf]:
+def plan_move(project: int, before: Leaf, after: Leaf) -> list[Leaf]:
     """A changed leaf, and the descendants whose path or depth changes with it.
 
     The leaf is first. A descendant that becomes its parent is second and takes the leaf's place: in separate changes,
@@ -133,7 +133,7 @@ def _place_of_child(project: int, leaf: Leaf) -> dict[int | None, Place]:
         return {leaf.parent: Place(path=leaf.path.rpartition(hierarchy.SEPARATOR)[0], depth=leaf.depth)}
 
 
-def rewriting(plan: Sequence[Leaf], first: Stored[Any] | None = None) -> list[Step]:
+def plan_rewrite(plan: Sequence[Leaf], first: Stored[Any] | None = None) -> list[Step]:
     """The steps that give leaves their planned positions; the first leaf gets its full content if given.
 
     Raises:

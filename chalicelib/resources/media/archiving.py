@@ -30,8 +30,8 @@ _LARGE = ("streaming", "archival", "audio", "image", "attachment")
 def settle(numbers: Iterable[int]) -> list[int]:
     """Move media as far as is possible now. Returns the ids of media that still wait."""
     waiting = []
-    for number, (found, is_deleted) in owners.kept(Kind.MEDIA, numbers).items():
-        if isinstance(found, Media) and not is_deleted and not _settled(found):
+    for number, (found, is_deleted) in owners.get_owners(Kind.MEDIA, numbers).items():
+        if isinstance(found, Media) and not is_deleted and not _advance(found):
             waiting.append(number)
     return waiting
 
@@ -42,7 +42,7 @@ def large(media: Media) -> list[ObjectKey]:
     return list(owners.authorize(media, (entry.path for entry in entries)).values())
 
 
-def _settled(media: Media) -> bool:
+def _advance(media: Media) -> bool:
     """Move one media as far as is possible. Returns whether it is finished."""
     match media.archive_state:
         case "to_archive":
@@ -66,7 +66,7 @@ def _archive(media: Media) -> bool:
         storage_class.freeze(key)
     after = _become(media, "to_archive", "archived")
     if after.archive_state != "archived":
-        return _settled(after)
+        return _advance(after)
     return True
 
 
@@ -101,7 +101,7 @@ def _is_needed(key: ObjectKey, media: Media) -> bool:
     if owner is None:
         return False
     project, _, number = owner
-    rows = owners.kept(Kind.MEDIA, [number, *owners.clones(project, number)])
+    rows = owners.get_owners(Kind.MEDIA, [number, *owners.clones(project, number)])
     others = [found for found, is_deleted in rows.values() if isinstance(found, Media) and not is_deleted]
     return any(
         other.id != media.id and key in large(other) and other.archive_state != "archived" and not _is_ripe(other)

@@ -24,7 +24,7 @@ from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.bulk import Rewrite
-from chalicelib.resources.entities.service import Writer, author, existing, hyphenated
+from chalicelib.resources.entities.service import Writer, author, existing, uuid_text
 from chalicelib.resources.media import bulk as media_bulk
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.bulk import rewrite_media
@@ -55,7 +55,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
     def how(current: Media) -> Media | None:
         change: dict[str, Any] = {name: getattr(body, name) for name in _PLAIN} | moments
         change["created_by"] = user
-        change["elemental_id"] = hyphenated(body.elemental_id) if body.elemental_id else None
+        change["elemental_id"] = uuid_text(body.elemental_id) if body.elemental_id else None
         change = {name: value for name, value in change.items() if value is not None}
         change |= media_service.values_after(
             definitions,
@@ -73,7 +73,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
             change |= {"archive_state": state, "archive_status_date": now()}
         if body.archive_state:
             _check_archived(writer, _members([msgspec.structs.replace(current, **change)]))
-        changed_media = _marked(current, change, writer.user)
+        changed_media = _apply_change(current, change, writer.user)
         writer.scope.check(Kind.MEDIA, [changed_media] if changed_media else [])
         return changed_media
 
@@ -82,7 +82,9 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
     )
     if body.archive_state:
         bulk_service.run(
-            _archiving(writer, _members([after]), body.archive_state), handlers=media_bulk.HANDLERS, scope=writer.scope
+            _plan_archive(writer, _members([after]), body.archive_state),
+            handlers=media_bulk.HANDLERS,
+            scope=writer.scope,
         )
     return after
 
@@ -105,7 +107,7 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
     first = first_of_one_type(Kind.MEDIA, view, query, numbers)
     if first is None:
         return 0
-    signed = writer.signed()
+    signed = writer.authorship()
     edited = BulkChange(
         kind=Kind.MEDIA,
         project=writer.project,
@@ -119,15 +121,15 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
         fixed=signed if user is None else {**signed, "created_by": user},
     )
     how = rewrite_media(edited, view.definitions)
-    members = _looked_through(edited, how, numbers, writer.scope)
+    members = _check_all(edited, how, numbers, writer.scope)
     changes = [edited]
     if body.archive_state:
-        changes.append(_archiving(writer, [*numbers, *members], body.archive_state))
+        changes.append(_plan_archive(writer, [*numbers, *members], body.archive_state))
     bulk_service.run(*changes, handlers=media_bulk.HANDLERS, scope=writer.scope)
     return len(numbers)
 
 
-def _looked_through(edited: BulkChange, how: Rewrite, numbers: list[int], scope: Scope) -> list[int]:
+def _check_all(edited: BulkChange, how: Rewrite, numbers: list[int], scope: Scope) -> list[int]:
     """Check all matching media, a few at a time, before any is changed.
 
     Keeps the entry of the change log from the first media that changes.
@@ -181,7 +183,7 @@ def _check_streaming(files: MediaFiles) -> None:
             raise BadInput("media_files: a streaming file needs segment_info.")
 
 
-def _marked(current: Media, change: dict[str, Any], user: int) -> Media | None:
+def _apply_change(current: Media, change: dict[str, Any], user: int) -> Media | None:
     """The changed media with its modifier; None if nothing differs."""
     after = msgspec.structs.replace(current, **change)
     if not entities.differs(current, after):
@@ -189,8 +191,8 @@ def _marked(current: Media, change: dict[str, Any], user: int) -> Media | None:
     return msgspec.structs.replace(after, modified_by=user, modified_datetime=now())
 
 
-def _archiving(writer: Writer, numbers: Iterable[int], wish: str) -> BulkChange:
-    signed = writer.signed()
+def _plan_archive(writer: Writer, numbers: Iterable[int], wish: str) -> BulkChange:
+    signed = writer.authorship()
     return BulkChange(
         kind=Kind.MEDIA,
         project=writer.project,

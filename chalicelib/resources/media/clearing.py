@@ -15,7 +15,7 @@ from chalicelib.core.entities import State
 from chalicelib.core.kinds import Kind
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
-from chalicelib.resources.entities.service import has_earlier, letting_go
+from chalicelib.resources.entities.service import has_earlier, plan_removal
 from chalicelib.storage.dynamodb import entities, steps
 
 A_ROUND = 10 * steps.LARGEST
@@ -66,7 +66,7 @@ def delete_rows(kind: Kind, project: int, user: int, numbers: Sequence[int]) -> 
         rows = list(entities.many(kind, part).values())
         half = len(rows) // 2 if has_earlier(rows) else 0
         for some in (rows[:half], rows[half:]):
-            done, edits = letting_go(kind, project, some)
+            done, edits = plan_removal(kind, project, some)
             steps.apply(project, done, user=user, edits=edits)
 
     steps.in_parts(numbers, delete)

@@ -82,13 +82,15 @@ def of(scope: Scope, found: Media) -> list[int]:
     if isinstance(type_, MediaType) and type_.dtype in _OTHERS:
         message = f"Media {found.id} is {type_.dtype}: it shows others, and has no files to share."
         raise BadInput(message)
-    shared = _shared(found.media_files)
+    shared = _find_shared(found.media_files)
     keys = owners.authorize(found, shared)
     folders = {(owner[0], owner[2]) for key in keys if (owner := object_keys.owner_of(key))}
     others = {found.id}.union(*(owners.clones(*folder) for folder in folders))
     rows = entities.many(Kind.MEDIA, [*sorted(number for _, number in folders), *sorted(others)])
     family = [
-        row.entity for row in rows.values() if row.entity.id == found.id or shared & _shared(row.entity.media_files)
+        row.entity
+        for row in rows.values()
+        if row.entity.id == found.id or shared & _find_shared(row.entity.media_files)
     ]
     return [one.id for one in _seen(scope, family)]
 
@@ -181,5 +183,5 @@ def _in_section(original: Media, section: int | None, tag: str) -> dict[str, Any
     return {"primary_section": section, "attributes": {**original.attributes, TAG_ATTRIBUTE: tag}}
 
 
-def _shared(files: MediaFiles | None) -> set[str]:
+def _find_shared(files: MediaFiles | None) -> set[str]:
     return keys_of(msgspec.structs.replace(files, thumbnail=None, thumbnail_gif=None)) if files else set()

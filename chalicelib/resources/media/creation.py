@@ -23,7 +23,7 @@ from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.queues import send_many
 from chalicelib.resources.buckets import service as buckets_service
-from chalicelib.resources.entities.service import Writer, author, hyphenated
+from chalicelib.resources.entities.service import Writer, author, uuid_text
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.media.schemas import MediaSpec, guess_type, tag_text, tagged, with_job
@@ -90,7 +90,7 @@ def create(
         for url in (spec.url, spec.thumbnail_url, spec.thumbnail_gif_url):
             fetching.check_source(url, project.id, writer.scope)
     definitions = records.definitions(project.id)
-    types = [_checked_type(definitions, spec) for spec in specs]
+    types = [_check_type(definitions, spec) for spec in specs]
     if len(specs) > 1 and any(type_.dtype != "image" for type_ in types):
         raise BadInput("type: several media may be created at once only where all are images.")
     numbers = ids.reserve(Kind.MEDIA, len(specs))
@@ -120,7 +120,7 @@ def create(
     return created
 
 
-def _checked_type(definitions: Definitions, spec: MediaSpec) -> MediaType:
+def _check_type(definitions: Definitions, spec: MediaSpec) -> MediaType:
     for name in sorted(spec.required_later):
         if getattr(spec, name) is None:
             message = f"'{name}' is a required property."
@@ -177,7 +177,7 @@ def _media(
         revision=len(type_.revisions),
         primary_section=folder,
         master_section=media_service.master_section(definitions, folder, spec.master_section),
-        elemental_id=hyphenated(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
+        elemental_id=uuid_text(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
         archive_status_date=moment,
         media_files=files,
         source_url=spec.url,
@@ -201,13 +201,13 @@ def _with_thumbnails(scope: Scope, project: Project, number: int, spec: MediaSpe
     if spec.thumbnail_url is None and spec.thumbnail_gif_url is None:
         return None
     still, moving = (
-        [stored_picture(project, number, url, scope)] if url else None
+        [store_picture(project, number, url, scope)] if url else None
         for url in (spec.thumbnail_url, spec.thumbnail_gif_url)
     )
     return MediaFiles(thumbnail=still, thumbnail_gif=moving)
 
 
-def stored_picture(project: Project, number: int, url: str, scope: Scope) -> ImageDefinition:
+def store_picture(project: Project, number: int, url: str, scope: Scope) -> ImageDefinition:
     """A picture fetched by URL, checked and stored as a file of a media. Raises BadInput if it is not a picture."""
     from PIL import Image  # noqa: PLC0415 kept off the API's cold start
 

@@ -127,7 +127,7 @@ class FileResource:
 
     def list(self, call: Call[Media, Any, None]) -> list[Any]:
         """The files of a role."""
-        return media_files.listed(call.target, call.query.role)
+        return media_files.entries_of(call.target, call.query.role)
 
     def create(self, call: Call[Media, Any, Any]) -> MessageResponse:
         """Add a file to a role."""

@@ -21,14 +21,14 @@ from chalicelib.resources.media.service import check_file, project_with
 Entries = list[Any]
 
 
-def listed(media: Media, role: str) -> Entries:
+def entries_of(media: Media, role: str) -> Entries:
     """The files of a role."""
     return list(getattr(media.media_files or MediaFiles(), role) or [])
 
 
 def one(media: Media, role: str, index: int) -> Any:
     """The file at an index of a role. Raises BadInput if the index does not exist."""
-    entries = listed(media, role)
+    entries = entries_of(media, role)
     _check_index(index, entries, role)
     return entries[index]
 
@@ -80,14 +80,12 @@ def remove(writer: Writer, media: Media, role: str, index: int) -> None:
 
 
 def _edit(writer: Writer, media: int, role: str, how: Callable[[Entries], Entries]) -> None:
-    def edited(current: Media) -> Media:
+    def edit(current: Media) -> Media:
         files = current.media_files or MediaFiles()
-        files = msgspec.structs.replace(files, **{role: how(listed(current, role))})
-        return msgspec.structs.replace(current, media_files=files, **writer.signed())
+        files = msgspec.structs.replace(files, **{role: how(entries_of(current, role))})
+        return msgspec.structs.replace(current, media_files=files, **writer.authorship())
 
-    object_cleanup.edit(
-        Kind.MEDIA, media, edited, user=writer.user, describe=lambda *both: [changed(Kind.MEDIA, *both)]
-    )
+    object_cleanup.edit(Kind.MEDIA, media, edit, user=writer.user, describe=lambda *both: [changed(Kind.MEDIA, *both)])
 
 
 def _check_index(index: int, entries: Entries, role: str) -> None:

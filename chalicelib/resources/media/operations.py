@@ -79,7 +79,7 @@ def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
     if isinstance(found, int):
         return found
     documents = [msgspec.json.decode(document) for document in found.documents]
-    signed = media_service.presigned_documents(
+    signed = media_service.presign_documents(
         call.caller.id,
         call.project,
         documents,

@@ -168,11 +168,11 @@ def check_file(project: Project, media: int, role: str, entry: Any) -> None:
 
 def one_presigned(user: int, media: Media, seconds: int, *, fresh: bool) -> Media:
     """A media with presigned URLs as the paths of its files."""
-    seen = presigned_documents(user, media.project, [msgspec.to_builtins(media)], seconds, fresh=fresh)
+    seen = presign_documents(user, media.project, [msgspec.to_builtins(media)], seconds, fresh=fresh)
     return msgspec.convert(next(iter(seen)), Media)
 
 
-def presigned_documents(
+def presign_documents(
     user: int,
     project: int,
     documents: Iterable[dict[str, Any]],

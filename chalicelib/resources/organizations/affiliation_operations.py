@@ -14,7 +14,7 @@ from chalicelib.storage.dynamodb import ids, records
 
 def list_affiliations(call: Call[Organization, NoQuery, None]) -> list[Affiliation]:
     """The users of the organization, by last name, or user name where that is empty."""
-    named = users.named(records.listed(AFFILIATION, call.organization))
+    named = users.with_user_names(records.list_children(AFFILIATION, call.organization))
     return sorted(named, key=lambda item: (item.last_name or item.username or "").casefold())
 
 
@@ -28,7 +28,7 @@ def make_affiliation(call: Call[Organization, NoQuery, AffiliationSpec]) -> Affi
         permission=call.body.permission,
     )
     records.create(AFFILIATION, affiliation)
-    notifications.affiliated(affiliation, by=call.caller.id)
+    notifications.notify_of_affiliation(affiliation, by=call.caller.id)
     return affiliation
 
 
@@ -47,6 +47,8 @@ OPERATIONS = record_operations(
         update=AffiliationUpdate,
         listed=list_affiliations,
         made=make_affiliation,
-        shown=lambda affiliation: users.named([affiliation])[0] if affiliation.username is None else affiliation,
+        shown=lambda affiliation: (
+            users.with_user_names([affiliation])[0] if affiliation.username is None else affiliation
+        ),
     )
 )

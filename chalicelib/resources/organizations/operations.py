@@ -66,7 +66,7 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
         id=ids.reserve(AFFILIATION.name)[0], organization=organization.id, user=call.caller.id, permission="Admin"
     )
     change = Transaction()
-    records.add(change, ORGANIZATION, organization, taken=_taken())
+    records.add(change, ORGANIZATION, organization, taken=_name_taken())
     records.add(change, AFFILIATION, admin)
     change.run()
     return CreateResponse(message=f"Organization {organization.name} created!", id=organization.id)
@@ -87,7 +87,7 @@ def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -
     if change.get("thumb") is not None:
         thumbs.check_organization(call.target, change["thumb"])
     records.edit(
-        ORGANIZATION, call.target.id, lambda current: msgspec.structs.replace(current, **change), taken=_taken()
+        ORGANIZATION, call.target.id, lambda current: msgspec.structs.replace(current, **change), taken=_name_taken()
     )
     if "thumb" in change:
         thumbs.remove_replaced_organization(call.target, change["thumb"])
@@ -121,10 +121,10 @@ def _seen(organization: Organization, level: Level) -> Organization:
 
 def _refuse_same_name(caller: Caller, name: str) -> None:
     if any(organization.name.casefold() == name.casefold() for organization in _organizations_of(caller)):
-        raise _taken()
+        raise _name_taken()
 
 
-def _taken() -> BadInput:
+def _name_taken() -> BadInput:
     return BadInput("name: you already belong to an organization of this name.")
 
 

@@ -33,18 +33,18 @@ def delete_organization(organization: Organization, user: int) -> None:
     """
     number = organization.id
     records.edit(ORGANIZATION, number, lambda current: msgspec.structs.replace(current, closing=True))
-    projects = [project for project in records.linked(PROJECT, "organization", number) if not project.deleted]
+    projects = [project for project in records.list_linked(PROJECT, "organization", number) if not project.deleted]
     if projects:
         records.edit(ORGANIZATION, number, lambda current: msgspec.structs.replace(current, closing=False))
         raise BadInput(f"Organization {number} still owns {len(projects)} projects: delete those first.")
     for kind in ORGANIZATION_KINDS:
-        for record in records.listed(kind, number):
+        for record in records.list_children(kind, number):
             _remove(kind, record)
-    for row in records.listed(ROW_PROTECTION, organization_scope(number)):
+    for row in records.list_children(ROW_PROTECTION, organization_scope(number)):
         _remove(ROW_PROTECTION, row)
     thumbs.remove_replaced_organization(organization, None)
     own = []
-    for affiliation in records.listed(AFFILIATION, number):
+    for affiliation in records.list_children(AFFILIATION, number):
         if affiliation.user == user:
             own.append(affiliation)
         else:

@@ -42,7 +42,7 @@ def get_permalink(call: Call[Media | None, PermalinkQuery, None]) -> Answer:
         if not call.caller.signed_in:
             raise Unauthenticated
         raise NotFound.of("Media", call.path["id"])
-    path = _chosen(media, call.query)
+    path = _choose(media, call.query)
     if path is None:
         message = f"Media {media.id} has no file of the element {call.query.element}."
         raise NotFound(message)
@@ -79,7 +79,7 @@ def _may_see(scope: Scope, media: Media) -> bool:
     return any(each.project_level(media.project, Kind.MEDIA.value, lambda: media) > Level.NONE for each in readers)
 
 
-def _chosen(media: Media, query: PermalinkQuery) -> str | None:
+def _choose(media: Media, query: PermalinkQuery) -> str | None:
     element: str | None = query.element
     if element == "auto":
         element = _OF_DTYPE.get(records.get(MEDIA_TYPE, media.type).dtype)

@@ -24,7 +24,9 @@ class GroupQuery(Resource, kw_only=True):
 def list_groups(call: Call[Organization, GroupQuery, None]) -> list[Group]:
     """The groups of the organization, by id."""
     wanted = call.query.user
-    return [group for group in records.listed(GROUP, call.organization) if wanted is None or wanted in group.members]
+    return [
+        group for group in records.list_children(GROUP, call.organization) if wanted is None or wanted in group.members
+    ]
 
 
 def make_group(call: Call[Organization, GroupQuery, GroupSpec]) -> Group:

@@ -32,7 +32,7 @@ class DeletedResponse(Resource, kw_only=True):
 
 def list_rows(call: Call[None, RowProtectionQuery, None]) -> list[RowProtection]:
     """List the matching rows on targets for which the caller has the ACL bit."""
-    return permissions_service.listed(call.query, call.caller)
+    return permissions_service.list_protections(call.query, call.caller)
 
 
 def create_row(call: Call[None, NoQuery, RowProtectionSpec]) -> CreateResponse:
@@ -45,7 +45,7 @@ def delete_rows(call: Call[None, RowProtectionQuery, None]) -> MessageResponse:
     """Delete the matching rows."""
     if not given(call.query):
         raise BadInput("Name what the row protections to delete have in common: at least one parameter.")
-    rows = permissions_service.listed(call.query, call.caller)
+    rows = permissions_service.list_protections(call.query, call.caller)
     for row in rows:
         _remove(row)
     return MessageResponse(message=f"Deleted {len(rows)} row protections!")

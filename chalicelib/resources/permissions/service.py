@@ -88,13 +88,13 @@ def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
     return records.create(ROW_PROTECTION, row)
 
 
-def listed(query: RowProtectionQuery, caller: Caller) -> list[RowProtection]:
+def list_protections(query: RowProtectionQuery, caller: Caller) -> list[RowProtection]:
     """The rows that match all filters, on targets for which the caller has the ACL bit, by id."""
     wanted = given(query)
     found: dict[int, RowProtection] = {}
     decides: dict[tuple[str, int], bool] = {}
     for scope in _scopes(wanted, caller):
-        for row in records.listed(ROW_PROTECTION, scope):
+        for row in records.list_children(ROW_PROTECTION, scope):
             if all(getattr(row, name) == value for name, value in wanted.items()):
                 if row.target not in decides:
                     decides[row.target] = has_acl(caller, _place_of(row))
@@ -177,11 +177,11 @@ def _scopes(wanted: dict[str, int], caller: Caller) -> list[str]:
                 return [find(name, wanted[name]).scope]
             except NotFound:
                 return []
-    projects = {item.project for item in records.linked(MEMBERSHIP, "user", caller.id)}
-    organizations = {item.organization for item in records.linked(AFFILIATION, "user", caller.id)}
+    projects = {item.project for item in records.list_linked(MEMBERSHIP, "user", caller.id)}
+    organizations = {item.organization for item in records.list_linked(AFFILIATION, "user", caller.id)}
     if settings().fine_grained_permissions:
-        projects |= grants.reached(caller.id, "project")
-        organizations |= grants.reached(caller.id, "target_organization")
+        projects |= grants.subjects_in_reach(caller.id, "project")
+        organizations |= grants.subjects_in_reach(caller.id, "target_organization")
     return [
         *(project_scope(number) for number in sorted(projects)),
         *(organization_scope(number) for number in sorted(organizations)),

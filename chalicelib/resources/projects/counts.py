@@ -56,7 +56,7 @@ _known: dict[int, tuple[int, Counts]] = {}
 """By project: the number of the last commit, and the counts at that commit."""
 
 
-def refreshed(project: Project) -> Project:
+def refresh(project: Project) -> Project:
     """The project with current counts; they are stored with it, because lists show the stored ones."""
     counts = _counts(project.id)
     now = msgspec.structs.replace(project, **counts._asdict())
@@ -74,7 +74,7 @@ def within(project: Project, scope: Scope) -> Project:
     if not reader.terms(project.id).keys() & {Kind.MEDIA}:
         return project
     counts = _count(view_queries.current(project.id), reader)
-    temporary = reader.only(TEMPORARY_FILE.name, records.listed(TEMPORARY_FILE, project.id))
+    temporary = reader.only(TEMPORARY_FILE.name, records.list_children(TEMPORARY_FILE, project.id))
     return msgspec.structs.replace(project, **counts._replace(num_files=counts.num_files + len(temporary))._asdict())
 
 
@@ -85,7 +85,7 @@ def _counts(project: int) -> Counts:
         if len(_known) >= _KNOWN_PROJECTS:
             _known.clear()
         known = _known[project] = (view.seq, _count(view, UNRESTRICTED))
-    temporary = len(records.listed(TEMPORARY_FILE, project))
+    temporary = len(records.list_children(TEMPORARY_FILE, project))
     return known[1]._replace(num_files=known[1].num_files + temporary)
 
 

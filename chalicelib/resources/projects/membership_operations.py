@@ -18,7 +18,7 @@ from chalicelib.storage.dynamodb import ids, records
 
 def list_memberships(call: Call[Project, NoQuery, None]) -> list[Membership]:
     """All members of the project, by last name."""
-    named = users.named(records.listed(MEMBERSHIP, call.project))
+    named = users.with_user_names(records.list_children(MEMBERSHIP, call.project))
     return sorted(named, key=lambda item: ((item.last_name or "").casefold(), (item.username or "").casefold()))
 
 
@@ -35,7 +35,7 @@ def make_membership(call: Call[Project, NoQuery, MembershipSpec]) -> Membership:
     )
     taken = BadInput(f"Membership already exists for project {call.project}, user {user.id}!")
     records.create(MEMBERSHIP, membership, taken=taken)
-    notifications.joined(membership, call.target)
+    notifications.notify_of_membership(membership, call.target)
     return membership
 
 
@@ -65,6 +65,6 @@ OPERATIONS = record_operations(
         listed=list_memberships,
         made=make_membership,
         changed=check_change,
-        shown=lambda membership: users.named([membership])[0] if membership.username is None else membership,
+        shown=lambda membership: users.with_user_names([membership])[0] if membership.username is None else membership,
     )
 )

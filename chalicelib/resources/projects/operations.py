@@ -75,7 +75,7 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
-    project = _seen(projects_counts.within(projects_counts.refreshed(call.target), call.scope), call.caller, call.level)
+    project = _seen(projects_counts.within(projects_counts.refresh(call.target), call.scope), call.caller, call.level)
     return thumbs.show_projects(call.caller.id, [project])[0]
 
 
@@ -132,7 +132,7 @@ def _level_name(level: Level) -> str:
 
 def _seen(project: Project, caller: Caller, level: Level) -> Project:
     """The project with computed members: the caller's permission and the names of its members, creator first."""
-    members = users.by_id(membership.user for membership in records.listed(MEMBERSHIP, project.id))
+    members = users.by_id(membership.user for membership in records.list_children(MEMBERSHIP, project.id))
     names = sorted(members.values(), key=lambda user: (user.id != project.created_by, user.last_name, user.username))
     return msgspec.structs.replace(
         project,

@@ -98,7 +98,7 @@ def order(project: Project) -> None:
 def let_go(project: int) -> None:
     """Remove the records that a deleted project must not keep until its purge."""
     for kind in AT_ONCE:
-        for record in records.listed(kind, project):
+        for record in records.list_children(kind, project):
             _drop(kind, record)
 
 
@@ -132,7 +132,7 @@ def _steps(project: int, organization: int) -> Iterator[None]:
     yield from _purge_log(project, own)
     for bucket, prefix in _places(project, organization):
         yield from _purge_objects(project, bucket, prefix)
-    for number in placement.noted(project):
+    for number in placement.noted_buckets(project):
         yield from _purge_registered(project, number, own)
     placement.forget(project)
 
@@ -142,7 +142,7 @@ def _end_jobs(project: int) -> Iterator[None]:
 
     The schedule ends those jobs when the cluster is available again, or was deleted.
     """
-    for part in _parts(iter(records.listed(RUN, project)), JOBS_AT_ONCE):
+    for part in _parts(iter(records.list_children(RUN, project)), JOBS_AT_ONCE):
         cleanup.remove(part)
         yield
 
@@ -151,10 +151,10 @@ def _purge_records(project: int) -> Iterator[None]:
     for kind in PROJECT_KINDS:
         if kind is RUN:
             continue
-        for record in records.listed(kind, project):
+        for record in records.list_children(kind, project):
             _drop(kind, record)
             yield
-    for row in records.listed(ROW_PROTECTION, project_scope(project)):
+    for row in records.list_children(ROW_PROTECTION, project_scope(project)):
         _drop(ROW_PROTECTION, row)
         yield
 
@@ -199,7 +199,7 @@ def _purge_entities(project: int, commit: Commit, own: ObjectPrefix) -> None:
 def _purge_objects(project: int, bucket: str | int, prefix: ObjectPrefix) -> Iterator[None]:
     """Remove the objects below a prefix, except those that clones in other projects need."""
     for part in _parts(objects.under(prefix, bucket=bucket), OBJECTS_AT_ONCE):
-        doomed = object_cleanup.unneeded(project, part)
+        doomed = object_cleanup.find_unneeded(project, part)
         if doomed:
             objects.remove(doomed, bucket=bucket)
             yield

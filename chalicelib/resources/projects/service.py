@@ -88,14 +88,14 @@ def delete_project(project: Project) -> None:
         return msgspec.structs.replace(current, deleted=now()) if current.deleted is None else None
 
     def let_go(change: Transaction, _before: Project, _after: Project) -> None:
-        for membership in records.listed(MEMBERSHIP, project.id)[:_MEMBERS_AT_ONCE]:
+        for membership in records.list_children(MEMBERSHIP, project.id)[:_MEMBERS_AT_ONCE]:
             records.drop(change, MEMBERSHIP, membership)
 
-    _undisturbed(lambda: records.edit(PROJECT, project.id, mark, also=let_go))
+    _run_as_member(lambda: records.edit(PROJECT, project.id, mark, also=let_go))
     purging.let_go(project.id)
 
 
-def _undisturbed(do: Callable[[], object]) -> None:
+def _run_as_member(do: Callable[[], object]) -> None:
     """Run a function that raises NotFound if a membership is removed at the same time; repeat it then."""
     for _ in CONFLICTS.attempts():
         try:
@@ -112,5 +112,5 @@ def name_taken() -> BadInput:
 
 
 def _others(organization: int, creator: int) -> list[int]:
-    users = (affiliation.user for affiliation in records.listed(AFFILIATION, organization))
+    users = (affiliation.user for affiliation in records.list_children(AFFILIATION, organization))
     return [user for user in dict.fromkeys(users) if user != creator]

@@ -74,7 +74,7 @@ class UnlinkSection(OneByOne):
 
         def unlink(part: Sequence[int]) -> None:
             rows = [row for row in entities.many(Kind.MEDIA, part).values() if row.entity.primary_section == section]
-            done = [Step(Kind.MEDIA, row, _unlinked(row.entity)) for row in rows]
+            done = [Step(Kind.MEDIA, row, _unlink(row.entity)) for row in rows]
             edits = [Edit(Kind.MEDIA, [step.after.id for step in done], *change.logged)]
             steps.apply(change.project, done, user=change.user, edits=edits)
 
@@ -84,7 +84,7 @@ class UnlinkSection(OneByOne):
         return len(numbers) < A_ROUND
 
 
-def _unlinked(row: Media) -> Media:
+def _unlink(row: Media) -> Media:
     attributes = {**row.attributes, TAG_ATTRIBUTE: ""}
     return msgspec.structs.replace(row, primary_section=None, master_section=None, attributes=attributes)
 

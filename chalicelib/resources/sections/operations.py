@@ -46,7 +46,7 @@ class SectionQuery(Resource, kw_only=True):
 
 def list_sections(call: Call[Project, SectionQuery, None]) -> list[Section]:
     """The sections of the project that match, by name."""
-    return sorted(_matching(call), key=lambda section: (section.name, section.id))
+    return sorted(_find_sections(call), key=lambda section: (section.name, section.id))
 
 
 def make_section(call: Call[Project, SectionQuery, SectionSpec]) -> Section:
@@ -63,7 +63,7 @@ class SectionResource(RecordResource):
         if not change:
             raise BadInput("Nothing to change: give name, path, media_add or another member of a section.")
         if "path" in change:
-            sections_service.checked_path(change["path"])
+            sections_service.check_path(change["path"])
         if "elemental_id" in change:
             change["elemental_id"] = change["elemental_id"].lower()
         if "name" in change:
@@ -81,7 +81,7 @@ class SectionResource(RecordResource):
         def how(current: Section) -> Section:
             more: dict[str, Any] = {}
             if media:
-                more["media"] = sections_service.merged_media(current.media, media)
+                more["media"] = sections_service.merge_media(current.media, media)
             if attributes:
                 more["attributes"] = merge(types, current.attributes, attributes, None, None)
             return msgspec.structs.replace(current, **change, **more)
@@ -100,17 +100,17 @@ def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> Mes
     swap = call.body.path_substitution
     if swap is None:
         raise BadInput("Nothing to change: give path_substitution.")
-    done = sections_service.substitute(call.scope, call.project, _matching(call), swap.old, swap.new)
+    done = sections_service.substitute(call.scope, call.project, _find_sections(call), swap.old, swap.new)
     return MessageResponse(message=f"Successfully updated {done} sections!")
 
 
 def delete_sections(call: Call[Project, SectionQuery, None]) -> MessageResponse:
     """Delete all sections that match."""
-    done = sections_service.delete(call.scope, call.project, _matching(call))
+    done = sections_service.delete(call.scope, call.project, _find_sections(call))
     return MessageResponse(message=f"Successfully deleted {done} sections!")
 
 
-def _matching(call: Call[Project, SectionQuery, Any]) -> list[Section]:
+def _find_sections(call: Call[Project, SectionQuery, Any]) -> list[Section]:
     wanted = call.query
     found = list(records.definitions(call.project).sections.values())
     if wanted.name is not None:
@@ -127,7 +127,7 @@ def _matching(call: Call[Project, SectionQuery, Any]) -> list[Section]:
     if wanted.descendants is not None:
         found = [each for each in found if f"{each.path}.".startswith(f"{wanted.descendants}.")]
     if wanted.encoded_search is not None:
-        found = sections_search.matching(call.target.attribute_types, found, wanted.encoded_search)
+        found = sections_search.find(call.target.attribute_types, found, wanted.encoded_search)
     return call.scope.only(SECTION.name, found)
 
 

@@ -22,7 +22,7 @@ _INTERPRETED = 100
 """Rows of the view that take about as long as a section in Python."""
 
 
-def matching(attributes: Sequence[AttributeType], sections: Sequence[Section], encoded: str) -> list[Section]:
+def find(attributes: Sequence[AttributeType], sections: Sequence[Section], encoded: str) -> list[Section]:
     """Those of the sections that an encoded search finds.
 
     Raises:

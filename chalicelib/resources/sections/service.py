@@ -54,7 +54,7 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
         id=ids.reserve(SECTION.name)[0],
         project=project,
         name=spec.name,
-        path=checked_path(spec.path) if spec.path else path_of(spec.name),
+        path=check_path(spec.path) if spec.path else path_of(spec.name),
         dtype=spec.dtype or ("saved_search" if any(searches) else "folder"),
         tator_user_sections=str(uuid.uuid1()) if isinstance(tag, msgspec.UnsetType) else tag,
         object_search=spec.object_search,
@@ -108,7 +108,7 @@ def path_of(name: str) -> str:
     return ".".join(labels)
 
 
-def checked_path(path: str) -> str:
+def check_path(path: str) -> str:
     """A given path. Raises BadInput if it is malformed."""
     if not PATH.fullmatch(path):
         raise BadInput("path: it must be labels of letters, digits and _ with dots between them.")
@@ -162,7 +162,7 @@ def substitute(scope: Scope, project: int, found: Iterable[Section], old: str, n
         BadInput: a new path is malformed or taken; nothing was changed.
     """
     moved = [section for section in found if section.path.startswith(old)]
-    paths = {section.id: checked_path(new + section.path[len(old) :]) for section in moved}
+    paths = {section.id: check_path(new + section.path[len(old) :]) for section in moved}
     others = records.definitions(project).sections.values()
     if not {section.path for section in others if section.id not in paths}.isdisjoint(paths.values()):
         raise path_taken()
@@ -183,7 +183,7 @@ def substitute(scope: Scope, project: int, found: Iterable[Section], old: str, n
     return len(moved)
 
 
-def merged_media(current: list[int], change: Mapping[str, Any]) -> list[int]:
+def merge_media(current: list[int], change: Mapping[str, Any]) -> list[int]:
     """The listed media after `media_add` and `media_del`."""
     removed = set(change.get("media_del") or ())
     return [each for each in dict.fromkeys([*current, *(change.get("media_add") or ())]) if each not in removed]

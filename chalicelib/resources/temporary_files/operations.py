@@ -31,7 +31,7 @@ def _by_id(path: dict[str, Any]) -> Found[TemporaryFile]:
 
 
 def _by_name(path: dict[str, Any]) -> Found[TemporaryFile]:
-    file = temporary_files_service.named(path["project"], path["name"])
+    file = temporary_files_service.get_by_name(path["project"], path["name"])
     return Found(thing=file, project=file.project)
 
 
@@ -41,7 +41,7 @@ BY_NAME = replace(ONE, locate=_by_name, variables={"project": int, "name": str})
 
 def list_temporary_files(call: Call[Project, ExpiredQuery, None]) -> list[TemporaryFile]:
     """The temporary files of the project."""
-    found = temporary_files_service.listed(call.project, expired=call.query.expired > 0)
+    found = temporary_files_service.list_files(call.project, expired=call.query.expired > 0)
     return call.scope.only(TEMPORARY_FILE.name, found)
 
 

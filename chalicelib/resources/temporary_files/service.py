@@ -81,10 +81,10 @@ def new(project: int, user: int, name: str, lookup: str, hours: int) -> Temporar
     )
 
 
-def listed(project: int, *, expired: bool) -> list[TemporaryFile]:
+def list_files(project: int, *, expired: bool) -> list[TemporaryFile]:
     """The expired files of a project, or the live ones."""
     moment = now()
-    files = records.listed(TEMPORARY_FILE, project)
+    files = records.list_children(TEMPORARY_FILE, project)
     return [file for file in files if (file.eol_datetime <= moment) == expired and file.status == "ready"]
 
 
@@ -93,9 +93,9 @@ def get(number: int) -> TemporaryFile:
     return _alive(records.get(TEMPORARY_FILE, number))
 
 
-def named(project: int, name: str) -> TemporaryFile:
+def get_by_name(project: int, name: str) -> TemporaryFile:
     """The file of a project by the last part of its path. Raises NotFound."""
-    file = records.claimed(TEMPORARY_FILE, "path", f"{project}|{name}")
+    file = records.get_claimed(TEMPORARY_FILE, "path", f"{project}|{name}")
     if file is None:
         raise NotFound.of(TEMPORARY_FILE.title, name)
     return _alive(file)
@@ -111,7 +111,9 @@ def remove_all(project: int, scope: Scope, *, only_expired: bool) -> int:
     """Remove the files of a project on which the caller has the needed level. Returns how many."""
     moment = now()
     files = [
-        file for file in records.listed(TEMPORARY_FILE, project) if not only_expired or file.eol_datetime <= moment
+        file
+        for file in records.list_children(TEMPORARY_FILE, project)
+        if not only_expired or file.eol_datetime <= moment
     ]
     doomed = scope.only(TEMPORARY_FILE.name, files)
     for file in doomed:

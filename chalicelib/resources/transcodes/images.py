@@ -19,7 +19,7 @@ from chalicelib.core.resource import now
 from chalicelib.errors import NotFound
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media import service as media_service
-from chalicelib.resources.media.creation import stored_picture
+from chalicelib.resources.media.creation import store_picture
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.media.schemas import JOBS_ATTRIBUTE, with_job
 from chalicelib.resources.transcodes import service as transcodes_service
@@ -55,7 +55,7 @@ def import_image(message: ImportImage) -> None:
     path = message.url if is_reference else own.path
     image = ImageDefinition(path=path, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
     if message.thumbnail_url:
-        thumbnail = stored_picture(project, found.id, message.thumbnail_url, UNRESTRICTED)
+        thumbnail = store_picture(project, found.id, message.thumbnail_url, UNRESTRICTED)
     else:
         objects.write(key("thumb.jpg"), made.thumbnail, "image/jpeg")
         thumbnail = ImageDefinition(
@@ -84,7 +84,7 @@ def fail(message: ImportImage, reason: Exception) -> None:
     """
     uid = str(uuid.uuid5(uuid.NAMESPACE_URL, f"image import of media {message.media}"))
 
-    def failed(change: Transaction, found: Media) -> None:
+    def record_failure(change: Transaction, found: Media) -> None:
         spec = TranscodeSpec(type=found.type, url=message.url, name=found.name, uid=uid, media_id=found.id)
         moment = now()
         job = StoredJob(
@@ -101,14 +101,14 @@ def fail(message: ImportImage, reason: Exception) -> None:
         )
         records.add(change, JOB, job)
 
-    def naming_it(current: Media) -> Media | None:
+    def add_job(current: Media) -> Media | None:
         if uid in current.attributes.get(JOBS_ATTRIBUTE, []) or _is_imported(current, message.url):
             return None
         return with_job(current, uid)
 
     # The media may have been deleted meanwhile.
     with contextlib.suppress(NotFound):
-        entities.edit(Kind.MEDIA, message.media, naming_it, user=None, also=failed)
+        entities.edit(Kind.MEDIA, message.media, add_job, user=None, also=record_failure)
 
 
 def _is_imported(found: Media, url: str) -> bool:

@@ -36,7 +36,7 @@ def start_transcode(call: Call[Project, NoQuery, TranscodeSpec]) -> TranscodeCre
     return TranscodeCreated(
         message=f"Transcode job {job.uid} started for file {job.spec.name}. Media ID: {job.media}",
         id=job.uid,
-        object=transcodes_service.shown(job),
+        object=transcodes_service.as_response(job),
         uid=job.uid,
         gid=job.gid,
         media_id=job.media,
@@ -46,20 +46,22 @@ def start_transcode(call: Call[Project, NoQuery, TranscodeSpec]) -> TranscodeCre
 def list_transcodes(call: Call[Project, MediaQuery, Any]) -> list[Transcode]:
     """The transcodes that match."""
     return [
-        transcodes_service.shown(job)
-        for job in transcodes_service.listed(call.project, call.query, call.body, call.scope)
+        transcodes_service.as_response(job)
+        for job in transcodes_service.list_transcodes(call.project, call.query, call.body, call.scope)
     ]
 
 
 def delete_transcodes(call: Call[Project, MediaQuery, Any]) -> MessageResponse:
     """Cancel the transcodes that match."""
-    count = transcodes_service.cancel(transcodes_service.listed(call.project, call.query, call.body, call.scope))
+    count = transcodes_service.cancel(
+        transcodes_service.list_transcodes(call.project, call.query, call.body, call.scope)
+    )
     return MessageResponse(message=f"Cancelled {count} transcodes of project {call.project}!")
 
 
 def get_transcode(call: Call[StoredJob, NoQuery, None]) -> Transcode:
     """One transcode."""
-    return transcodes_service.shown(call.target)
+    return transcodes_service.as_response(call.target)
 
 
 def delete_transcode(call: Call[StoredJob, NoQuery, None]) -> MessageResponse:

@@ -70,19 +70,19 @@ class Workshop:
         done = {found.rendition: found for found in assemble(plan, results[group])} if plan.pieces else {}
         archived = archival.encoded_entries(self.plan)
         streaming = [
-            self._streaming(rendition, done[rendition.name])
+            self._store_streaming(rendition, done[rendition.name])
             for rendition in plan.renditions
             if rendition.name not in archived.values()
         ]
         is_first, is_last = group == 0, group == self.plan.group_count - 1
         heard = assemble_sound(self.plan.of_group(0), results[0]) if plan.pieces else None
         sound = self._audio(heard) if heard and is_first and not present.audio else None
-        copies = [self._encoded(entry, done[name], heard) for entry, name in archived.items() if name in done]
+        copies = [self._store_encoded(entry, done[name], heard) for entry, name in archived.items() if name in done]
         if is_last:
-            copies += [self._copied(entry) for entry in archival.copied_entries(self.plan)]
+            copies += [self._store_copy(entry) for entry in archival.copied_entries(self.plan)]
         kept = [copy for copy in copies if copy is not None]
         still = None if present.thumbnail or not is_first else self._thumbnail()
-        moving = None if present.thumbnail_gif else self._animated([*(present.streaming or []), *streaming])
+        moving = None if present.thumbnail_gif else self._store_animation([*(present.streaming or []), *streaming])
         return MediaFiles(
             streaming=streaming or None,
             archival=kept or None,
@@ -99,15 +99,15 @@ class Workshop:
         name = f"{name}_{self.job.digest}.{extension}"
         return object_keys.media_key(self._organization, self.job.project, self.job.media, name)
 
-    def _joined(self, key: ObjectKey, found: Assembly) -> None:
+    def _join(self, key: ObjectKey, found: Assembly) -> None:
         """Join the pieces of a rendition, or of the audio."""
         if objects.size(key) != found.size:
             files = [self.prefix + file for part in found.parts for file in part.files]
             objects.join(key, files, "audio/mp4" if found.rendition == audio.NAME else _MP4)
 
-    def _streaming(self, rendition: Rendition, found: Assembly) -> VideoDefinition:
+    def _store_streaming(self, rendition: Rendition, found: Assembly) -> VideoDefinition:
         key, segments = self._key(rendition.name, "mp4"), self._key(rendition.name, "json")
-        self._joined(key, found)
+        self._join(key, found)
         objects.write(segments, msgspec.json.encode(found.segment_info), "application/json")
         return VideoDefinition(
             path=key.path,
@@ -131,9 +131,9 @@ class Workshop:
         key = object_keys.media_key(
             self._organization, self.job.project, self.job.media, f"archival_{entry}.{extension}"
         )
-        external_buckets.push(archive_keys.opened(self._elsewhere[entry]), key.path, body, size, _MP4)
+        external_buckets.push(archive_keys.unseal(self._elsewhere[entry]), key.path, body, size, _MP4)
 
-    def _encoded(self, entry: int, found: Assembly, heard: Assembly | None) -> VideoDefinition | None:
+    def _store_encoded(self, entry: int, found: Assembly, heard: Assembly | None) -> VideoDefinition | None:
         """An archival copy: the rendition and the audio in one file with its index in front.
 
         None for a copy in the user's bucket, which has no record.
@@ -141,10 +141,10 @@ class Workshop:
         rendition = next(each for each in self.plan.renditions if each.name == found.rendition)
         key = self._key(f"archival_{entry}", "mp4")
         joined = self.prefix + f"{rendition.name}.mp4"
-        self._joined(joined, found)
+        self._join(joined, found)
         sound = self.prefix + "sound.m4a"
         if heard:
-            self._joined(sound, heard)
+            self._join(sound, heard)
         path = self.folder / f"{rendition.name}.mp4"
         sources = [ObjectSource(joined), *([ObjectSource(sound)] if heard else [])]
         size = isolation.run_all(tasks.finish_archival, sources, path)
@@ -163,7 +163,7 @@ class Workshop:
             bit_rate=found.bit_rate,
         )
 
-    def _copied(self, entry: int) -> VideoDefinition | None:
+    def _store_copy(self, entry: int) -> VideoDefinition | None:
         """An archival copy: the original's bytes. None for a copy in the user's bucket."""
         video = self.plan.probe.video
         extension = posixpath.splitext(self.job.spec.name or "")[1].lstrip(".").lower()
@@ -188,7 +188,7 @@ class Workshop:
 
     def _audio(self, heard: Assembly) -> AudioDefinition:
         key = self._key("audio", "m4a")
-        self._joined(key, heard)
+        self._join(key, heard)
         description = "AAC (Advanced Audio Coding)"
         return AudioDefinition(
             path=key.path, codec="aac", codec_description=description, size=heard.size, bit_rate=heard.bit_rate
@@ -198,7 +198,7 @@ class Workshop:
         made = isolation.run(tasks.draw_thumbnail, self.source, self.plan.probe, self.table)
         return self._picture(self._key("thumbnail", "jpg"), made)
 
-    def _animated(self, streaming: list[VideoDefinition]) -> ImageDefinition | None:
+    def _store_animation(self, streaming: list[VideoDefinition]) -> ImageDefinition | None:
         usable = [entry for entry in streaming if entry.segment_info and not object_keys.is_url(entry.path)]
         if not usable:
             return None

@@ -77,15 +77,15 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
             spec=msgspec.structs.replace(spec, size=size, media_id=media.id, section_id=section),
         )
 
-    def begun(change: Transaction, media: Media) -> None:
+    def add_job(change: Transaction, media: Media) -> None:
         jobs.append(job_for(media))
-        records.add(change, JOB, jobs[-1], taken=_taken(uid))
+        records.add(change, JOB, jobs[-1], taken=_uid_taken(uid))
 
     jobs: list[StoredJob] = []
     if found is None:
-        media_creation.create(writer, project, [_media_spec(spec, type_)], job=uid, also=begun)
+        media_creation.create(writer, project, [_media_spec(spec, type_)], job=uid, also=add_job)
     else:
-        entities.edit(Kind.MEDIA, found.id, lambda current: with_job(current, uid), user=writer.user, also=begun)
+        entities.edit(Kind.MEDIA, found.id, lambda current: with_job(current, uid), user=writer.user, also=add_job)
     send(settings().transcode_queue_url, PlanTranscode(job=uid))
     return jobs[-1]
 
@@ -114,17 +114,17 @@ def start_upload(writer: Writer, project: Project, spec: MediaSpec, media: Media
     return found
 
 
-def listed(project: int, parameters: MediaQuery, body: MediaIdQuery | None, scope: Scope) -> list[StoredJob]:
+def list_transcodes(project: int, parameters: MediaQuery, body: MediaIdQuery | None, scope: Scope) -> list[StoredJob]:
     """The transcodes of a project: of an upload group, of the media that match, or all; oldest first.
 
     Raises:
         BadInput: the upload group belongs to another project.
     """
-    jobs = records.listed(JOB, project)
+    jobs = records.list_children(JOB, project)
     if parameters.gid is not None:
         wanted = parameters.gid.lower()
         jobs = [job for job in jobs if job.gid == wanted]
-        if not jobs and records.linked(JOB, "gid", wanted):
+        if not jobs and records.list_linked(JOB, "gid", wanted):
             message = f"gid: the upload group {parameters.gid} is not one of project {project}."
             raise BadInput(message)
     if _narrows(parameters, body) or Kind.MEDIA in scope.terms(project):
@@ -191,7 +191,7 @@ def readable(reason: Exception) -> str:
     return f"Something went wrong on our side: {told}."
 
 
-def shown(job: StoredJob) -> Transcode:
+def as_response(job: StoredJob) -> Transcode:
     """A transcode as a response document."""
     spec: dict[str, Any] = msgspec.to_builtins(job.spec)
     spec.setdefault("section_id", None)
@@ -228,13 +228,13 @@ def _again(job: StoredJob, project: Project, spec: TranscodeSpec) -> StoredJob:
     """The job with this uid, if the same request started it; its first message may not have been sent."""
     same = job.project == project.id and (job.spec.url, job.spec.name) == (spec.url, spec.name)
     if not same or spec.media_id not in (None, job.media) or job.status == "failed":
-        raise _taken(job.uid)
+        raise _uid_taken(job.uid)
     if job.status == "pending":
         send(settings().transcode_queue_url, PlanTranscode(job=job.uid))
     return job
 
 
-def _taken(uid: str) -> BadInput:
+def _uid_taken(uid: str) -> BadInput:
     return BadInput(f"uid: {uid!r} is the uid of another transcode; give a new one.")
 
 

@@ -76,8 +76,8 @@ def plan(uid: str) -> None:
     if job is None:
         return
     if job.plan is None:
-        job = _planned(job)
-    prepared = _prepared(job)
+        job = _plan(job)
+    prepared = _load_plan(job)
     _show_plan(job, prepared)
     missing = [unit for unit in range(job.pieces) if not _is_done(uid, prepared.plan, unit)]
     queue = settings().transcode_queue_url
@@ -112,7 +112,7 @@ def encode(uid: str, index: int) -> None:
     job = _at_work(uid)
     if job is None or job.plan is None:
         return
-    prepared = _prepared(job)
+    prepared = _load_plan(job)
     group, number = _place(prepared.plan, index)
     if not pieces.is_done(uid, number, group=group):
         source = _source(job, prepared)
@@ -127,7 +127,7 @@ def encode(uid: str, index: int) -> None:
             for output in (*result.outputs, *([sound.output] if sound else [])):
                 with (Path(folder) / output.file).open("rb") as file:
                     objects.write(_prefix(job) + f"{run}/{output.file}", file, "video/mp4")
-        pieces.finish(uid, number, _encode(_named(result, run)), group=group)
+        pieces.finish(uid, number, _encode(_in_folder(result, run)), group=group)
     if _at_work(uid) is None:
         # Cancelled meanwhile: this was written after the cleanup.
         take_back(job)
@@ -136,7 +136,7 @@ def encode(uid: str, index: int) -> None:
         send(settings().transcode_queue_url, AssembleTranscode(job=uid, group=group))
 
 
-def _named(result: PieceResult, folder: str) -> PieceResult:
+def _in_folder(result: PieceResult, folder: str) -> PieceResult:
     """The result with the names of files in a folder."""
     replace = msgspec.structs.replace
     outputs = tuple(replace(output, file=f"{folder}/{output.file}") for output in result.outputs)
@@ -161,7 +161,7 @@ def assemble(uid: str, group: int = 0) -> None:
         return
     if job.plan is None:
         return
-    prepared = _prepared(job)
+    prepared = _load_plan(job)
     found = {number: _results(uid, number) for number in {0, group}}
     if any(len(results) < len(prepared.plan.pieces) for results in found.values()):
         # An encoded archival copy has the audio of the first group; this message is sent again after that group.
@@ -255,7 +255,7 @@ def fail(uid: str, reason: Exception) -> None:
         clean_up(job)
 
 
-def _planned(job: StoredJob) -> StoredJob:
+def _plan(job: StoredJob) -> StoredJob:
     media: Media = entities.get(Kind.MEDIA, job.media)
     type_ = records.definitions(job.project).types(Kind.MEDIA).get(media.type)
     source = fetching.open_source(job.spec.url, job.project, UNRESTRICTED)
@@ -276,7 +276,7 @@ def _planned(job: StoredJob) -> StoredJob:
     project = project_with(job.project)
     digest = hashlib.sha256(f"{job.uid} {source.etag} {made.digest}".encode()).hexdigest()[:12]
     # all that the job makes goes where the project's files go now, wherever they go when it ends
-    digest = buckets_service.named(project, digest, project.bucket)
+    digest = buckets_service.name_object(project, digest, project.bucket)
     key = _prefix(job) + "plan.json"
     objects.write(key, _encode(Prepared(source.etag, made, table)), "application/json")
 
@@ -301,7 +301,7 @@ def _at_work(uid: str) -> StoredJob | None:
     return None if job is None or job.is_finished else job
 
 
-def _prepared(job: StoredJob) -> Prepared:
+def _load_plan(job: StoredJob) -> Prepared:
     return _prepared_decoder.decode(objects.read(object_keys.listed(_prefix(job), job.plan or "")))
 
 

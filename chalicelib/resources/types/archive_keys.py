@@ -12,7 +12,7 @@ from chalicelib.storage import sealing
 _PURPOSE = "archive"
 
 
-def sealed(configs: Sequence[ArchiveConfig]) -> list[ArchiveConfig]:
+def seal(configs: Sequence[ArchiveConfig]) -> list[ArchiveConfig]:
     """Archival copies in their stored form. Raises Unavailable if the key service does not answer."""
     return [
         msgspec.structs.replace(config, s3_storage=_with_secret(config.s3_storage)) if config.s3_storage else config
@@ -20,7 +20,7 @@ def sealed(configs: Sequence[ArchiveConfig]) -> list[ArchiveConfig]:
     ]
 
 
-def opened(place: S3StorageConfig) -> S3StorageConfig:
+def unseal(place: S3StorageConfig) -> S3StorageConfig:
     """A bucket with its decrypted secret. Raises Unavailable if the key service does not answer."""
     secret = sealing.unseal(place.aws_secret_access_key, _PURPOSE).decode()
     return msgspec.structs.replace(place, aws_secret_access_key=secret)

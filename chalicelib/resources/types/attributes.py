@@ -113,13 +113,13 @@ def add(home: Home, addition: AttributeType, user: int) -> None:
     """
     made = check_definition(addition)
 
-    def extended(current: Sequence[AttributeType]) -> Changed:
+    def extend(current: Sequence[AttributeType]) -> Changed:
         if any(each.name == made.name for each in current):
             raise BadInput(f"'{made.name}' is already an attribute.")
         check_room(home.project, 1, present=len(current), member="addition")
         return [*current, made], [Added(made.name, made.default)]
 
-    _apply(home, user, extended)
+    _apply(home, user, extend)
 
 
 def change(
@@ -141,15 +141,15 @@ def change(
     others = _namesakes(home, name) if everywhere and home.kind is not None else ()
     # The named attribute is changed last: while it has the old name, the request can be repeated.
     homes = [*others, home]
-    plans = [_changed(each.attributes, name, wish, whole=whole) for each in homes]
+    plans = [_change(each.attributes, name, wish, whole=whole) for each in homes]
 
-    def replaced(current: Sequence[AttributeType]) -> Changed:
-        before, after = _changed(current, name, wish, whole=whole)
+    def replace_definition(current: Sequence[AttributeType]) -> Changed:
+        before, after = _change(current, name, wish, whole=whole)
         return [after if each.name == name else each for each in current], _revisions(before, after)
 
     for each in homes:
-        _apply(each, user, replaced)
-    return _told(*plans[-1], len(homes))
+        _apply(each, user, replace_definition)
+    return _change_message(*plans[-1], len(homes))
 
 
 def remove(home: Home, name: str, user: int) -> None:
@@ -190,7 +190,7 @@ def _find(attributes: Iterable[AttributeType], name: str) -> AttributeType:
     return found
 
 
-def _changed(
+def _change(
     attributes: Sequence[AttributeType], name: str, wish: AttributeTypeChange, *, whole: bool
 ) -> tuple[AttributeType, AttributeType]:
     """The definition before and after. Raises BadInput."""
@@ -229,7 +229,7 @@ def _with_fitting_default(after: AttributeType) -> AttributeType:
     return after
 
 
-def _told(before: AttributeType, after: AttributeType, types: int) -> str:
+def _change_message(before: AttributeType, after: AttributeType, types: int) -> str:
     said = []
     if after.name != before.name:
         said.append(f"Attribute '{before.name}' renamed to '{after.name}'.")
@@ -257,7 +257,7 @@ def _apply(home: Home, user: int, how: Callable[[Sequence[AttributeType]], Chang
     meant = how(home.attributes)[1] if home.kind is None else []
     _rewrite_sections(home, user, meant)
 
-    def applied(current: Any) -> Any:
+    def apply(current: Any) -> Any:
         attributes, revisions = how(current.attribute_types)
         if home.kind is None:
             return msgspec.structs.replace(current, attribute_types=attributes)
@@ -265,7 +265,7 @@ def _apply(home: Home, user: int, how: Callable[[Sequence[AttributeType]], Chang
             raise BadInput(f"The attributes of a type may be changed {MOST_REVISIONS} times; make another type.")
         return msgspec.structs.replace(current, attribute_types=attributes, revisions=[*current.revisions, *revisions])
 
-    records.edit(home.record, home.number, applied, user=user)
+    records.edit(home.record, home.number, apply, user=user)
     # Those that were written meanwhile; what came with a default by then has got it.
     _rewrite_sections(home, user, [each for each in meant if not isinstance(each, Added)])
 

@@ -75,7 +75,7 @@ class TypeResource:
     def create(self, call: Call[Project, NoQuery, Any]) -> CreateResponse:
         """Create a type. Its attributes are checked by shape; further rules apply when one is added or changed."""
         types_attributes.check_another_type(call.project)
-        members = _checked(call.project, given(call.body))
+        members = _check(call.project, given(call.body))
         number = ids.reserve(TYPE_RECORD[self.kind].name)[0]
         members.setdefault("elemental_id", str(uuid.uuid4()))
         made = TYPE_RECORD[self.kind].struct(id=number, project=call.project, **members)
@@ -88,7 +88,7 @@ class TypeResource:
 
     def change(self, call: Call[AnyType, NoQuery, Any]) -> MessageResponse:
         """Replace the given members; media types are added to the existing ones."""
-        change = _checked(call.project, given(call.body))
+        change = _check(call.project, given(call.body))
         if not change:
             raise BadInput("Nothing to change: none of the members of this type was given.")
         added = change.pop("media", [])
@@ -162,7 +162,7 @@ class TypeResource:
         )
 
 
-def _checked(project: int, members: dict[str, Any]) -> dict[str, Any]:
+def _check(project: int, members: dict[str, Any]) -> dict[str, Any]:
     """The members of a body in their stored form. Raises BadInput or NotFound if one breaks a rule."""
     if members.get("name", "").strip().casefold() == RESERVED:
         raise BadInput(f"name: a type may not be called {RESERVED}.")
@@ -174,7 +174,7 @@ def _checked(project: int, members: dict[str, Any]) -> dict[str, Any]:
         types_attributes.check_room(project, len(members["attribute_types"]))
         members["attribute_types"] = check_definitions(members["attribute_types"])
     if members.get("archive_config") is not None:
-        members["archive_config"] = archive_keys.sealed(members["archive_config"])
+        members["archive_config"] = archive_keys.seal(members["archive_config"])
     if "elemental_id" in members:
         members["elemental_id"] = members["elemental_id"].lower()
     return members

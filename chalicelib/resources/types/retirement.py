@@ -117,35 +117,35 @@ def _retire(
     project: int, view: view_queries.View, before: retired.Standing, what: DefinitionKind, number: int, user: int
 ) -> None:
     """Remove a definition that existed when the view was brought up to date, after `before` was read."""
-    seq, going = view.going(what, number)
-    intent = intents.named(project)
+    seq, going = view.ids_of_definition(what, number)
+    intent = intents.new_intent(project)
     message = BuryRetired(id=uuid.uuid4().hex, project=project, name=intent.name, key=intent.key)
     send(settings().purge_queue_url, message, delay=SETTLED)
     intents.fill(intent, _encode(list(going.items())))
     change = Transaction()
     records.drop(change, _RECORD[what], records.get(_RECORD[what], number), user=user)
     retired.add(change, project, before, Retired(what=what, id=number, name=intent.name, seq=seq, user=user))
-    for kind, naming, without in islice(_naming(project, what, number), MOST_NAMING):
+    for kind, naming, without in islice(_find_naming(project, what, number), MOST_NAMING):
         records.change(change, kind, naming, without, user=user)
     change.run()
 
 
-def _naming(project: int, what: DefinitionKind, number: int) -> Iterator[Naming]:
+def _find_naming(project: int, what: DefinitionKind, number: int) -> Iterator[Naming]:
     """The records of a project that name a deleted definition."""
     known = records.definitions(project)
     if what is DefinitionKind.MEDIA_TYPE:
         for kind in (Kind.LOCALIZATION, Kind.STATE):
-            yield from _changed(TYPE_RECORD[kind], known.types(kind).values(), _without("media", number))
+            yield from _change(TYPE_RECORD[kind], known.types(kind).values(), _without("media", number))
     elif what is DefinitionKind.LOCALIZATION_TYPE:
         for kind in (Kind.MEDIA, Kind.STATE):
-            yield from _changed(TYPE_RECORD[kind], known.types(kind).values(), _without_default(number))
+            yield from _change(TYPE_RECORD[kind], known.types(kind).values(), _without_default(number))
     elif what is DefinitionKind.VERSION:
         others = [version for version in known.versions.values() if version.id != number]
-        yield from _changed(VERSION, others, _without("bases", number))
-        yield from _changed(MEMBERSHIP, records.listed(MEMBERSHIP, project), _without_version(number))
+        yield from _change(VERSION, others, _without("bases", number))
+        yield from _change(MEMBERSHIP, records.list_children(MEMBERSHIP, project), _without_version(number))
 
 
-def _changed(kind: RecordKind[Any], found: Any, without: Callable[[Any], Any]) -> Iterator[Naming]:
+def _change(kind: RecordKind[Any], found: Any, without: Callable[[Any], Any]) -> Iterator[Naming]:
     return ((kind, record.id, without) for record in found if without(record) != record)
 
 
@@ -179,7 +179,7 @@ def _without_version(number: int) -> Callable[[Any], Any]:
 def bury(message: BuryRetired, seconds: float) -> None:
     """Delete the entities of a deleted definition for at most some seconds; the rest is queued."""
     intent = Intent(name=message.name, key=message.key)
-    entry = retired.of(message.project).named(message.name)
+    entry = retired.of(message.project).find(message.name)
     if entry is None:  # nothing was begun, or all is done
         intents.drop(intent)
         return
@@ -222,7 +222,7 @@ class _Burial:
 
     def _forget(self) -> None:
         """Remove the definition from records that did not fit into the transaction."""
-        for kind, number, without in _naming(self._project, self._entry.what, self._entry.id):
+        for kind, number, without in _find_naming(self._project, self._entry.what, self._entry.id):
             try:
                 records.edit(kind, number, without, user=self._entry.user)
             except NotFound:
@@ -246,7 +246,7 @@ class _Burial:
         kinds = set(Kind) if self._entry.what is DefinitionKind.MEDIA_TYPE else _kinds_of(self._entry.what)
         waiting: dict[Kind, list[int]] = {kind: [] for kind in kinds}
         for count, commit in enumerate(archive.history(self._project, after=self.seen), 1):
-            for kind, number in _touched(commit):
+            for kind, number in _entities_of(commit):
                 if kind in waiting:
                     waiting[kind].append(number)
             if count % COMMITS_AT_ONCE == 0 or max(map(len, waiting.values())) >= AT_ONCE:
@@ -264,7 +264,7 @@ class _Burial:
 
     def _bury(self, kind: Kind, numbers: list[int]) -> None:
         def delete(part: Sequence[int]) -> None:
-            done = [Step(kind, row, None) for row in entities.retired(kind, part).values()]
+            done = [Step(kind, row, None) for row in entities.get_hidden(kind, part).values()]
             gone = [step.before.entity.id for step in done if step.before]
             steps.apply(self._project, done, user=self._entry.user, edits=[deleted(kind, gone)])
 
@@ -277,7 +277,7 @@ def _kinds_of(what: DefinitionKind) -> set[Kind]:
     return {kind for kind, definition in TYPE_OF.items() if definition is what}
 
 
-def _touched(commit: Commit) -> Iterator[tuple[Kind, int]]:
+def _entities_of(commit: Commit) -> Iterator[tuple[Kind, int]]:
     """The entities that a commit created or changed."""
     for change in commit.changes:
         if not change.is_definition and not change.is_gone:

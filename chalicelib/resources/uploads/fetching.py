@@ -234,7 +234,7 @@ def _get(address: Address, headers: Mapping[str, str]) -> BaseHTTPResponse:
 
 def _is_inside(address: Address) -> bool:
     """Whether the URL is our own object store's, or that of a registered bucket that the operator allowed."""
-    if address.origin == _configured_store():
+    if address.origin == _store_origin():
         return True
     return outbound.is_inside(address) and placement.key_named(address) is not None
 
@@ -259,10 +259,10 @@ def _place_of(address: Address) -> ObjectPlace | None:
         return ObjectPlace("", registered)
     ours = (settings().media_bucket, settings().upload_bucket)
     path = address.path.lstrip("/")
-    named = _AMAZON.fullmatch(address.host) if address.scheme == "https" and not _configured_store() else None
+    named = _AMAZON.fullmatch(address.host) if address.scheme == "https" and not _store_origin() else None
     if named and named["bucket"]:
         bucket, key = named["bucket"], path
-    elif named or address.origin == _configured_store():
+    elif named or address.origin == _store_origin():
         bucket, _, key = path.partition("/")
     else:
         return None
@@ -276,7 +276,7 @@ def _upload_of(address: Address) -> str | None:
     return name if address.origin == home.origin and name != address.target and _UPLOAD.fullmatch(name) else None
 
 
-def _configured_store() -> str:
+def _store_origin() -> str:
     """The origin of the object store if it is not Amazon's."""
     return origins.origin_of(settings().s3_endpoint)
 

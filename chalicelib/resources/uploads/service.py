@@ -41,7 +41,7 @@ def key_for(
     elif file is not None:
         _check_in(scope, project, Kind.FILE, file, "file_id")
     is_upload = media is None and file is None
-    name = buckets_service.named(
+    name = buckets_service.name_object(
         project, object_keys.name_for(filename), bucket or (project.upload_bucket if is_upload else project.bucket)
     )
     if media is not None:
@@ -141,7 +141,7 @@ def _check_folder(scope: Scope, project: int, kind: Kind, number: int, wanted: s
     rows = [row.entity for row in entities.many(kind, [number, *others]).values() if row.entity.project == project]
     closed = set(wanted)
     for row in scope.only(kind.value, rows):
-        closed -= wanted if row.id == number else object_cleanup.named(row)
+        closed -= wanted if row.id == number else object_cleanup.object_keys_of(row)
     if closed:
         message = f"key: {min(closed).path!r} belongs to a {kind} that is closed to you."
         raise Forbidden(message)

@@ -48,7 +48,7 @@ def remove_replaced_organization(before: Organization, path: str | None) -> None
 
 def remove_replaced_project(before: Project, path: str | None) -> None:
     """Remove the previous picture of a project, unless it is still in use."""
-    old = _given_to(before)
+    old = _own_key(before)
     if old and old.path != path:
         objects.remove([old])
 
@@ -71,7 +71,7 @@ def show_projects(user: int, projects: Sequence[Project]) -> list[Project]:
     firsts = [_first_thumb(project) for project in projects]
     named = owners.authorize_many(first for first in firsts if first)
     keys = [
-        _given_to(project) or (named.get(first) if first else None)
+        _own_key(project) or (named.get(first) if first else None)
         for project, first in zip(projects, firsts, strict=True)
     ]
     urls = presigned.urls(user, (key for key in keys if key), SECONDS)
@@ -97,7 +97,7 @@ def _of_organization(organization: Organization) -> ObjectKey | None:
         return None
 
 
-def _given_to(project: Project) -> ObjectKey | None:
+def _own_key(project: Project) -> ObjectKey | None:
     """The key of a project's given picture, if it belongs to the project."""
     try:
         return object_keys.authorize_picture_key(project.thumb or "", project.organization, project.id)

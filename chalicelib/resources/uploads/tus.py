@@ -105,7 +105,7 @@ def finish(upload: Upload) -> Upload:
     if upload.is_finished or upload.is_gone or upload.offset < upload.length:
         return upload
     if not upload.multipart:
-        objects.write(object_of(upload), _waiting(upload))
+        objects.write(object_of(upload), _read_chunks(upload))
     else:
         if upload.chunks:
             upload = _part(upload)
@@ -154,14 +154,14 @@ def object_of(upload: Upload) -> ObjectKey:
 def sweep() -> int:
     """End expired uploads; returns how many. The row of a finished upload is removed, its object is kept."""
     count = 0
-    for moment, number in rows.ending(now()):
+    for moment, number in rows.list_due(now()):
         try:
             upload = rows.get(number)
         except NotFound:
-            rows.looked_at(moment, number)
+            rows.finish_check(moment, number)
             continue
         if upload.until > now():
-            rows.looked_at(moment, number, again=upload)
+            rows.finish_check(moment, number, again=upload)
             continue
         try:
             if upload.is_finished:
@@ -171,7 +171,7 @@ def sweep() -> int:
         except LimnError:
             log.exception("upload %s is left to a later sweep", number)
             continue
-        rows.looked_at(moment, number)
+        rows.finish_check(moment, number)
         count += 1
     return count
 
@@ -186,7 +186,7 @@ def _part(upload: Upload) -> Upload:
         if not upload.multipart:
             objects.abort(object_of(upload), begun)
         raise
-    etag = objects.put_part(object_of(upload), upload.multipart, upload.number, _waiting(upload))
+    etag = objects.put_part(object_of(upload), upload.multipart, upload.number, _read_chunks(upload))
     done = upload.chunks
     upload = rows.save(_set(upload, chunks=[]), (upload.number, etag))
     objects.remove(_chunk(upload, chunk) for chunk in done)
@@ -197,7 +197,7 @@ def _chunk(upload: Upload, chunk: Chunk) -> ObjectKey:
     return object_keys.listed(object_keys.chunks_prefix(upload.id), chunk.key)
 
 
-def _waiting(upload: Upload) -> bytes:
+def _read_chunks(upload: Upload) -> bytes:
     return b"".join(objects.read(_chunk(upload, chunk)) for chunk in upload.chunks)
 
 

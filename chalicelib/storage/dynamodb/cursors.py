@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.storage.dynamodb.tables import CounterRow
 
 
-def reached(name: str) -> int:
+def position(name: str) -> int:
     """The last item handled; 0 at first."""
     try:
         return int(CounterRow.get(f"turn#{name}", "@", consistent_read=True).n or 0)

@@ -46,16 +46,16 @@ def get(kind: Kind, number: int) -> Any:
     Raises:
         NotFound: it does not exist, was deleted, or its creation was not committed.
     """
-    return stored(kind, number).entity
+    return get_stored(kind, number).entity
 
 
-def stored(kind: Kind, number: int) -> Stored[Any]:
+def get_stored(kind: Kind, number: int) -> Stored[Any]:
     """The visible entity with its optimistic lock. Raises as `get`."""
     try:
         row = EntityRow.get(_key(kind, number), consistent_read=True)
     except EntityRow.DoesNotExist:
         raise NotFound.of(kind.capitalize(), number) from None
-    if row.deleted or not _committed(kind, {row.batch}):
+    if row.deleted or not _is_committed(kind, {row.batch}):
         raise NotFound.of(kind.capitalize(), number)
     found = Reading(kind, [row]).seen().get(number)
     if found is None:
@@ -70,7 +70,7 @@ def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
     return {number: found[number] for number in wanted if number in found}
 
 
-def retired(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
+def get_hidden(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
     """Entities hidden because their definition was deleted, and not yet tombstoned."""
     return Reading(kind, _there(kind, numbers)).hidden()
 
@@ -78,7 +78,7 @@ def retired(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
 def _there(kind: Kind, numbers: Iterable[int]) -> list[EntityRow]:
     """The rows that were neither deleted nor left behind by a failed creation."""
     rows = [row for row in entity_rows.read(kind, numbers) if row.deleted is None]
-    unseen = {batch for batch in {row.batch for row in rows} if not _committed(kind, {batch})}
+    unseen = {batch for batch in {row.batch for row in rows} if not _is_committed(kind, {batch})}
     return [row for row in rows if row.batch not in unseen]
 
 
@@ -103,7 +103,7 @@ def of_project(project: int, *, retired: bool = False) -> Iterator[tuple[Kind, i
 
     for row in EntityRow.scan(EntityRow.project == project, consistent_read=True):
         kind = Kind(row.pk.partition("#")[0])
-        if not row.deleted and _committed(kind, {row.batch}):
+        if not row.deleted and _is_committed(kind, {row.batch}):
             waiting[kind].append(row)
             if len(waiting[kind]) >= ROWS_A_SCAN:
                 yield from found(kind)
@@ -185,7 +185,7 @@ def edit(
         Conflict: every attempt lost against another writer; nothing was changed.
     """
     for _ in CONFLICTS.attempts():
-        before = stored(kind, number)
+        before = get_stored(kind, number)
         after = how(before.entity)
         if after is None:
             return before.entity
@@ -260,7 +260,7 @@ def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:
         CounterRow(f"batch#{_key(kind, wanted[0])}", "@").delete()
 
 
-def _committed(kind: Kind, batches: set[Any]) -> bool:
+def _is_committed(kind: Kind, batches: set[Any]) -> bool:
     for batch in batches:
         if batch is None or (kind, int(batch)) in _visible:
             continue

@@ -88,13 +88,13 @@ class Reading:
 
     def seen(self) -> dict[int, Stored[Any]]:
         """The visible entities, by id."""
-        return self._stored(hidden=False)
+        return self._load(hidden=False)
 
     def hidden(self) -> dict[int, Stored[Any]]:
         """The rows hidden because a definition was deleted."""
-        return self._stored(hidden=True)
+        return self._load(hidden=True)
 
-    def _stored(self, *, hidden: bool) -> dict[int, Stored[Any]]:
+    def _load(self, *, hidden: bool) -> dict[int, Stored[Any]]:
         return {
             thing.id: Stored(self._up_to_date(thing), int(row.n))
             for row, thing in zip(self._rows, self._things, strict=True)
@@ -114,7 +114,7 @@ class Reading:
             if place := homes.get((row.pk, row.sk)):
                 self._revisions[place] = msgspec.json.decode(row.doc, type=struct).revisions
             else:
-                self._retired[standing[row.pk, row.sk]] = retired.standing(row).entries
+                self._retired[standing[row.pk, row.sk]] = retired.state_of(row).entries
 
     def _find_hidden(self) -> set[int]:
         if not any(self._retired.values()):

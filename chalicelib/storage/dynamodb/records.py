@@ -78,7 +78,7 @@ def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
         yield from RecordRow.batch_get(wanted[start : start + BATCH], consistent_read=True)
 
 
-def claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
+def get_claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
     """The record that holds a claim on a unique value."""
     row = _row(_claim_key(kind, claim, word))
     if row is None:
@@ -86,7 +86,7 @@ def claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
     return maybe(kind, msgspec.json.decode(row.doc))
 
 
-def listed(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
+def list_children(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
     """All records of a kind under a parent whose sort keys begin with a prefix, in the order of their keys."""
     if kind.parent is None:
         raise AssertionError(f"{kind.name} has no parent")
@@ -95,7 +95,7 @@ def listed(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
     return [_decode(kind, row) for row in rows]
 
 
-def linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
+def list_linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
     """All records of a kind that are linked to a record other than their parent, ordered by id."""
     rows = RecordRow.query(f"{word}#{number}", RecordRow.sk.startswith(f"link|{kind.name}|"), consistent_read=True)
     keys = [(row.home_pk, row.home_sk) for row in rows]

@@ -45,7 +45,7 @@ class Standing:
     entries: tuple[Retired, ...] = ()
     n: int = 0
 
-    def named(self, name: str) -> Retired | None:
+    def find(self, name: str) -> Retired | None:
         """The entry of an intent."""
         return next((entry for entry in self.entries if entry.name == name), None)
 
@@ -55,7 +55,7 @@ def key(project: int) -> tuple[str, str]:
     return f"project#{project}", _SORT_KEY
 
 
-def standing(row: RecordRow | None) -> Standing:
+def state_of(row: RecordRow | None) -> Standing:
     """The content of the row; where it is missing, nothing was ever deleted."""
     return Standing() if row is None else Standing(tuple(_decoder.decode(row.doc)), int(row.n))
 
@@ -63,7 +63,7 @@ def standing(row: RecordRow | None) -> Standing:
 def of(project: int) -> Standing:
     """The definitions of a project that are being tombstoned."""
     try:
-        return standing(RecordRow.get(*key(project), consistent_read=True))
+        return state_of(RecordRow.get(*key(project), consistent_read=True))
     except RecordRow.DoesNotExist:
         return Standing()
 
@@ -77,7 +77,7 @@ def settle(project: int, name: str) -> None:
     """Remove an entry whose entities all have their tombstones. Idempotent."""
     for _ in CONFLICTS.attempts():
         before = of(project)
-        if before.named(name) is None:
+        if before.find(name) is None:
             return
         change = Transaction()
         _put(change, project, before, tuple(entry for entry in before.entries if entry.name != name))

@@ -4,7 +4,7 @@ Callers read the rows, make a `Step` of each, and pass them to `apply`, which wr
 `again` retries from fresh reads where another writer was faster:
 
     def attempt() -> Localization:
-        newest = entities.stored(kind, number)
+        newest = entities.get_stored(kind, number)
         ...
         steps.apply(project, [Step(kind, newest, retired), Step(kind, None, made)], user=caller.id)
         return made

@@ -82,7 +82,7 @@ class Intent:
     key: str
 
 
-def named(project: int) -> Intent:
+def new_intent(project: int) -> Intent:
     """A new intent, nothing of which is stored yet: its message is sent first, so that no object is orphaned."""
     name = uuid.uuid4().hex
     return Intent(name, str(_key(project, name)))

@@ -169,12 +169,12 @@ def _bodies(rows: Iterable[LogRow]) -> Iterator[bytes]:
             else _pool.submit(objects.get_view_object, int(found.project), found.object_key)
         )
         if len(waiting) > _AHEAD:
-            yield _fetched(waiting.popleft())
+            yield _fetch(waiting.popleft())
     while waiting:
-        yield _fetched(waiting.popleft())
+        yield _fetch(waiting.popleft())
 
 
-def _fetched(body: bytes | Future[bytes]) -> bytes:
+def _fetch(body: bytes | Future[bytes]) -> bytes:
     return body.result() if isinstance(body, Future) else body
 
 

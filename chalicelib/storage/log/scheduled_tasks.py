@@ -49,7 +49,7 @@ def done(project: int, task: Task) -> None:
     RecordRow(f"due#{project}", f"{task.at}|{task.name}").delete()
 
 
-def looked_at(project: int) -> int:
+def last_searched(project: int) -> int:
     """The last commit that was searched; 0 at first."""
     try:
         return int(RecordRow.get(f"due#{project}", "@", consistent_read=True).n)

@@ -66,15 +66,15 @@ class GcsStore:
 
     def presign_get(self, key: ObjectKey, seconds: int, headers: dict[str, str]) -> str:
         """The presigned URL that reads an object."""
-        return self._signed("GET", key, seconds, {_PARAMETERS[name]: value for name, value in headers.items()})
+        return self._sign("GET", key, seconds, {_PARAMETERS[name]: value for name, value in headers.items()})
 
     def presign_put(self, key: ObjectKey, seconds: int) -> str:
         """The presigned URL that writes an object."""
-        return self._signed("PUT", key, seconds)
+        return self._sign("PUT", key, seconds)
 
     def presign_part(self, key: ObjectKey, upload: str, number: int, seconds: int) -> str:
         """The presigned URL that writes a part."""
-        return self._signed("PUT", key, seconds, {"uploadId": upload, "partNumber": str(number)})
+        return self._sign("PUT", key, seconds, {"uploadId": upload, "partNumber": str(number)})
 
     def begin(self, key: ObjectKey, content_type: str) -> str:
         """Begin a multipart upload; returns its id."""
@@ -96,7 +96,7 @@ class GcsStore:
             for part in parts
         )
         body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
-        answer = self._sent("POST", key, {"uploadId": upload}, body=body)
+        answer = self._send("POST", key, {"uploadId": upload}, body=body)
         if answer.status in _OK or (answer.status == _MISSING and self.head(key) is not None):
             return
         if answer.status < 500:  # noqa: PLR2004 the client's errors end here
@@ -105,13 +105,13 @@ class GcsStore:
 
     def abort(self, key: ObjectKey, upload: str) -> None:
         """Abort a multipart upload."""
-        answer = self._sent("DELETE", key, {"uploadId": upload})
+        answer = self._send("DELETE", key, {"uploadId": upload})
         if answer.status not in (*_OK, _MISSING):
             raise _away(answer)
 
     def head(self, key: ObjectKey) -> tuple[int, str] | None:
         """The size in bytes and the ETag of an object; None where it does not exist."""
-        answer = self._sent("HEAD", key)
+        answer = self._send("HEAD", key)
         if answer.status == _MISSING:
             return None
         if answer.status not in _OK:
@@ -127,8 +127,8 @@ class GcsStore:
         headers = {"Range": f"bytes={offset}-{offset + length - 1}"}
         if etag:
             headers["If-Match"] = f'"{etag}"'
-        answer = self._sent("GET", key, headers=headers)
-        return b"" if answer.status == _BEYOND else _accepted(answer, key).data
+        answer = self._send("GET", key, headers=headers)
+        return b"" if answer.status == _BEYOND else _check_status(answer, key).data
 
     def download(self, key: ObjectKey, path: Path) -> None:
         """Download a whole object into a file."""
@@ -172,7 +172,7 @@ class GcsStore:
     def remove(self, keys: Iterable[ObjectKey]) -> None:
         """Delete objects one by one: the XML API has no batch request."""
         for key in keys:
-            answer = self._sent("DELETE", key)
+            answer = self._send("DELETE", key)
             if answer.status not in (*_OK, _MISSING):
                 raise _away(answer)
 
@@ -186,17 +186,19 @@ class GcsStore:
         return True
 
     def _in_class(self, key: ObjectKey, wanted: str) -> None:
-        answer = self._sent("HEAD", key)
+        answer = self._send("HEAD", key)
         if answer.status == _MISSING or answer.headers.get("x-goog-storage-class", "STANDARD") == wanted:
             return
         signed = {"x-goog-copy-source": f"{self.bucket}/{quote(key.path, safe='/')}", "x-goog-storage-class": wanted}
-        self._ask("PUT", key, headers={"Content-Type": _accepted(answer, key).headers["Content-Type"]}, signed=signed)
+        self._ask(
+            "PUT", key, headers={"Content-Type": _check_status(answer, key).headers["Content-Type"]}, signed=signed
+        )
 
     def under(self, prefix: ObjectPrefix) -> Iterator[ObjectKey]:
         """The keys that begin with a prefix."""
         asked = {"list-type": "2", "prefix": prefix.path}
         while True:
-            page = _parsed(self._ask("GET", None, asked).data)
+            page = _parse(self._ask("GET", None, asked).data)
             paths = (found.text for found in page.iterfind("{*}Contents/{*}Key"))
             yield from (object_keys.listed(prefix, path) for path in paths if path)
             token = page.findtext("{*}NextContinuationToken")
@@ -215,9 +217,9 @@ class GcsStore:
         self, method: str, key: ObjectKey | None, parameters: Mapping[str, str] | None = None, **more: Any
     ) -> urllib3.BaseHTTPResponse:
         """The response of the store. Raises where it is an error."""
-        return _accepted(self._sent(method, key, parameters, **more), key)
+        return _check_status(self._send(method, key, parameters, **more), key)
 
-    def _sent(
+    def _send(
         self,
         method: str,
         key: ObjectKey | None,
@@ -228,7 +230,7 @@ class GcsStore:
         signed: Mapping[str, str] | None = None,
     ) -> urllib3.BaseHTTPResponse:
         """The response of the store, whatever its status, read whole."""
-        url = self._signed(method, key, _OWN_SECONDS, parameters, host=self._host, headers=signed)
+        url = self._sign(method, key, _OWN_SECONDS, parameters, host=self._host, headers=signed)
         address = origins.take_apart(url)
         inside = outbound.is_inside(address)
         given = {**(headers or {}), **(signed or {})}
@@ -239,7 +241,7 @@ class GcsStore:
             raise Unavailable("The object store does not answer.", type(failure).__name__) from failure
         return answer
 
-    def _signed(
+    def _sign(
         self,
         method: str,
         key: ObjectKey | None,
@@ -296,7 +298,7 @@ def private_key(text: str) -> RSAPrivateKey:
     return found
 
 
-def _accepted(answer: urllib3.BaseHTTPResponse, key: ObjectKey | None) -> urllib3.BaseHTTPResponse:
+def _check_status(answer: urllib3.BaseHTTPResponse, key: ObjectKey | None) -> urllib3.BaseHTTPResponse:
     if answer.status == _MISSING:
         raise NotFound.of("object", str(key))
     if answer.status == _CHANGED:
@@ -319,7 +321,7 @@ def _reason(answer: urllib3.BaseHTTPResponse) -> str:
     return f"status {answer.status} {code or ''}".strip()
 
 
-def _parsed(body: bytes) -> ET.Element:
+def _parse(body: bytes) -> ET.Element:
     try:
         return ET.fromstring(body)  # noqa: S314 as above
     except ET.ParseError as failure:
@@ -327,7 +329,7 @@ def _parsed(body: bytes) -> ET.Element:
 
 
 def _text(body: bytes, name: str) -> str:
-    found = _parsed(body).findtext("{*}" + name)
+    found = _parse(body).findtext("{*}" + name)
     if not found:
         raise Unavailable("The object store's answer cannot be read.", f"it has no {name}")
     return found

@@ -110,7 +110,7 @@ def _media_key(path: str, project: int, media: int, organization: int | None) ->
         return None
 
 
-def _released_key(project: int, path: str) -> ObjectKey | None:
+def _note_key(project: int, path: str) -> ObjectKey | None:
     """A key in a note: of a media, of a File, or of an input of a job of the project."""
     organization = organization_of(project)
     if organization is not None and path.startswith(f"{organization}/{project}/jobs/"):
@@ -155,14 +155,14 @@ def release(change: Transaction, project: int, keys: Iterable[ObjectKey], *, aft
     return note
 
 
-def released(project: int) -> Iterator[tuple[str, list[ObjectKey]]]:
+def due_notes(project: int) -> Iterator[tuple[str, list[ObjectKey]]]:
     """The due notes of a project, and the keys they name."""
     moment = now()
     for row in RecordRow.query(f"released#{project}", consistent_read=True):
         if "|" in row.sk and row.sk > moment:
             continue
         paths: list[str] = msgspec.json.decode(row.doc)
-        found = (_released_key(project, path) for path in paths)
+        found = (_note_key(project, path) for path in paths)
         yield row.sk, [key for key in found if key is not None]
 
 
@@ -175,7 +175,7 @@ def forget(project: int, note: str, change: Transaction | None = None) -> None:
         change.delete(row)
 
 
-def kept(kind: Kind, numbers: Iterable[int]) -> dict[int, tuple[Media | File, bool]]:
+def get_owners(kind: Kind, numbers: Iterable[int]) -> dict[int, tuple[Media | File, bool]]:
     """Stored entities by id, and whether each was deleted; includes those hidden from readers."""
     keys = [f"{kind}#{number}" for number in dict.fromkeys(numbers)]
     found: dict[int, tuple[Media | File, bool]] = {}

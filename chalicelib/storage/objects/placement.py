@@ -45,7 +45,7 @@ def store_of(key: ObjectKey | ObjectPrefix) -> ObjectStore:
     number = object_keys.bucket_of(key.path)
     if number is not None:
         try:
-            found = _opened(number, _now())
+            found = _open(number, _now())
         except NotFound:
             found = None
         if found is not None and found[0] == object_keys.home_of(key.path):
@@ -55,7 +55,7 @@ def store_of(key: ObjectKey | ObjectPrefix) -> ObjectStore:
 
 def store(number: int) -> ObjectStore:
     """The store of a registered bucket. Raises NotFound where there is no such bucket, BadInput for an unusable one."""
-    return _opened(number, _now())[1]
+    return _open(number, _now())[1]
 
 
 def own_bucket(key: ObjectKey | ObjectPrefix) -> str:
@@ -69,7 +69,7 @@ def key_named(address: Address) -> str | None:
     if number is None:
         return None
     try:
-        organization, found = _opened(number, _now())
+        organization, found = _open(number, _now())
     except LimnError:
         return None
     key = found.key_of(address.url)
@@ -81,7 +81,7 @@ def configuration(bucket: Bucket) -> dict[str, Any]:
     return msgspec.json.decode(sealing.unseal(bucket.sealed, PURPOSE), type=dict[str, Any])
 
 
-def made(
+def make_store(
     name: str, kind: str, config: dict[str, Any], external_host: str | None, archive: str = "STANDARD"
 ) -> ObjectStore:
     """The store of a bucket with this name and configuration.
@@ -91,7 +91,7 @@ def made(
     if kind == "GCP":
         return GcsStore(name, config, external_host, archive)
     if kind in S3_STORES:
-        return s3.registered(name, config.get("boto3_config", config), external_host, archive)
+        return s3.from_registration(name, config.get("boto3_config", config), external_host, archive)
     message = f"A bucket of {kind} cannot hold files here."
     raise BadInput(message)
 
@@ -101,7 +101,7 @@ def note(project: int, bucket: int) -> None:
     RecordRow(f"stores#{project}", padded(bucket)).save()
 
 
-def noted(project: int) -> list[int]:
+def noted_buckets(project: int) -> list[int]:
     """The registered buckets in which a project may have objects."""
     return [int(row.sk) for row in RecordRow.query(f"stores#{project}", consistent_read=True)]
 
@@ -114,11 +114,11 @@ def forget(project: int) -> None:
 
 
 @lru_cache(maxsize=64)
-def _opened(number: int, moment: int) -> tuple[int, ObjectStore]:  # noqa: ARG001 the moment makes it be read again
+def _open(number: int, moment: int) -> tuple[int, ObjectStore]:  # noqa: ARG001 the moment makes it be read again
     """The organization of a bucket and its store."""
     bucket = records.get(BUCKET, number)
     config = configuration(bucket)
-    found = made(bucket.name, bucket.store_type, config, bucket.external_host, bucket.archive_sc)
+    found = make_store(bucket.name, bucket.store_type, config, bucket.external_host, bucket.archive_sc)
     return bucket.organization, found
 
 

@@ -64,7 +64,9 @@ def own_in_a_hurry(bucket: str) -> S3Store:
     return S3Store(bucket, _impatient, _presigner)
 
 
-def registered(bucket: str, config: dict[str, str], external_host: str | None, archive: str = "STANDARD") -> S3Store:
+def from_registration(
+    bucket: str, config: dict[str, str], external_host: str | None, archive: str = "STANDARD"
+) -> S3Store:
     """A bucket that an organization registered, by the S3 part of its configuration.
 
     `external_host` is the host at which clients reach it, if not the endpoint's host. Requests are sent only if the
@@ -80,7 +82,7 @@ def registered(bucket: str, config: dict[str, str], external_host: str | None, a
         "region_name": config["region_name"],
     }
     caller = boto3.client("s3", endpoint_url=endpoint, config=_config(signature_version="s3v4", s3=style), **session)
-    transport: Any = _judged
+    transport: Any = _send_checked
     caller.meta.events.register("before-send.s3", transport)
     seen = f"{parts.scheme}://{external_host}" if external_host else endpoint
     signing = Config(signature_version="s3v4", s3=style, request_checksum_calculation="when_required")  # type: ignore[arg-type]
@@ -277,7 +279,7 @@ def _config(**more: Any) -> Config:
     )
 
 
-def _judged(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
+def _send_checked(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
     """Send a request of botocore's to a checked address, in place of its own transport."""
     address = origins.take_apart(request.url)
     # `Expect` is not awaited here: the body is sent at once

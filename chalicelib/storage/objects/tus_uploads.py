@@ -75,14 +75,14 @@ def forget_parts(upload: Upload) -> None:
             batch.delete(row)
 
 
-def ending(moment: Timestamp) -> Iterator[tuple[Timestamp, str]]:
+def list_due(moment: Timestamp) -> Iterator[tuple[Timestamp, str]]:
     """The uploads to check by an instant, and when, earliest first."""
     for row in RecordRow.query(_ENDS, RecordRow.sk < moment, consistent_read=True):
         end, _, number = row.sk.partition("|")
         yield end, number
 
 
-def looked_at(end: Timestamp, number: str, again: Upload | None = None) -> None:
+def finish_check(end: Timestamp, number: str, again: Upload | None = None) -> None:
     """Delete the check of an upload, or delay it to the upload's end."""
     change = Transaction()
     if again is not None:

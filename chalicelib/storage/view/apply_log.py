@@ -17,7 +17,7 @@ from chalicelib.query import sql
 from chalicelib.query.geodesy import unit, unit_sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, place_columns, stored_columns
 from chalicelib.query.values import packed_array, stored
-from chalicelib.storage.view.deleted_definitions import KIND_OF_TYPE, WITH_ROWS, going
+from chalicelib.storage.view.deleted_definitions import KIND_OF_TYPE, WITH_ROWS, id_queries
 from chalicelib.storage.view.rows import DOCUMENT, Rows, attribute_of, revise
 from chalicelib.storage.view.state import Gap, State
 from chalicelib.storage.view.store import Store
@@ -167,7 +167,7 @@ class LogApplier:
         self._begin()
         found = {
             each: [row[0] for row in self._database.execute(question.text, question.parameters).fetchall()]
-            for each, question in going(kind, change.id).items()
+            for each, question in id_queries(kind, change.id).items()
         }
         for each, numbers in found.items():
             self._delete(each, numbers)
@@ -219,7 +219,7 @@ class LogApplier:
 
     def _set(self, kind: Kind, number: int, slot: Slot, value: Any) -> None:
         """Give all entities of a type one value."""
-        taken = _kept(slot, value)
+        taken = _column_value(slot, value)
         if taken is None:
             return
         columns: Sequence[str] = [slot.column]
@@ -243,7 +243,7 @@ class LogApplier:
                 unseen = definition.revisions[document.seen :]
                 body = revise(document.body, unseen) if unseen else document.body
                 for attribute, slot in slots.items():
-                    value = _kept(slot, attribute_of(body, attribute))
+                    value = _column_value(slot, attribute_of(body, attribute))
                     if value is not None:
                         values[slot].append((number, value))
             for slot, found in values.items():
@@ -272,6 +272,6 @@ def _batches(rows: list[Any], size: int) -> Iterator[list[Any]]:
         yield rows[start : start + size]
 
 
-def _kept(slot: Slot, value: Any) -> Any:
+def _column_value(slot: Slot, value: Any) -> Any:
     """The column value of an attribute's JSON value, None for null."""
     return packed_array(value) if SQL_TYPE[slot.dtype] == VECTOR else stored(slot.dtype, value)

@@ -73,7 +73,7 @@ class Views:
         # Evicted meanwhile: only where views are many and memory is short.
         return view if view is not None else self.current(project)
 
-    def loaded(self, project: int) -> bool:
+    def is_loaded(self, project: int) -> bool:
         """Whether the project's view is in memory."""
         with self._lock:
             return project in self._views

@@ -70,7 +70,7 @@ class Lost(msgspec.Struct, kw_only=True):
         return hidden
 
 
-def going(kind: DefinitionKind, number: int) -> dict[Kind, sql.Statement]:
+def id_queries(kind: DefinitionKind, number: int) -> dict[Kind, sql.Statement]:
     """Queries for the ids of a definition's entities, before any of them is deleted."""
     if kind is DefinitionKind.VERSION:
         return {each: _where(each, "version", number) for each in Kind if each.is_annotation}

@@ -241,7 +241,7 @@ class Device:
                     found.append((start, end - start))
             return found
 
-    def touched(self) -> list[tuple[int, int]]:
+    def cached_ranges(self) -> list[tuple[int, int]]:
         """The ranges that are cached or were since it was opened: offset and length."""
         return [(max(0, self._start(chunk)), CHUNK) for chunk in sorted(self._chunks)]
 

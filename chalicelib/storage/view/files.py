@@ -181,13 +181,13 @@ def _write_part(
     columns: dict[str, str],
     path: Path,
 ) -> None:
-    taken = [f"t.{_quoted(column.name)}" for column in COLUMNS[kind]]
+    taken = [f"t.{_quote(column.name)}" for column in COLUMNS[kind]]
     for attribute, column in columns.items():
         slot = view.state.layout.slots[kind][type_][attribute]
         value = f"t.{slot.column}"
         if SQL_TYPE[slot.dtype] == PLACE:
             value = f"CASE WHEN {value} NOTNULL THEN [{value}, t.{latitude(slot.column)}] END"
-        taken.append(f"{value} AS {_quoted(column)}")
+        taken.append(f"{value} AS {_quote(column)}")
     cursor.execute(
         f"COPY (SELECT {', '.join(taken)}, decode(d.document) AS {DOCUMENT} FROM {sql.table(kind)} t"
         f" JOIN temp.documents d ON d.id = t.id WHERE t.type = {type_} AND t.id BETWEEN {ids[0]} AND {ids[1]}"
@@ -200,19 +200,19 @@ def _write_part(
 
 def replay(definitions: Definitions, seq: int, parts: Iterable[tuple[Part, Path]]) -> View:
     """A view from files of any SHAPE, built step by step."""
-    return built(definitions, seq, (_changes(definitions, part, path) for part, path in parts))
+    return build(definitions, seq, (_changes(definitions, part, path) for part, path in parts))
 
 
 def replay_view(old: View) -> View:
     """A view rebuilt from one of another SHAPE, step by step."""
-    return built(old.definitions, old.seq, _entities(old))
+    return build(old.definitions, old.seq, _entities(old))
 
 
 def _entities(view: View) -> Iterator[list[Change]]:
     for kind, struct in STRUCT_OF.items():
         there = {row[0] for row in view.store.run(f"DESCRIBE {sql.table(kind)}")}
         hidden = sorted(_hidden(struct) & there)
-        columns = ["id", "type", PLACE_OF_DOCUMENT, *map(_quoted, hidden)]
+        columns = ["id", "type", PLACE_OF_DOCUMENT, *map(_quote, hidden)]
         for page in _pages(view, kind, columns, PAGE):
             documents = view.store.get([row[2] for row in page])
             yield [
@@ -234,7 +234,7 @@ def _hidden(struct: Any) -> set[str]:
     return set(struct.hidden)
 
 
-def built(definitions: Definitions, seq: int, things: Iterable[list[Change]]) -> View:
+def build(definitions: Definitions, seq: int, things: Iterable[list[Change]]) -> View:
     """A view at a commit, made from all entities that exist then."""
     view = View(definitions.project)
     defined = [
@@ -257,7 +257,7 @@ def _changes(definitions: Definitions, part: Part, path: Path) -> list[Change]:
     source = f"read_parquet({_text(str(path))})"
     there = {row[0] for row in database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
     hidden = sorted(_hidden(STRUCT_OF[part.kind]) & there)
-    columns = ", ".join(["id", DOCUMENT, *map(_quoted, hidden)])
+    columns = ", ".join(["id", DOCUMENT, *map(_quote, hidden)])
     changes = [
         _change(part.kind, number, document.encode(), dict(zip(hidden, values, strict=True)), revision)
         for number, document, *values in database.execute(f"SELECT {columns} FROM {source}").fetchall()
@@ -266,7 +266,7 @@ def _changes(definitions: Definitions, part: Part, path: Path) -> list[Change]:
     return changes
 
 
-def copied(view: View) -> View:
+def copy(view: View) -> View:
     """A view of the same rows in the order of their ids, with only their documents."""
     state = view.state.copy()
     store = Store()
@@ -319,7 +319,7 @@ def definitions_json(definitions: Definitions) -> bytes:
     return _encode({kind: [found[number] for number in sorted(found)] for kind, found in definitions.by_kind.items()})
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

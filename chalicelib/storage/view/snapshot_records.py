@@ -137,7 +137,7 @@ def stamp() -> str:
     return f"{int(time.time()):010d}-{uuid.uuid4().hex[:8]}"
 
 
-def made_at(name: str) -> int:
+def time_of(name: str) -> int:
     """The time in a name that ends with a `stamp`, in seconds; 0 where it has none."""
     parts = name.removesuffix(".parquet").split("-")
     return int(parts[-2]) if len(parts) > 1 and parts[-2].isdigit() else 0

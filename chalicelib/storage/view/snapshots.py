@@ -50,10 +50,10 @@ from chalicelib.storage.view.snapshot_records import (
     advance,
     current,
     folder,
-    made_at,
     manifest_of,
     pointer,
     stamp,
+    time_of,
 )
 from chalicelib.storage.view.state import State
 from chalicelib.storage.view.store import Store
@@ -104,7 +104,7 @@ def read(project: int, manifest: Manifest) -> View:
     definitions = files.definitions_of(project, body)
     if manifest.database is None:
         with tempfile.TemporaryDirectory(prefix="limn-") as place:
-            view = files.replay(definitions, manifest.seq, _fetched(project, manifest.parts, Path(place)))
+            view = files.replay(definitions, manifest.seq, _fetch_files(project, manifest.parts, Path(place)))
     else:
         view = _open(definitions, manifest, manifest.database)
         if manifest.shape != files.SHAPE:
@@ -138,7 +138,7 @@ def _open(definitions: Definitions, manifest: Manifest, database: Database) -> V
     return View(project, state, store)
 
 
-def _fetched(project: int, parts: list[Part], place: Path) -> Iterator[tuple[Part, Path]]:
+def _fetch_files(project: int, parts: list[Part], place: Path) -> Iterator[tuple[Part, Path]]:
     """The files of a snapshot in order; each exists until the next one is requested."""
 
     def fetch(number: int) -> Path:
@@ -171,7 +171,7 @@ def save(view: View, segments: list[Segment], *, replace: bool = False) -> Point
     before = _before(project)
     rows = view.rows
     if view.store.documents.added > SPARSE * rows + ROWS_KEPT:
-        view = files.copied(view)
+        view = files.copy(view)
     where = f"snapshots/{view.seq:012d}-{stamp()}"
     database = _store_database(view)
     unexported = (before.unexported if before else 0) + view.changes
@@ -195,7 +195,7 @@ def save(view: View, segments: list[Segment], *, replace: bool = False) -> Point
         archive=segments,
         lost=view.lost if retired.of(project).entries else Lost(),
         database=database,
-        dropped=_dropped(before, database),
+        dropped=_list_dropped(before, database),
     )
     _write(project, f"{where}/manifest.json", _encode(manifest), "application/json")
     return advance(manifest, where, replace=replace)
@@ -279,7 +279,7 @@ def _export(view: View, where: str) -> list[Part]:
     return parts
 
 
-def _dropped(before: Manifest | None, database: Database) -> list[Dropped]:
+def _list_dropped(before: Manifest | None, database: Database) -> list[Dropped]:
     """Objects that containers may still read though this snapshot does not refer to them."""
     if before is None:
         return []
@@ -316,7 +316,7 @@ def sweep(project: int) -> None:
 
 
 def _is_old(name: str) -> bool:
-    return made_at(name) < time.time() - KEPT_SECONDS
+    return time_of(name) < time.time() - KEPT_SECONDS
 
 
 def follow(view: View, upto: int) -> Iterator[Commit]:

@@ -57,18 +57,18 @@ class Store:
         Raises:
             Unavailable: a block cannot be fetched from S3 now, or the request's time has ended.
         """
-        with self.explained(), self._cursor() as cursor, interrupting(cursor.interrupt):
+        with self.translate_errors(), self._cursor() as cursor, interrupting(cursor.interrupt):
             self._prefetch(text, cursor)
             rows: list[Any] = cursor.execute(text, parameters).fetchall()
             return rows
 
     def get(self, places: Sequence[int]) -> list[Document]:
         """The documents at places. Raises Unavailable as `run` does."""
-        with self.explained():
+        with self.translate_errors():
             return self.documents.get(places)
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
+    def translate_errors(self) -> Iterator[None]:
         """Inside, database errors caused by S3 are raised as Unavailable, and broken databases are detected."""
         try:
             yield
@@ -91,7 +91,7 @@ class Store:
 
     def checkpoint(self) -> None:
         """Compress the changes and write them to the file."""
-        with self.explained():
+        with self.translate_errors():
             self.writer.execute(f"CHECKPOINT {self.name}")
 
     def close(self) -> None:

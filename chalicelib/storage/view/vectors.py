@@ -125,18 +125,18 @@ class _Matrix:
         """The distance of each row from a center: infinite where the angle is undefined, or beyond 32 bits."""
         match nearest.metric:
             case "l2norm":
-                found = self._measured(nearest.center, "euclidean")
+                found = self._measure(nearest.center, "euclidean")
             case "l1norm":
-                found = self._summed(nearest.center)
+                found = self._sum_differences(nearest.center)
             case "ip":
-                found = array("d", [-each for each in self._measured(nearest.center, "inner")])
+                found = array("d", [-each for each in self._measure(nearest.center, "inner")])
             case _:
                 found = self._angles(nearest.center)
         if not math.isfinite(sum(found)):
             found = array("d", [each if math.isfinite(each) else math.inf for each in found])
         return found
 
-    def _summed(self, center: Sequence[float]) -> array[float]:
+    def _sum_differences(self, center: Sequence[float]) -> array[float]:
         """The sums of absolute differences, a measure that simsimd lacks."""
         numbers, middle, size = memoryview(self._rows).cast("f"), array("f", center), self.length
         return array(
@@ -150,15 +150,15 @@ class _Matrix:
     def _angles(self, center: Sequence[float]) -> array[float]:
         """One minus the cosines."""
         if self._lengths is None:
-            self._lengths = self._measured((0.0,) * self.length, "euclidean")
+            self._lengths = self._measure((0.0,) * self.length, "euclidean")
         length = math.hypot(*array("f", center))
-        together = zip(self._measured(center, "inner"), self._lengths, strict=True)
+        together = zip(self._measure(center, "inner"), self._lengths, strict=True)
         return array(
             "d",
             [1 - inner / (length * own) if length and 0 < own < math.inf else math.inf for inner, own in together],
         )
 
-    def _measured(self, center: Sequence[float], measure: Literal["euclidean", "inner"]) -> array[float]:
+    def _measure(self, center: Sequence[float], measure: Literal["euclidean", "inner"]) -> array[float]:
         import simsimd  # noqa: PLC0415 only queries by distance need it
 
         if not self.numbers:
@@ -213,7 +213,7 @@ class Vectors:
             self._lengths |= dict.fromkeys((number for number, _ in some), length)
 
 
-def ordered(query: Query, distances: Sequence[Distances], ask: Ask) -> list[Row]:
+def order(query: Query, distances: Sequence[Distances], ask: Ask) -> list[Row]:
     """The rows of a query with `nearest`, its slice taken.
 
     Args:

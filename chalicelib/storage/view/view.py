@@ -26,7 +26,7 @@ from chalicelib.query import sql
 from chalicelib.query.tree import Query
 from chalicelib.storage.view import vectors as view_vectors
 from chalicelib.storage.view.apply_log import LogApplier
-from chalicelib.storage.view.deleted_definitions import Lost, going
+from chalicelib.storage.view.deleted_definitions import Lost, id_queries
 from chalicelib.storage.view.documents import Document
 from chalicelib.storage.view.locks import Gate
 from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_incident
@@ -136,10 +136,12 @@ class View:
         with self._gate.reading():
             return {row[0] for row in self._run(sql.existing(kind, list(numbers)))}
 
-    def going(self, kind: DefinitionKind, number: int) -> tuple[int, dict[Kind, list[int]]]:
+    def ids_of_definition(self, kind: DefinitionKind, number: int) -> tuple[int, dict[Kind, list[int]]]:
         """The last commit, and the ids of all entities that a definition's deletion removes, annotations first."""
         with self._gate.reading():
-            found = {each: [row[0] for row in self._run(question)] for each, question in going(kind, number).items()}
+            found = {
+                each: [row[0] for row in self._run(question)] for each, question in id_queries(kind, number).items()
+            }
             return self.seq, {each: found[each] for each in reversed(Kind) if each in found}
 
     def number_of(self, kind: Kind) -> int:
@@ -184,7 +186,7 @@ class View:
         """The rows of `sql.ids`, with the order by distance and the slice where a query has `nearest`."""
         if not query.nearest:
             return self._run(sql.ids(query, self.state.layout, more=more))
-        return view_vectors.ordered(
+        return view_vectors.order(
             query, self._distances(query), lambda among: self._run(sql.ids(query, self.state.layout, among, more))
         )
 
@@ -216,7 +218,7 @@ class View:
             Gap: a commit is missing between them. After any error the view is unchanged.
         """
         applier = LogApplier(self.state, self.store)
-        with self.store.explained():
+        with self.store.translate_errors():
             try:
                 for commit in commits:
                     if commit.seq > applier.state.seq:
@@ -231,7 +233,7 @@ class View:
     def _adopt(self, applier: LogApplier) -> None:
         """Show the applied changes to readers."""
         with self._gate.writing():
-            with self.store.explained():
+            with self.store.translate_errors():
                 applier.commit()
             if self.state.layout is not applier.state.layout:
                 self._vectors.clear()

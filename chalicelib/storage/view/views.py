@@ -9,5 +9,5 @@ from chalicelib.storage.view.cache import Views
 _views = Views(log.read_after, begin=snapshots.begin)
 
 current = _views.current
-loaded = _views.loaded
+loaded = _views.is_loaded
 drop = _views.drop

@@ -61,7 +61,7 @@ def allowed(front, google, monkeypatch):
     monkeypatch.setenv("LIMN_STORE_ORIGINS", f"{front.url},{google.url}")
     monkeypatch.setenv("LIMN_GCS_ENDPOINT", google.url)
     settings.cache_clear()
-    placement._opened.cache_clear()
+    placement._open.cache_clear()
     yield
     monkeypatch.undo()
     settings.cache_clear()

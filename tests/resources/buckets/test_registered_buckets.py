@@ -90,7 +90,7 @@ def test_a_purged_project_leaves_nothing_there(api, project, organization, media
     assert api.delete(f"Project/{project}").status == 200
     purging.purge(PurgeProject(id="purge", project=project, organization=organization, round=purging.ROUNDS), 60)
     assert settled.keys() == []
-    assert placement.noted(project) == []
+    assert placement.noted_buckets(project) == []
 
 
 def test_a_transcode_reads_from_there_and_writes_there(api, project, settled):
@@ -145,7 +145,7 @@ def test_new_keys_are_taken_up(api, project, media, elsewhere):
     if isinstance(elsewhere.server, GcsServer):
         change = {"gcs_key_info": json.dumps({**CONFIG, "client_email": "nobody@example.org"})}
     assert api.patch(f"Bucket/{elsewhere.number}", change).status == 200
-    placement._opened.cache_clear()
+    placement._open.cache_clear()
     url = api.post(f"DownloadInfo/{project}", {"keys": [key]}, expiration=60).json[0]["url"]
     assert requests.get(url, timeout=5).status_code == 403
 

@@ -127,7 +127,7 @@ class TestForkAndJoin:
             purging.purge(PurgeProject(id=uid, project=project, organization=organization), 60)
         assert len(batches.jobs()) == 3
         assert all(job.stop for job in batches.jobs().values())
-        assert records.listed(RUN, project) == []
+        assert records.list_children(RUN, project) == []
 
     def test_the_same_definition_is_registered_once(self, api, project, queue):
         launched(api, project, FORK, media=[1])

@@ -85,7 +85,7 @@ class TestCancellation:
         assert len(cluster.workflows) == 1
         function.handler({}, None)
         assert cluster.workflows == {}
-        assert records.listed(RUN, project) == []
+        assert records.list_children(RUN, project) == []
 
     def test_one_that_was_not_handed_over_never_is(self, api, project, algorithm, cluster):
         cluster.fault = clusters.broken
@@ -120,7 +120,7 @@ class TestDeletedProjects:
         for _ in range(2):
             self.purged(project, organization)
             assert cluster.workflows == {}
-            assert records.listed(RUN, project) == []
+            assert records.list_children(RUN, project) == []
             assert list(objects.under(f"{organization}/{project}/")) == []
 
     def test_a_cluster_that_is_away_hears_of_it_from_the_schedule(self, api, project, organization, algorithm, cluster):
@@ -132,7 +132,7 @@ class TestDeletedProjects:
         cluster.fault = None
         function.handler({}, None)
         assert cluster.workflows == {}
-        assert records.listed(RUN, project) == []
+        assert records.list_children(RUN, project) == []
 
     def test_a_project_that_was_not_deleted_after_all_keeps_its_jobs(self, api, project, algorithm, cluster):
         launched(api, project, algorithm)
@@ -201,14 +201,14 @@ class TestDeath:
         assert api.get(f"Job/{uid}").status == 404
         function.handler({}, None)
         assert cluster.workflows == {}
-        assert records.listed(RUN, project) == []
+        assert records.list_children(RUN, project) == []
         assert list(objects.under(f"{organization}/{project}/jobs/")) == []
 
 
 def test_many_are_removed_in_few_questions(api, project, algorithm, monkeypatch):
     launched(api, project, algorithm)
     asked = []
-    linked = records.linked
-    monkeypatch.setattr(records, "linked", lambda *given: asked.append(given) or linked(*given))
+    linked = records.list_linked
+    monkeypatch.setattr(records, "list_linked", lambda *given: asked.append(given) or linked(*given))
     jobs_service.remove_many(project, None, None, UNRESTRICTED)
     assert len(asked) == 1

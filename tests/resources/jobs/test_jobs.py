@@ -216,7 +216,7 @@ class TestStanding:
         cluster.move(uid, "Succeeded")
         status_sync.sweep(30)
         assert records.get(RUN, uid).phase == "Succeeded"
-        assert uid not in [run.uid for run in records.linked(RUN, "active", "yes")]
+        assert uid not in [run.uid for run in records.list_linked(RUN, "active", "yes")]
 
 
 class TestTranscodesAsJobs:

@@ -322,7 +322,7 @@ class TestSharedObjects:
             assert objects.size(key) == 5
         api.delete(f"AudioFile/{family[order[-1]]}", index=0)
         assert objects.size(key) is None
-        assert list(owners.released(project)) == list(owners.released(other[0])) == []
+        assert list(owners.due_notes(project)) == list(owners.due_notes(other[0])) == []
 
     def test_deleted_media_hold_their_objects_until_they_are_purged(self, api, project, make, put, clone, other):
         media = make()
@@ -349,7 +349,7 @@ class TestSharedObjects:
         assert objects.size(key) == 5
         object_cleanup.sweep(project)
         assert objects.size(key) is None
-        assert list(owners.released(project)) == []
+        assert list(owners.due_notes(project)) == []
 
     def test_a_clone_on_its_way_is_waited_for(self, api, project, make, put, monkeypatch):
         media = make()

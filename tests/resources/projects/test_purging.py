@@ -139,11 +139,11 @@ def test_who_dies_after_the_mark_has_let_go_of_most_and_the_purge_of_the_rest(ap
     with pytest.raises(KeyboardInterrupt):
         projects_service.delete_project(full)
     assert api.get(f"Project/{full.id}").status == 404
-    left = len(records.listed(MEMBERSHIP, full.id))
+    left = len(records.list_children(MEMBERSHIP, full.id))
     assert 0 < left < 31
     monkeypatch.undo()
     purging.purge(message(full), 60)
-    assert records.listed(MEMBERSHIP, full.id) == []
+    assert records.list_children(MEMBERSHIP, full.id) == []
 
 
 def test_deleted_entities_are_purged_too(api, full):
@@ -178,14 +178,14 @@ class TestOrganizations:
 
     def test_one_that_is_being_deleted_gets_no_more_projects(self, api, organization, monkeypatch):
         seen = []
-        linked = records.linked
+        linked = records.list_linked
 
         def look(kind, word, number):
             if word == "organization":
                 seen.append(api.post("Projects", {"name": uuid.uuid4().hex, "organization": organization}).status)
             return linked(kind, word, number)
 
-        monkeypatch.setattr(records, "linked", look)
+        monkeypatch.setattr(records, "list_linked", look)
         assert api.delete(f"Organization/{organization}").status == 200
         assert seen == [403]
 

@@ -161,7 +161,7 @@ class TestTranscode:
             ArchiveConfig(encode=EncodeConfig(vcodec="h264"), s3_storage=place),
         ]
         data = video(30)
-        type_ = media_type(project, streaming_config=SMALL, archive_config=archive_keys.sealed(configs))
+        type_ = media_type(project, streaming_config=SMALL, archive_config=archive_keys.seal(configs))
         for _ in range(2):
             said = transcode(api, project, type_, data).json
             api.drain()
@@ -178,7 +178,7 @@ class TestTranscode:
 
     def test_a_bucket_of_the_user_s_own_that_refuses_fails_the_job_by_name(self, api, project):
         place = S3StorageConfig(aws_access_key="A", aws_secret_access_key="b", bucket_name="there-is-no-such-bucket")
-        configs = archive_keys.sealed([ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place)])
+        configs = archive_keys.seal([ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place)])
         said = transcode(api, project, media_type(project, streaming_config=SMALL, archive_config=configs), video(10))
         api.drain()
         job = api.get(f"Transcode/{said.json['id']}").json["job"]
@@ -331,7 +331,7 @@ class TestCancel:
 
     def test_one_that_failed_at_its_end_leaves_nothing_of_what_was_ready(self, api, project):
         place = S3StorageConfig(aws_access_key="A", aws_secret_access_key="b", bucket_name="there-is-no-such-bucket")
-        configs = archive_keys.sealed([ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place)])
+        configs = archive_keys.seal([ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place)])
         said = transcode(api, project, media_type(project, streaming_config=SMALL, archive_config=configs), video(10))
         api.drain()
         assert api.get(f"Transcode/{said.json['id']}").json["job"]["status"] == "failed"

@@ -174,13 +174,13 @@ def test_the_queue_buries_the_rows_and_the_change_log_says_who(world, word):
     gone, left = split(world, CASES[word])
     world.remove(word, number_of(world, word))
     kept = {(plural, number) for plural in gone for number in gone[plural]}
-    rows = {plural: owners.kept(Kind(SINGULAR[plural].lower()), gone[plural]) for plural in gone}
+    rows = {plural: owners.get_owners(Kind(SINGULAR[plural].lower()), gone[plural]) for plural in gone}
     assert not any(is_deleted for found in rows.values() for _, is_deleted in found.values())
     world.api.drain()
     me = world.api.get("User/GetCurrent").json["id"]
     for plural, number in kept:
         kind = SINGULAR[plural].lower()
-        ((_, is_deleted),) = owners.kept(Kind(kind), [number]).values()
+        ((_, is_deleted),) = owners.get_owners(Kind(kind), [number]).values()
         assert is_deleted, (plural, number)
         if kind in ("media", "localization"):
             told = world.api.get(f"ChangeLog/{world.project}", entity_id=number, entity_type=kind).json
@@ -189,7 +189,7 @@ def test_the_queue_buries_the_rows_and_the_change_log_says_who(world, word):
             ]
             assert entry["user"] == me
     for plural, numbers in left.items():
-        rows_left = owners.kept(Kind(SINGULAR[plural].lower()), numbers)
+        rows_left = owners.get_owners(Kind(SINGULAR[plural].lower()), numbers)
         assert not any(is_deleted for _, is_deleted in rows_left.values())
 
 
@@ -290,7 +290,7 @@ def test_a_creation_that_read_the_definition_before_it_went_shows_nothing_and_is
     check(world, definition)
     unseen(world, made)
     for kind, number in made:
-        ((_, is_deleted),) = owners.kept(kind, [number]).values()
+        ((_, is_deleted),) = owners.get_owners(kind, [number]).values()
         assert is_deleted
 
 
@@ -375,7 +375,7 @@ def test_two_media_types_at_once_leave_no_state_whose_media_are_all_gone(world, 
     assert world.api.get(f"State/{track}").status == 404
     world.api.drain()
     states = {number for (plural, _), numbers in world.things.items() if plural == "States" for number in numbers}
-    assert all(is_deleted for _, is_deleted in owners.kept(Kind.STATE, states).values())
+    assert all(is_deleted for _, is_deleted in owners.get_owners(Kind.STATE, states).values())
     assert retired.of(world.project).entries == ()
 
 
@@ -397,4 +397,4 @@ def test_a_purge_of_the_project_meanwhile_ends_all_of_it(world, monkeypatch):
     world.api.drain()
     assert retired.of(world.project).entries == ()
     for (plural, _), numbers in world.things.items():
-        assert owners.kept(Kind(SINGULAR[plural].lower()), numbers) == {}
+        assert owners.get_owners(Kind(SINGULAR[plural].lower()), numbers) == {}

@@ -290,7 +290,7 @@ class TestTime:
         past = timestamp(datetime.now(UTC) - timedelta(seconds=1))
         old = upload.until
         rows.save(msgspec.structs.replace(upload, until=past))
-        rows.looked_at(old, upload.id, again=upload_of(path))
+        rows.finish_check(old, upload.id, again=upload_of(path))
 
     def test_what_took_too_long_is_gone_and_swept(self, api, project):
         path = begun(api, project, 20 * MIB, bytes(LARGEST_CHUNK))
@@ -316,10 +316,10 @@ class TestTime:
         path = begun(api, project, 2, b"x")
         upload = upload_of(path)
         moved = msgspec.structs.replace(upload, until=timestamp(datetime.now(UTC) - timedelta(seconds=1)))
-        rows.looked_at(upload.until, upload.id, again=moved)
+        rows.finish_check(upload.until, upload.id, again=moved)
         tus.sweep()
         assert offset(api, path) == 1
-        assert (upload.until, upload.id) in list(rows.ending("9"))
+        assert (upload.until, upload.id) in list(rows.list_due("9"))
 
 
 class Died(BaseException):

@@ -94,7 +94,7 @@ MOST_OUTPUT = 256_000
 MESSAGE_LINES, LONGEST_MESSAGE = 5, 1_500
 
 
-def bounded(lines: Sequence[str]) -> list[str]:
+def last_lines(lines: Sequence[str]) -> list[str]:
     """The last lines, each cut to `LONGEST_LINE`, with at most `MOST_OUTPUT` characters in total."""
     kept: list[str] = []
     left = MOST_OUTPUT

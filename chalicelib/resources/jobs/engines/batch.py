@@ -28,7 +28,7 @@ from chalicelib.resources.jobs.engines.base import (
     RunStatus,
     Submission,
     WorkflowRefused,
-    bounded,
+    last_lines,
     with_output,
 )
 from chalicelib.resources.jobs.runs import Run, RunNode
@@ -102,7 +102,7 @@ class Batch:
             nodes, in_doubt = _hand_over(run, graph, known, is_doubtful=is_doubtful)
         except BadInput as error:
             raise WorkflowRefused(error.message) from None
-        return RunStatus(phase=RUNNING, nodes=_stored_nodes(graph, nodes), ends_claim=True, leaves_doubt=in_doubt)
+        return RunStatus(phase=RUNNING, nodes=_node_documents(graph, nodes), ends_claim=True, leaves_doubt=in_doubt)
 
     def statuses(self, submissions: Sequence[Submission], deadline: float) -> Mapping[str, RunStatus | None]:
         """The status of runs; submits nodes that became ready."""
@@ -140,7 +140,7 @@ class Batch:
             answer = logs_client().get_log_events(
                 logGroupName=group, logStreamName=stream, limit=lines, startFromHead=False
             )
-            return bounded([str(event["message"]).rstrip("\n") for event in answer["events"]])
+            return last_lines([str(event["message"]).rstrip("\n") for event in answer["events"]])
         except ClientError as failure:
             if failure.response["Error"]["Code"] == "ResourceNotFoundException":
                 return []
@@ -177,7 +177,7 @@ class Batch:
         except (BadInput, WorkflowRefused) as error:
             self.stop(msgspec.structs.replace(run, nodes=list(known.values())))
             return RunStatus(phase=ERROR, message=str(error), nodes=list(known.values()), ends_claim=True)
-        nodes = _stored_nodes(graph, known)
+        nodes = _node_documents(graph, known)
         phase = graph.phase or (RUNNING if any(node.status != PENDING for node in nodes[1:]) else PENDING)
         message = next(
             (f"{node.task}: {node.message}" for node in nodes if node.status == FAILED and node.message), None
@@ -374,7 +374,7 @@ def _read(key: ObjectKey, default: str | None) -> str | None:
         return default
 
 
-def _stored_nodes(graph: Graph, known: Mapping[str, RunNode]) -> list[RunNode]:
+def _node_documents(graph: Graph, known: Mapping[str, RunNode]) -> list[RunNode]:
     """The nodes of a graph in their stored form."""
     nodes = []
     for node in graph.nodes.values():

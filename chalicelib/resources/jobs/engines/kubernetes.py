@@ -33,7 +33,7 @@ from chalicelib.resources.jobs.engines.base import (
     RunStatus,
     Submission,
     WorkflowRefused,
-    bounded,
+    last_lines,
     with_output,
 )
 from chalicelib.resources.jobs.runs import Run, RunNode
@@ -147,7 +147,7 @@ class Cluster:
         status, data = self._send("GET", path)
         if status != _OK:
             return []
-        return bounded(data.decode(errors="replace").splitlines()[-lines:])
+        return last_lines(data.decode(errors="replace").splitlines()[-lines:])
 
     def _away(self, answer: Any = None) -> EngineUnavailable:
         """The same message for every failure: it does not reveal what runs at the address.
