@@ -18,13 +18,14 @@ from chalicelib.core.field_selection import shaper
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.permissions import Level
 from chalicelib.errors import Forbidden
+from chalicelib.query.aggregates import Aggregate, Statistics, Written, bind
 from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
 from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded
 
-__all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded"]
+__all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded", "statistics"]
 
 
 def all_rows(kind: Kind, *where: Tree) -> Query:
@@ -56,6 +57,19 @@ def documents(view: View, query: Query, scope: Scope, fields: str | None = None)
     found: Iterable[bytes] = view.documents(_check(view, query, scope))
     found = effective_permission.documents(scope, view.project, query.kind, found)
     return found if fields is None else map(shaper(query.kind, fields), found)
+
+
+def statistics(view: View, query: Query, written: Written, scope: Scope) -> tuple[Aggregate, Statistics]:
+    """The statistics of the matches within a scope, and what was computed.
+
+    Raises:
+        BadInput: an unknown name, a bin or measure that does not fit, or an estimated cost above the budget.
+    """
+    checked = _check(view, query, scope)
+    media = scope.at(Level.VIEW).terms(view.project).get(Kind.MEDIA)
+    aggregate = bind(written, query, view.definitions, media)
+    check_cost(checked, view.number_of, aggregate)
+    return aggregate, view.statistics(checked, aggregate)
 
 
 def check_reach(project: int, query: Query, scope: Scope) -> None:

@@ -31,8 +31,9 @@ from chalicelib.resources.hosted_templates import operations as hosted_templates
 from chalicelib.resources.jobs import cluster_operations
 from chalicelib.resources.jobs import operations as jobs_operations
 from chalicelib.resources.leaves import operations as leaves_operations
-from chalicelib.resources.media import file_operations, statistics_operations
+from chalicelib.resources.media import file_operations
 from chalicelib.resources.media import operations as media_operations
+from chalicelib.resources.media import statistics_operations as media_statistics_operations
 from chalicelib.resources.organizations import affiliation_operations
 from chalicelib.resources.organizations import operations as organizations_operations
 from chalicelib.resources.permalinks import operations as permalinks_operations
@@ -41,6 +42,7 @@ from chalicelib.resources.permissions import operations as permissions_operation
 from chalicelib.resources.projects import membership_operations
 from chalicelib.resources.projects import operations as projects_operations
 from chalicelib.resources.sections import operations as sections_operations
+from chalicelib.resources.statistics import operations as statistics_operations
 from chalicelib.resources.temporary_files import operations as temporary_files_operations
 from chalicelib.resources.transcodes import operations as transcodes_operations
 from chalicelib.resources.types import attribute_operations
@@ -66,7 +68,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *uploads_operations.OPERATIONS,
     *media_operations.OPERATIONS,
     *file_operations.OPERATIONS,
-    *statistics_operations.OPERATIONS,
+    *media_statistics_operations.OPERATIONS,
     *transcodes_operations.OPERATIONS,
     *algorithms_operations.OPERATIONS,
     *applets_operations.OPERATIONS,
@@ -81,6 +83,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *localization_operations.OPERATIONS,
     *state_operations.OPERATIONS,
     *leaves_operations.OPERATIONS,
+    *statistics_operations.OPERATIONS,
     *change_logs_operations.OPERATIONS,
     *events_operations.OPERATIONS,
     *email_operations.OPERATIONS,

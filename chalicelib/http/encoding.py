@@ -27,6 +27,7 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     "json": ("application/json",),
     "jsonl": ("application/jsonl", "application/x-ndjson", "application/x-jsonlines"),
     "csv": ("text/csv", "text/plain"),
+    "svg": ("image/svg+xml",),
     "png": ("image/png",),
     "jpg": ("image/jpeg", "image/jpg"),
     "gif": ("image/gif",),

@@ -94,7 +94,7 @@ def sort_key(kind: Kind, types: Iterable[AnyType], name: str, *, descending: boo
     sortable = [(each, attribute) for each, attribute in found if attribute.dtype != "float_array"]
     if found and not sortable:
         raise BadInput(f"sort_by: {shown(name)} holds vectors, which have no order; float_array orders by distance.")
-    cases = _grouped((each.id, attribute.dtype, Op.PRESENT, None) for each, attribute in sortable)
+    cases = grouped((each.id, attribute.dtype, Op.PRESENT, None) for each, attribute in sortable)
     return SortKey(descending, attribute=name, cases=cases) if cases else None
 
 
@@ -133,10 +133,11 @@ def _cases(types: Iterable[AnyType], operator: Operator, compared: Compare) -> t
             found.append((each.id, attribute.dtype, *_asked(operator, attribute.dtype, compared)))
         except BadInput as error:
             refused = refused or error
-    return _grouped(found), refused
+    return grouped(found), refused
 
 
-def _grouped(found: Iterable[tuple[int, str, Op, Any]]) -> tuple[Case, ...]:
+def grouped(found: Iterable[tuple[int, str, Op, Any]]) -> tuple[Case, ...]:
+    """The cases of an attribute, from types with their dtype, operation and value: one for all types that agree."""
     groups: dict[tuple[str, Op, str], tuple[list[int], Any]] = {}
     for number, dtype, op, value in found:
         groups.setdefault((dtype, op, repr(value)), ([], value))[0].append(number)

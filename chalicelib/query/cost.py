@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
+from chalicelib.query.aggregates import Aggregate
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import (
     AfterMedia,
@@ -59,7 +60,12 @@ _PER_NUMBER_OTHERS = 0.1
 _INLINE = 40
 """Lists up to this length are planned as single values."""
 
-_DISTANCES, _LISTS, _PATTERNS, _TEXTS, _JOINS, _VECTORS, _ORDER, _TERMS = (
+_ROW_VALUE, _ROW_GROUP, _ROW_JOINED, _ROW_DISTINCT = 10, 60, 40, 150
+"""Nanoseconds per row of statistics: to compute a value, to group, to join media, and to keep values apart."""
+_APART = frozenset({"distinct", "median", "quantile", "maxn"})
+"""The measures that keep the values of a group apart."""
+
+_DISTANCES, _LISTS, _PATTERNS, _TEXTS, _JOINS, _VECTORS, _ORDER, _STATISTICS, _TERMS = (
     "distances",
     "lists of values",
     "wildcards, phrases and fuzzy words",
@@ -67,6 +73,7 @@ _DISTANCES, _LISTS, _PATTERNS, _TEXTS, _JOINS, _VECTORS, _ORDER, _TERMS = (
     "searches over related entities",
     "float_array queries",
     "sort keys",
+    "groups and measures",
     "comparisons",
 )
 _NAMES = {
@@ -82,19 +89,20 @@ _NAMES = {
 }
 
 
-def check_cost(query: Query, rows_of: RowsOf) -> None:
+def check_cost(query: Query, rows_of: RowsOf, aggregate: Aggregate | None = None) -> None:
     """Refuse a checked query whose estimate exceeds the budget.
 
     Args:
         query: a query as `check.check` returns it.
         rows_of: the number of entities of a kind in the project.
+        aggregate: the statistics to compute of its matches.
 
     Raises:
         BadInput: the estimate exceeds the budget; the message names the costliest part.
     """
-    if sum(estimate(query, lambda _: _SMALL_PROJECT).values()) <= BUDGET_SECONDS:
+    if sum(estimate(query, lambda _: _SMALL_PROJECT, aggregate).values()) <= BUDGET_SECONDS:
         return
-    seconds = estimate(query, rows_of)
+    seconds = estimate(query, rows_of, aggregate)
     total = sum(seconds.values())
     if total <= BUDGET_SECONDS:
         return
@@ -106,7 +114,7 @@ def check_cost(query: Query, rows_of: RowsOf) -> None:
     )
 
 
-def estimate(query: Query, rows_of: RowsOf) -> dict[str, float]:
+def estimate(query: Query, rows_of: RowsOf, aggregate: Aggregate | None = None) -> dict[str, float]:
     """Seconds of processor time of a checked query, by part. Arguments as for `check_cost`."""
     rows: dict[Kind, int] = {}
 
@@ -126,7 +134,17 @@ def estimate(query: Query, rows_of: RowsOf) -> dict[str, float]:
         seconds[_VECTORS] += _NANO * per_row * count(query.kind)
     if query.merge:
         seconds[_TERMS] += _NANO * _ROW_MERGE * count(query.kind)
+    if aggregate is not None:
+        seconds[_STATISTICS] += _NANO * _per_row(aggregate) * count(query.kind)
     return seconds
+
+
+def _per_row(aggregate: Aggregate) -> int:
+    """Nanoseconds of statistics per matching entity."""
+    passes = len(aggregate.groups) if aggregate.facets else 1
+    apart = sum(measure.word in _APART for measure in aggregate.measures)
+    joined = _ROW_JOINED if aggregate.is_by_media else 0
+    return joined + _ROW_VALUE * len(aggregate.values) + _ROW_GROUP * passes + _ROW_DISTINCT * apart
 
 
 def _parts(tree: Tree, kind: Kind) -> Iterator[tuple[str, float, Kind, float]]:

@@ -39,12 +39,12 @@ Things = Mapping[Kind, Sequence[Entity]]
 
 def ids(query: Query, things: Things) -> list[int]:
     """The ids of the entities of a project that a checked query selects, in order."""
-    return [each.id for each in _Evaluation(things).answer(query)]
+    return [each.id for each in Evaluation(things).answer(query)]
 
 
 def incidents(query: Query, things: Things) -> dict[int, int]:
     """By media, how many annotations match the query's related search."""
-    return dict(_Evaluation(things).count_incidents(query))
+    return dict(Evaluation(things).count_incidents(query))
 
 
 def _within_km(place: tuple[float, float], circle: tuple[float, float, float]) -> bool:
@@ -84,7 +84,7 @@ TESTS: dict[Op, Callable[[Any, Any], bool]] = {
 """By operation: whether a stored value (not null) matches the wanted value."""
 
 
-class _Evaluation:
+class Evaluation:
     """One evaluation; the result of each nested search is computed once."""
 
     def __init__(self, things: Things) -> None:

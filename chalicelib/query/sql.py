@@ -59,7 +59,7 @@ def count(query: Query, layout: Layout, among: Sequence[int] | None = None) -> S
 
     Vector distances are not computed in SQL: `among` gives the ids that remain after them.
     """
-    compiler = _Compiler(layout)
+    compiler = Compiler(layout)
     head, rest = compiler.selection(query, among)
     return Statement(f"{head}SELECT count(*) {rest}", compiler.parameters)
 
@@ -71,7 +71,7 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
 
     `among` as in `count`. Where a query orders by distance, its rows are ordered by the other keys, and unsliced.
     """
-    compiler = _Compiler(layout)
+    compiler = Compiler(layout)
     head, rest = compiler.selection(query, among)
     order = compiler.order(query)
     limit = ""
@@ -87,14 +87,14 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
 
 def values(kind: Kind, column: str, among: Sequence[int] | None = None) -> Statement:
     """The values of a column: rows of an id and a value, for all entities or some; nulls are left out."""
-    compiler = _Compiler(Layout())
+    compiler = Compiler(Layout())
     where = "" if among is None else f" AND {_in(compiler, 'id', 'int', tuple(among))}"
     return Statement(f"SELECT id, {column} FROM {table(kind)} WHERE {column} NOTNULL{where}", compiler.parameters)
 
 
 def existing(kind: Kind, numbers: Sequence[int]) -> Statement:
     """The given ids that exist."""
-    compiler = _Compiler(Layout())
+    compiler = Compiler(Layout())
     return Statement(
         f"SELECT id FROM {table(kind)} WHERE {_in(compiler, 'id', 'int', tuple(numbers))}", compiler.parameters
     )
@@ -106,7 +106,9 @@ def table(kind: Kind) -> str:
 
 
 @dataclass
-class _Compiler:
+class Compiler:
+    """Makes the text of one statement, and collects its parameters."""
+
     layout: Layout
     parameters: list[Any] = field(default_factory=list)
     aliases: int = 0
@@ -124,8 +126,8 @@ class _Compiler:
 
     # --- the statement ------------------------------------------------------------------------------------------
 
-    def selection(self, query: Query, among: Sequence[int] | None) -> tuple[str, str]:
-        """The text before SELECT, and FROM … WHERE … with the kind's table as t0."""
+    def selection(self, query: Query, among: Sequence[int] | None, joins: str = "") -> tuple[str, str]:
+        """The text before SELECT, and FROM … WHERE … with the kind's table as t0, joined with `joins`."""
         self.counts_incidents = query.incident is not None
         name = table(query.kind)
         source = f"FROM {name} t0"
@@ -147,7 +149,7 @@ class _Compiler:
             where += " AND NOT t0.variant_deleted"
         if among is not None:
             where += f" AND {_in(self, 't0.id', 'int', tuple(among))}"
-        return head, f"{source} WHERE {where}"
+        return head, f"{source}{joins} WHERE {where}"
 
     def _incidents(self, tree: Tree) -> str:
         terms = tree.terms if isinstance(tree, Or) else (tree,)
@@ -210,16 +212,16 @@ class _Compiler:
     def _attribute(self, name: str, cases: Iterable[Case], kind: Kind, alias: str, *, strict: bool) -> str:
         found = []
         for case in cases:
-            for column, types in self._columns(kind, name, case).items():
+            for column, types in self.columns(kind, name, case).items():
                 condition = self._compared(f"{alias}.{column}", case.op, case.dtype, case.value)
-                guard = self._guard(kind, alias, column, types)
+                guard = self.guard(kind, alias, column, types)
                 found.append(f"({guard}{condition})")
         if not found:
             return "false"
         condition = found[0] if len(found) == 1 else f"({' OR '.join(found)})"
         return f"coalesce({condition}, false)" if strict else condition
 
-    def _columns(self, kind: Kind, name: str, case: Case) -> dict[str, list[int]]:
+    def columns(self, kind: Kind, name: str, case: Case) -> dict[str, list[int]]:
         """The columns of an attribute of some types: column → the types that use it."""
         columns: dict[str, list[int]] = {}
         for number in case.types:
@@ -228,7 +230,7 @@ class _Compiler:
                 columns.setdefault(slot.column, []).append(number)
         return columns
 
-    def _guard(self, kind: Kind, alias: str, column: str, types: list[int]) -> str:
+    def guard(self, kind: Kind, alias: str, column: str, types: list[int]) -> str:
         """The condition on the types, followed by AND; empty where only these types use the column."""
         if self.layout.users[kind][column] <= set(types):
             return ""
@@ -301,8 +303,8 @@ class _Compiler:
         ranks: dict[int, list[tuple[str, str]]] = {}
         mixed = any(case.dtype == "float" for case in key.cases)
         for case in key.cases:
-            for column, types in self._columns(kind, key.attribute, case).items():
-                guard = self._guard(kind, "t0", column, types).removesuffix(" AND ")
+            for column, types in self.columns(kind, key.attribute, case).items():
+                guard = self.guard(kind, "t0", column, types).removesuffix(" AND ")
                 value = f"t0.{column}::DOUBLE" if mixed and case.dtype == "int" else f"t0.{column}"
                 ranks.setdefault(RANKS.get(case.dtype, 0), []).append((guard, value))
         parts = []
@@ -310,14 +312,14 @@ class _Compiler:
             columns = [ranks[rank]]
             if rank == RANKS["geopos"]:
                 columns.append([(guard, latitude(column)) for guard, column in ranks[rank]])
-            parts += [f"{_either(each)} {direction} NULLS LAST" for each in columns]
+            parts += [f"{either(each)} {direction} NULLS LAST" for each in columns]
         return parts
 
 
-_Comparison = Callable[[_Compiler, str, str, Any], str]
+_Comparison = Callable[[Compiler, str, str, Any], str]
 
 
-def _either(columns: list[tuple[str, str]]) -> str:
+def either(columns: list[tuple[str, str]]) -> str:
     """The value of the one column, of several, that is set; each comes with the condition to read it."""
     values = [f"CASE WHEN {guard} THEN {column} END" if guard else column for guard, column in columns]
     return values[0] if len(values) == 1 else f"coalesce({', '.join(values)})"
@@ -335,13 +337,13 @@ def _function(name: str) -> _Comparison:
     return lambda compiler, column, _, value: f"{name}(lower({column}), {compiler.value(value)})"
 
 
-def _equals(compiler: _Compiler, column: str, dtype: str, value: Any) -> str:
+def _equals(compiler: Compiler, column: str, dtype: str, value: Any) -> str:
     if dtype == "bool":
         return column if value else f"NOT {column}"
     return f"{column} = {compiler.value(value)}"
 
 
-def _in(compiler: _Compiler, column: str, dtype: str, value: tuple[Any, ...]) -> str:
+def _in(compiler: Compiler, column: str, dtype: str, value: tuple[Any, ...]) -> str:
     if not value:
         return "false"
     if len(value) > MOST_INLINE and (json_list := _JSON_LIST.get("string" if dtype in ("enum", "blob") else dtype)):
@@ -350,24 +352,24 @@ def _in(compiler: _Compiler, column: str, dtype: str, value: tuple[Any, ...]) ->
     return f"{column} IN ({', '.join(map(compiler.value, value))})"
 
 
-def _between(compiler: _Compiler, column: str, _: str, value: tuple[Any, Any]) -> str:
+def _between(compiler: Compiler, column: str, _: str, value: tuple[Any, Any]) -> str:
     return f"{column} BETWEEN {compiler.value(value[0])} AND {compiler.value(value[1])}"
 
 
-def _under(compiler: _Compiler, column: str, _: str, value: str) -> str:
+def _under(compiler: Compiler, column: str, _: str, value: str) -> str:
     return f"({column} = {compiler.value(value)} OR starts_with({column}, {compiler.value(value + '.')}))"
 
 
-def _resembles(compiler: _Compiler, column: str, _: str, value: tuple[str, int]) -> str:
+def _resembles(compiler: Compiler, column: str, _: str, value: tuple[str, int]) -> str:
     return f"levenshtein(lower({column}), {compiler.value(value[0])}) <= {compiler.value(value[1])}"
 
 
-def _overlaps(compiler: _Compiler, column: str, _: str, value: tuple[int, ...]) -> str:
+def _overlaps(compiler: Compiler, column: str, _: str, value: tuple[int, ...]) -> str:
     listed = compiler.value(_encode(list(value)).decode())
     return f"list_has_any({column}, from_json({listed}, '[\"BIGINT\"]'))"
 
 
-def _within(compiler: _Compiler, column: str, _: str, value: tuple[float, float, float]) -> str:
+def _within(compiler: Compiler, column: str, _: str, value: tuple[float, float, float]) -> str:
     km, latitude, longitude = value
     return geodesy.within_sql(column, (longitude, latitude), km, compiler.value)
 

@@ -7,7 +7,7 @@ import { keyOf } from "./document.js";
  * @typedef {import("./document.js").Row} Row
  * @typedef {import("./document.js").Edit} Edit
  * @typedef {import("./document.js").AnnotationDocument} AnnotationDocument
- * @typedef {(type: number) => import("./geometry.js").Kind} KindOf
+ * @typedef {(row: Row) => import("./geometry.js").Kind} KindOf
  */
 
 const fresh = () => crypto.randomUUID();
@@ -79,7 +79,7 @@ export function filled(doc, track, kindOf) {
     if (!next || next.type !== row.type) return;
     const [from, to] = [row.frame ?? 0, next.frame ?? 0];
     for (let frame = from + 1; frame < to; frame++) {
-      const shape = between(kindOf(row.type), row.shape ?? {}, next.shape ?? {}, (frame - from) / (to - from));
+      const shape = between(kindOf(row), row.shape ?? {}, next.shape ?? {}, (frame - from) / (to - from));
       if (!shape) return;
       const [key, copy] = copyTo(row, frame);
       made.push([key, { ...copy, shape }]);
@@ -88,11 +88,8 @@ export function filled(doc, track, kindOf) {
   return made.length ? [...made, ...joined(doc, track, made.map(([key]) => key))] : [];
 }
 
-/** One track of two: the first one stays. @param {AnnotationDocument} doc @param {string} into @param {string} other @returns {Edit[]} */
-export function merged(doc, into, other) {
-  const lost = doc.rows.get(other);
-  return lost && into !== other ? [...joined(doc, into, lost.members ?? []), [other, null]] : [];
-}
+/** One track of several: the first one stays. @param {AnnotationDocument} doc @param {string} into @param {string[]} others @returns {Edit[]} */
+export const merged = (doc, into, others) => [...joined(doc, into, others.flatMap((key) => doc.rows.get(key)?.members ?? [])), ...others.map((key) => /** @type {Edit} */ ([key, null]))];
 
 /** Two tracks of one: the second begins at a frame. @param {AnnotationDocument} doc @param {string} track @param {number} frame @returns {Edit[]} */
 export function split(doc, track, frame) {

@@ -247,7 +247,7 @@ export class Player extends EventTarget {
 
   /** The file to play: the smallest that fills the canvas, or the one nearest to the quality asked for. */
   #choose() {
-    const height = this.quality ?? this.canvas.clientHeight * (globalThis.devicePixelRatio || 1) * 0.9;
+    const height = this.quality ?? (this.canvas.parentElement?.clientHeight ?? this.canvas.clientHeight) * (globalThis.devicePixelRatio || 1) * 0.9;
     const files = [...(this.media?.media_files?.streaming ?? [])].sort((one, two) => one.resolution[0] - two.resolution[0]);
     const enough = files.filter((file) => file.resolution[0] >= height);
     return [...enough, ...files.filter((file) => file.resolution[0] < height).reverse()];

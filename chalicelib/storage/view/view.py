@@ -7,6 +7,7 @@ would.
 
     view.apply(commits)              the commits after `view.seq`, atomically
     view.count(query), .ids(query), .documents(query)       of checked queries (`query/check.py`)
+    view.statistics(query, aggregate)                       of a checked query, bound (`query/aggregates.py`)
 
 Readers in any number of threads see the view at a commit, never between two. `views.py` keeps the views of a
 container current.
@@ -22,7 +23,8 @@ from chalicelib.core.commits import Commit
 from chalicelib.core.commits_read import note_commit
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import DefinitionKind, Kind
-from chalicelib.query import sql
+from chalicelib.query import aggregate_sql, sql
+from chalicelib.query.aggregates import Aggregate, Statistics
 from chalicelib.query.tree import Query
 from chalicelib.storage.view import vectors as view_vectors
 from chalicelib.storage.view.apply_log import LogApplier
@@ -124,6 +126,17 @@ class View:
         if query.incident is not None:
             return [with_incident(each, row[1]) for each, row in zip(documents, rows, strict=True)]
         return documents
+
+    def statistics(self, query: Query, aggregate: Aggregate) -> Statistics:
+        """Statistics of the entities that a checked query selects, within its slice."""
+        with self._gate.reading():
+            if query.start or query.stop is not None:
+                among: Sequence[int] | None = [row[0] for row in self._rows_of(query)]
+            else:
+                among = view_vectors.within(self._distances(query))
+            matched: int = self._run(sql.count(query, self.state.layout, among))[0][0]
+            rows = self._run(aggregate_sql.statistics(query, aggregate, self.state.layout, among))
+        return aggregate_sql.read(aggregate, matched, rows)
 
     def document(self, kind: Kind, number: int) -> bytes | None:
         """The JSON document of an entity, None where it does not exist."""

@@ -285,3 +285,21 @@ def test_the_guide_shows_one_section_to_a_group(api, project, organization, stra
     assert stranger.patch(f"Media/{media[0]}", {"name": "x"}).status == 403
     assert stranger.patch(f"Localization/{boxes[0]}", {"x": 0.4}).status == 200
     assert stranger.get(f"Localization/{boxes[1]}").status == 404
+
+
+def test_statistics_count_only_what_may_be_seen_and_show_no_value_of_a_hidden_media(api, project, guest, show, things):
+    media, boxes, _ = things
+    by_name = {"group_by": "$media.$name", "measure": "count,maxn"}
+    everything = {"a": 1, "b": 1}
+    assert {row["$media.$name"]: row["count"] for row in api.get(f"Statistics/{project}", **by_name).json["rows"]} == (
+        everything
+    )
+    assert guest.get(f"Statistics/{project}", **by_name).json["rows"] == []
+    show(localization=boxes[1])
+    hidden = {"$media.$name": None, "count": 1, "maxn": 1, "maxn::$media": media[1], "maxn::$frame": 0}
+    assert guest.get(f"Statistics/{project}", **by_name).json["rows"] == [hidden]
+    show(media=media[0])
+    (own, _) = guest.get(f"Statistics/{project}", **by_name).json["rows"]
+    assert (own["$media.$name"], own["count"]) == ("a", 1)
+    assert guest.get(f"Statistics/{project}", kind="media", facets="$name").json["facets"][0]["total"] == 1
+    assert str(media[1]) in guest.get(f"Statistics/{project}", group_by="$media", format="csv").body.decode()

@@ -1,0 +1,143 @@
+// The side of the annotation view: what is selected with its attributes, what is on the frame, tracks, layers.
+import { html } from "../lib.js";
+import { project, user } from "../store.js";
+import { annotate as words } from "../strings_annotate.js";
+import { AttributeForm } from "../ui/attributes.js";
+import { Button, Checkbox, Dot } from "../ui/controls.js";
+import { prompt } from "../ui/dialog.js";
+import { ago } from "../ui/format.js";
+import { Icon } from "../ui/icons.js";
+import { toastError } from "../ui/toast.js";
+import { post, get } from "../client.js";
+import { reload } from "../store.js";
+import { ReviewButtons } from "./review.js";
+import { membersOf, segmentsOf } from "./tracks.js";
+
+const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line", dot: "dot", poly: "polygon" });
+
+/** @typedef {{session: import("./session.js").Session, run: (id: string) => void}} Props */
+
+/** @param {Props} props */
+export function Panel(props) {
+  return html`<aside class="annotate-panel scroll" aria-label=${words.details}>
+    <${Details} ...${props} /><${OnFrame} ...${props} /><${Tracks} ...${props} /><${Layers} ...${props} /></aside>`;
+}
+
+/** @param {Props} props */
+function Details({ session, run }) {
+  session.revision.value;
+  session.selected.value;
+  const chosen = session.chosen();
+  if (!chosen.length) return null;
+  const rows = chosen.map(([, row]) => row);
+  const types = new Set(rows.map((row) => `${row.kind}${row.type}`));
+  const type = session.typeOf(rows[0]);
+  const isEditable = rows.every(session.isEditable);
+  const [key, row] = chosen[0];
+  const base = session.doc.base.get(key);
+  const refusal = session.sync.refused.get(key);
+  const who = project.value?.members.find((member) => member.user === base?.by)?.username ?? (base?.by === user.value?.id ? user.value?.username : `#${base?.by}`);
+  return html`<section class="part" aria-label=${words.details}>
+    <header class="row"><${Dot} color=${session.colorOf(key, row)} /><h3 class="grow cut">${rows.length > 1 ? words.selectedCount(rows.length) : type?.name}</h3>
+      ${isEditable && html`<${Button} small kind="quiet" icon="trash" title=${words.remove} onClick=${() => run("remove")} />`}</header>
+    ${refusal && html`<p class="note bad small" role="alert">${refusal.message}</p>`}
+    ${!isEditable && session.mayEdit && html`<p class="note small">${words.layerLocked}</p>`}
+    ${types.size === 1 && (type?.attribute_types?.length
+      ? html`<${AttributeForm} key=${chosen.map(([each]) => each).join()} types=${type.attribute_types} values=${shared(rows)} disabled=${!isEditable}
+          onChange=${(/** @type {string} */ name, /** @type {any} */ value) => session.setAttribute(name, value)} />`
+      : html`<p class="muted small">${words.noAttributes}</p>`)}
+    <${ReviewButtons} session=${session} rows=${chosen} />
+    <p class="muted small">${base ? words.author(who, ago(base.modified)) : words.mine}</p></section>`;
+}
+
+/** Values that all rows have in common. @param {any[]} rows */
+function shared(rows) {
+  const [first, ...others] = rows;
+  return Object.fromEntries(Object.entries(first.attributes).filter(([name, value]) => others.every((row) => JSON.stringify(row.attributes[name]) === JSON.stringify(value))));
+}
+
+/** @param {Props} props */
+function OnFrame({ session }) {
+  const rows = session.onFrame.value;
+  const selected = session.selected.value;
+  const shown = [...rows].reverse().slice(0, 200);
+  return html`<section class="part"><header class="row"><h3 class="grow">${words.onFrame}</h3><span class="chip number">${rows.length}</span></header>
+    ${!rows.length && html`<p class="muted small">${words.nothingHere} ${session.mayEdit && session.drawable.length ? words.nothingHereLead("1") : ""}</p>`}
+    <ul class="list" role="listbox" aria-label=${words.onFrame} aria-multiselectable="true">${shown.map(([key, row]) => html`<li key=${key}><button type="button" class="item" role="option" aria-selected=${selected.has(key)}
+      onClick=${(/** @type {MouseEvent} */ e) => session.select(e.shiftKey || e.ctrlKey || e.metaKey ? toggled(selected, key) : [key])}>
+      <span class="swatch" style=${{ "--dot": session.colorOf(key, row) }}><${Icon} name=${ICONS[session.kindOf(row)] ?? "box"} /></span>
+      <span class="grow cut">${session.labelOf(row)}</span><${Marks} session=${session} at=${key} row=${row} /></button></li>`)}</ul></section>`;
+}
+
+/** What is special about a row: its decision, that it is not saved, refused, locked. */
+function Marks({ session, at, row }) {
+  const decision = row.attributes.Review;
+  return html`${decision === "Accepted" && html`<span class="chip good"><${Icon} name="check" /><span class="visually-hidden">${decision}</span></span>`}
+    ${decision === "Rejected" && html`<span class="chip bad"><${Icon} name="close" /><span class="visually-hidden">${decision}</span></span>`}
+    ${session.sync.refused.has(at) && html`<span class="chip bad" title=${session.sync.refused.get(at).message}>!</span>`}
+    ${session.doc.unsaved.has(at) && html`<span class="unsaved" title=${words.mine}><span class="visually-hidden">${words.mine}</span></span>`}
+    ${!session.isEditable(row) && session.mayEdit && html`<${Icon} name="lock" />`}`;
+}
+
+/** @param {Set<string>} selected @param {string} key */
+const toggled = (selected, key) => (selected.has(key) ? [...selected].filter((each) => each !== key) : [...selected, key]);
+
+/** @param {Props} props */
+function Tracks({ session, run }) {
+  session.revision.value;
+  const active = session.track.value;
+  const selected = session.selected.value;
+  const isVideo = (session.player?.frames ?? 0) > 1;
+  const states = session.doc.states().filter(([, row]) => session.shownLayers.value.has(row.version));
+  if (!states.length && !isVideo) return null;
+  const act = (/** @type {string} */ id, /** @type {string} */ icon, /** @type {string} */ label, isOff = false) => html`<${Button} small kind="quiet" icon=${icon} title=${label} disabled=${isOff} onClick=${() => run(id)} />`;
+  const chosen = states.filter(([key]) => selected.has(key)).length;
+  return html`<section class="part"><header class="row"><h3 class="grow">${words.tracks}</h3><span class="chip number">${states.length}</span></header>
+    ${session.mayEdit && session.trackTypes.length > 0 && html`<div class="row wrap" role="toolbar" aria-label=${words.tracks}>
+      ${act("track", "add", words.track.make, !session.shapes().length)}${act("extend", "next", words.track.extend, !active)}${act("fill", "track", words.track.fill, !active)}
+      ${act("split", "split", words.track.split, !active)}${act("trimStart", "frame_next", words.track.trimStart, !active)}${act("trimEnd", "frame_previous", words.track.trimEnd, !active)}${act("merge", "merge", words.track.merge, chosen < 2)}</div>`}
+    ${!states.length && html`<p class="muted small">${words.noTracks}</p>`}
+    <ul class="list" role="listbox" aria-label=${words.tracks} aria-multiselectable="true">${states.map(([key, row]) => {
+      const runs = segmentsOf(session.doc, key);
+      return html`<li key=${key}><button type="button" class="item" role="option" aria-selected=${selected.has(key)} onClick=${(/** @type {MouseEvent} */ e) => {
+        session.select(e.shiftKey || e.ctrlKey || e.metaKey ? toggled(selected, key) : [key]);
+        if (!e.shiftKey && runs.length && !runs.some(([first, last]) => session.frame.peek() >= first && session.frame.peek() <= last)) session.player?.seek(runs[0][0]);
+      }}>
+        <${Dot} color=${session.colorOf(key, row)} /><span class="grow cut">${session.labelOf(row)}</span>
+        ${active === key && html`<span class="chip accent"><${Icon} name="edit" /></span>`}<${Marks} session=${session} at=${key} row=${row} />
+        <span class="number muted small">${runs.length ? `${runs[0][0]}–${runs[runs.length - 1][1]}` : membersOf(session.doc, key).length}</span></button></li>`;
+    })}</ul></section>`;
+}
+
+/** @param {Props} props */
+function Layers({ session }) {
+  const active = session.layer.value;
+  const shown = session.shownLayers.value;
+  const show = (/** @type {number} */ id, /** @type {boolean} */ isShown) => {
+    session.shownLayers.value = new Set(isShown ? [...shown, id] : [...shown].filter((each) => each !== id));
+    session.stage?.invalidate();
+  };
+  const draw = (/** @type {number} */ id) => {
+    session.layer.value = id;
+    show(id, true);
+    session.select([]);
+  };
+  const add = async () => {
+    const name = await prompt({ title: words.addLayer, label: words.layerName, action: words.create });
+    if (!name || !project.value) return;
+    try {
+      const { id } = await post(`Versions/${project.value.id}`, { name, bases: active ? [active] : [] });
+      const made = await get(`Version/${id}`);
+      session.layers.value = [...session.layers.value, made];
+      await reload("versions");
+      draw(id);
+    } catch (failure) {
+      toastError(failure);
+    }
+  };
+  return html`<section class="part"><header class="row"><h3 class="grow">${words.layers}</h3>
+    ${session.mayEdit && html`<${Button} small kind="quiet" icon="add" title=${words.addLayer} onClick=${add} />`}</header>
+    <ul class="list">${session.layers.value.map((layer) => html`<li key=${layer.id} class="row layer"><${Checkbox} label=${html`<span class="cut">${layer.name}</span>`} checked=${shown.has(layer.id)} disabled=${layer.id === active}
+      aria-label=${words.layerVisible(layer.name)} onChange=${(/** @type {boolean} */ is) => show(layer.id, is)} /><span class="grow" />
+      ${session.mayEdit && html`<${Button} small kind="quiet" icon="edit" title=${`${words.layerActive}: ${layer.name}`} pressed=${layer.id === active} onClick=${() => draw(layer.id)} />`}</li>`)}</ul></section>`;
+}

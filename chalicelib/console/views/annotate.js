@@ -1,0 +1,148 @@
+// Watch a media and annotate it: the picture with shapes over it, tools at its left, details at its right.
+import { get } from "../client.js";
+import { classes, html, useEffect, useMemo, useRef, useState } from "../lib.js";
+import { link, setQuery } from "../router.js";
+import { user } from "../store.js";
+import { annotate as words } from "../strings_annotate.js";
+import { Button, Checkbox, Dot } from "../ui/controls.js";
+import { Dialog } from "../ui/dialog.js";
+import { useKeys } from "../ui/keys.js";
+import { Await, Empty, useAsync } from "../ui/states.js";
+import { explain, toast } from "../ui/toast.js";
+import { commandsOf, keysOf } from "../draw/commands.js";
+import { Conflicts } from "../draw/conflicts.js";
+import { Panel } from "../draw/panel.js";
+import { isReviewable } from "../draw/review.js";
+import { Session } from "../draw/session.js";
+import { Stage } from "../draw/stage.js";
+import { WAYS } from "../player/player.js";
+import { Timeline } from "../player/timeline.js";
+import { Transport } from "../player/transport.js";
+
+const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line", dot: "dot", poly: "polygon" });
+const DAY = 86400;
+const KEY_NAMES = /** @type {Record<string, string>} */ ({ " ": "Space", "Ctrl+Z": "Ctrl Shift z" });
+const ARROWS = /** @type {Record<string, string>} */ ({ ArrowLeft: "←", ArrowRight: "→" });
+
+/** @param {{params: any, query: any}} props */
+export default function Annotate({ params, query }) {
+  const media = useAsync(() => get(`Media/${params.media}`, { presigned: DAY }), [params.media]);
+  return html`<${Await} of=${media}>${(/** @type {any} */ found) => {
+    const files = found.media_files ?? {};
+    return files.streaming?.length || files.image?.length
+      ? html`<${Workplace} key=${found.id} media=${found} params=${params} query=${query} />`
+      : html`<${Empty} icon="video" title=${words.noMedia} action=${html`<${Button} href=${link(`/projects/${params.project}`)}>${words.back}<//>`}>${words.noMediaLead}<//>`;
+  }}<//>`;
+}
+
+/** @param {{media: any, params: any, query: any}} props */
+function Workplace({ media, params, query }) {
+  const session = useMemo(() => new Session(media, { version: Number(query.version) || undefined, user: user.value }), [media]);
+  const [dialog, setDialog] = useState(/** @type {"help" | "conflicts" | null} */ (null));
+  const root = useRef(/** @type {HTMLElement | null} */ (null));
+  const picture = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const overlay = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const commands = useMemo(() => commandsOf(session, {
+    help: () => setDialog("help"),
+    goTo: () => field.current?.focus(),
+    toast: (text) => toast(text, { seconds: 3 }),
+    decide: (decision) => session.chosen().some(([, row]) => isReviewable(session.typeOf(row))) && session.setAttribute("Review", decision, words.steps.review),
+  }), [session]);
+  const run = (/** @type {string} */ id) => commands.find((command) => command.id === id)?.run();
+  useKeys(keysOf(session, commands));
+  useEffect(() => {
+    if (!root.current || !picture.current || !overlay.current) return undefined;
+    session.stage = stageOf(session, root.current, picture.current, overlay.current);
+    const ways = query.player ? String(query.player).split(",").filter((way) => WAYS.includes(way)) : undefined;
+    session.start(picture.current, Number(query.frame) || 0, ways)
+      .then(() => { if (query.select) session.select([...session.doc.base].filter(([, base]) => base.id === Number(query.select)).map(([key]) => key)); })
+      .catch((failure) => { session.failure.value = failure; });
+    return () => session.stop();
+  }, [session]);
+  useEffect(() => {
+    /** @type {any} */
+    let timer;
+    const stop = session.frame.subscribe((frame) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => setQuery({ frame: frame || "" }), 400);
+    });
+    return () => { clearTimeout(timer); stop(); };
+  }, [session]);
+  const address = () => new URL(link(`/projects/${params.project}/media/${media.id}`, { frame: session.frame.peek(), version: query.version }), location.href).href;
+  return html`<div class="annotate">
+    <${Head} session=${session} media=${media} project=${params.project} run=${run} onConflicts=${() => setDialog("conflicts")} />
+    <${Tools} session=${session} run=${run} />
+    <div class="stage-column">
+      <div class=${classes("stage", session.tool.value && "draws")} ref=${root} tabindex="0" role="application" data-frame=${session.frame.value} aria-label=${words.stage(media.name, session.frame.value, session.onFrame.value.length)}>
+        <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="shapes" ref=${overlay} />
+        ${session.failure.value && html`<p class="note bad stage-note" role="alert">${explain(session.failure.value)}</p>`}
+        <${Hint} session=${session} />
+      </div>
+      <${Timeline} session=${session} /><${Transport} session=${session} field=${field} onLink=${address} />
+    </div>
+    <${Panel} session=${session} run=${run} />
+    ${dialog === "help" && html`<${Help} commands=${commands} onClose=${() => setDialog(null)} />`}
+    ${dialog === "conflicts" && html`<${Conflicts} session=${session} onClose=${() => setDialog(null)} />`}
+  </div>`;
+}
+
+/** @param {Session} session @param {HTMLElement} root @param {HTMLCanvasElement} picture @param {HTMLCanvasElement} overlay */
+const stageOf = (session, root, picture, overlay) => new Stage(root, picture, overlay, {
+  rows: () => (session.isHidden.peek() ? [] : session.rowsOn(session.frame.peek())),
+  kindOf: session.kindOf,
+  colorOf: (key, row) => session.colorOf(key, row),
+  labelOf: (_key, row) => session.labelOf(row),
+  isEditable: session.isEditable,
+  selected: () => session.selected.peek(),
+  select: (keys) => session.select(keys),
+  tool: () => { const type = session.tool.peek(); return type && { id: type.id, kind: type.dtype, color: colorOf(session, type) }; },
+  created: (shape) => session.create(shape),
+  reshaped: (shapes) => session.reshape(shapes),
+});
+
+/** The color of new shapes of a type. @param {Session} session @param {any} type */
+const colorOf = (session, type) => session.colorOf("", /** @type {any} */ ({ kind: "localization", type: type.id, attributes: {} }));
+
+/** @param {{session: Session, media: any, project: string, run: (id: string) => void, onConflicts: () => void}} props */
+function Head({ session, media, project, run, onConflicts }) {
+  session.revision.value;
+  const { state, message, unsaved, conflicts } = session.saving.value;
+  const said = { saved: words.saved, saving: words.saving, unsaved: words.unsaved(unsaved), offline: words.offline(unsaved), failed: message || words.failed(unsaved), conflict: words.conflicts(conflicts) }[state] ?? "";
+  const kind = { saved: "good", offline: "warn", failed: "bad", conflict: "bad", unsaved: "accent" }[/** @type {string} */ (state)] ?? "";
+  return html`<header class="annotate-head row"><${Button} kind="quiet" icon="back" title=${words.back} href=${link(`/projects/${project}`)} />
+    <h1 class="cut">${media.name}</h1><span class="grow" />
+    ${session.mayEdit ? html`${conflicts > 0 ? html`<${Button} small kind="danger" icon="alert" data-saving=${state} onClick=${onConflicts}>${words.conflicts(conflicts)}<//>` : html`<span class=${classes("chip", kind)} role="status" data-saving=${state}>${said}</span>`}
+      <${Checkbox} label=${words.automatic} checked=${session.sync.isAutomatic} onChange=${(/** @type {boolean} */ is) => { session.sync.isAutomatic = is; if (is) session.sync.save(); }} />
+      <${Button} small kind="quiet" icon="save" title=${words.save} disabled=${!unsaved} onClick=${() => run("save")} />
+      <${Button} small kind="quiet" icon="undo" title=${words.undo} disabled=${!session.doc.undoSteps.length} onClick=${() => run("undo")} />
+      <${Button} small kind="quiet" icon="redo" title=${words.redo} disabled=${!session.doc.redoSteps.length} onClick=${() => run("redo")} />` : html`<span class="chip">${words.readOnly}</span>`}
+    <${Button} small kind="quiet" icon="help" title=${words.shortcuts} onClick=${() => run("help")} /></header>`;
+}
+
+/** @param {{session: Session, run: (id: string) => void}} props */
+function Tools({ session, run }) {
+  const tool = session.tool.value;
+  const view = (/** @type {string} */ id, /** @type {string} */ icon, /** @type {string} */ title) => html`<${Button} kind="quiet" icon=${icon} title=${title} onClick=${() => run(id)} />`;
+  return html`<nav class="tools" aria-label=${words.tools}>
+    <${Button} kind="quiet" icon="cursor" title=${`${words.select} (v)`} pressed=${!tool} onClick=${() => session.take(null)} />
+    ${session.mayEdit && session.drawable.map((type, index) => html`<${Button} key=${type.id} kind="quiet" class="tool" icon=${ICONS[type.dtype]} title=${`${type.name}${index < 9 ? ` (${index + 1})` : ""}`} pressed=${tool?.id === type.id} onClick=${() => session.take(type)}>
+      <span class="tool-name cut">${type.name}</span><span class="row tool-foot"><${Dot} color=${colorOf(session, type)} />${index < 9 && html`<span class="key" aria-hidden="true">${index + 1}</span>`}</span><//>`)}
+    <span class="grow" />
+    <${Button} kind="quiet" icon="eye" title=${session.isHidden.value ? words.show : words.hide} pressed=${session.isHidden.value} onClick=${() => run("hide")} />
+    ${view("zoomIn", "zoom_in", words.zoomIn)}${view("zoomOut", "zoom_out", words.zoomOut)}${view("zoomReset", "fullscreen", words.zoomReset)}</nav>`;
+}
+
+/** @param {{session: Session}} props */
+function Hint({ session }) {
+  const tool = session.tool.value;
+  const text = session.isMoving.value ? words.moveMode : tool ? words.drawHint(tool.name, tool.dtype) : "";
+  return text && html`<p class="stage-hint" role="status">${text}</p>`;
+}
+
+/** The name of a key for people. @param {string} key */
+const keyText = (key) => KEY_NAMES[key] ?? key.replace(/Arrow\w+/, (arrow) => ARROWS[arrow]).replaceAll(/(?<=.)\+(?=.)/g, " ");
+
+/** @param {{commands: import("../draw/commands.js").Command[], onClose: () => void}} props */
+const Help = ({ commands, onClose }) => html`<${Dialog} wide title=${words.shortcuts} onClose=${onClose}><div class="keys">${Object.entries(words.keyGroups).map(([group, title]) => html`<section key=${group}><h3>${title}</h3><dl>
+  ${commands.filter((command) => command.group === group).map((command) => html`<div key=${command.id}><dt>${command.keys.map((key) => html`<span class="key" key=${key}>${keyText(key)}</span> `)}</dt><dd>${command.label}</dd></div>`)}</dl></section>`)}</div><//>`;

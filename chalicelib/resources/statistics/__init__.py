@@ -1,0 +1,1 @@
+"""Statistics over the entities that a query selects."""
