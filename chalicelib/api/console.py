@@ -32,7 +32,6 @@ TYPES = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
     ".png": "image/png",
-    ".json": "application/json",
 }
 """The served suffixes and their content types."""
 FOREVER = "public, max-age=31536000, immutable"

@@ -17,7 +17,7 @@ const VIDEO = /\.(mp4|mov|m4v|avi|mkv|webm|mpe?g|mts|m2ts|ts|wmv|flv|3gp|ogv)$/i
  *   status: Status, sent: number, message: string, media: number | null, transcode: string | null, progress: number, abort: AbortController}} Upload
  */
 
-/** Uploads of this tab, the newest last. @type {import("./vendor/signals-core.js").Signal<Upload[]>} */
+/** Uploads of this tab, the newest last. @type {import("./lib.js").Signal<Upload[]>} */
 export const uploads = signal(/** @type {Upload[]} */ ([]));
 let numbers = 0;
 

@@ -73,16 +73,16 @@ function collect(members, given, before, isNew) {
 /**
  * A table of records with actions.
  * @param {{title: string, lead?: any, items: any[], columns: Array<{name: string, render: (item: any) => any, end?: boolean}>, nameOf: (item: any) => string, icon?: string, empty?: string,
- *   onCreate?: () => void, createLabel?: string, onChange?: (item: any) => void, onRemove?: (item: any) => Promise<any>, removeMessage?: any, more?: (item: any) => any[], isLocked?: (item: any) => boolean}} props
+ *   onCreate?: () => void, createLabel?: string, onChange?: (item: any) => void, onRemove?: (item: any) => Promise<any>, removeMessage?: any, more?: (item: any) => any[], isLocked?: (item: any) => boolean, isPage?: boolean}} props `isPage`: the title is that of the page
  */
-export function RecordTable({ title, lead, items, columns, nameOf, icon, empty, onCreate, createLabel, onChange, onRemove, removeMessage, more, isLocked }) {
+export function RecordTable({ title, lead, items, columns, nameOf, icon, empty, onCreate, createLabel, onChange, onRemove, removeMessage, more, isLocked, isPage }) {
   const remove = async (/** @type {any} */ item) => {
     if (!(await confirm({ title: text.deleteNamed(nameOf(item)), message: removeMessage, action: text.delete, danger: true }))) return;
     Promise.resolve(onRemove?.(item)).then(() => toast(text.deleted, { kind: "good" }), toastError);
   };
   const create = onCreate && html`<${Button} kind="primary" icon="add" onClick=${onCreate}>${createLabel ?? text.create}<//>`;
   const hasActions = Boolean(onChange || onRemove || more);
-  return html`<section class="column"><div class="row"><div class="grow"><h2>${title}</h2>${lead && html`<p class="muted">${lead}</p>`}</div>${items.length > 0 && create}</div>
+  return html`<section class="column"><div class="row"><div class="grow">${isPage ? html`<h1 class="title">${title}</h1>` : html`<h2>${title}</h2>`}${lead && html`<p class="muted">${lead}</p>`}</div>${items.length > 0 && create}</div>
     ${items.length === 0 ? html`<${Empty} icon=${icon} title=${empty ?? text.nothingYet} action=${create} />` : html`<div class="card table-card"><table class="table"><thead><tr>${columns.map((each) => html`<th key=${each.name} class=${each.end ? "end" : ""} scope="col">${each.name}</th>`)}${hasActions && html`<th><span class="visually-hidden">${text.actions}</span></th>`}</tr></thead>
       <tbody>${items.map((item) => html`<tr key=${item.id ?? nameOf(item)}>${columns.map((each) => html`<td key=${each.name} class=${each.end ? "end number" : ""}>${each.render(item)}</td>`)}${hasActions && html`<td class="end">${!isLocked?.(item) && html`<${Menu} small kind="quiet" icon="more" title=${text.actionsOf(nameOf(item))} items=${[...(more?.(item) ?? []), onChange && { label: text.edit, icon: "edit", run: () => onChange(item) }, onRemove && { label: text.delete, icon: "trash", danger: true, run: () => remove(item) }]} />`}</td>`}</tr>`)}</tbody></table></div>`}</section>`;
 }

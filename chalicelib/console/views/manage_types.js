@@ -35,10 +35,10 @@ export function Types() {
     return (editing ? patch(`${word}/${editing.type.id}`, body) : post(`${word}s/${open.id}`, word === "LocalizationType" || word === "StateType" ? { media_types: allMedia, ...body } : body)).then(() => reload(list));
   };
   const empty = KINDS.every(([name]) => !open[name].length);
-  return html`<section class="column types-page"><div class="row"><div class="grow"><h2>${text.manage.types}</h2><p class="muted">${text.typesLead}</p></div>
+  return html`<section class="column types-page"><div class="row"><div class="grow"><h1 class="title">${text.manage.types}</h1><p class="muted">${text.typesLead}</p></div>
       ${isAllowed && html`<${Menu} icon="add" kind="primary" label=${text.newType} items=${KINDS.map((kind) => ({ label: text.typeKinds[kind[1]], icon: kind[2], run: () => setCreating(kind) }))} />`}</div>
     ${empty && html`<${Empty} icon="tag" title=${text.noTypes}>${text.noTypesLead}<//>`}
-    ${KINDS.filter(([name]) => open[name].length).map((kind) => html`<div class="column" key=${kind[0]}><h3 class="type-kind"><${Icon} name=${kind[2]} />${text.typeKinds[kind[1]]}</h3>${open[kind[0]].map((/** @type {any} */ type) => html`<${Type} key=${type.id} type=${type} kind=${kind} onEdit=${() => setEditing({ type, kind })} isAllowed=${isAllowed} />`)}</div>`)}
+    ${KINDS.filter(([name]) => open[name].length).map((kind) => html`<div class="column" key=${kind[0]}><h2 class="type-kind"><${Icon} name=${kind[2]} />${text.typeKinds[kind[1]]}</h2>${open[kind[0]].map((/** @type {any} */ type) => html`<${Type} key=${type.id} type=${type} kind=${kind} onEdit=${() => setEditing({ type, kind })} isAllowed=${isAllowed} />`)}</div>`)}
     ${creating && html`<${RecordDialog} title=${`${text.newType}: ${text.typeKinds[/** @type {keyof typeof text.typeKinds} */ (word)]}`} members=${members} values=${{ dtype: word === "MediaType" ? "video" : "box", association: "Localization", interpolation: "latest", media_types: allMedia }} onSave=${save} onClose=${() => setCreating(null)} />`}
     ${editing && html`<${RecordDialog} title=${editing.type.name} isNew=${false} members=${members} values=${{ ...editing.type, media_types: editing.type.media, color: hex(editing.type) }} onSave=${save} onClose=${() => setEditing(null)} />`}</section>`;
 }
