@@ -41,6 +41,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     views_bucket: str
     transcode_queue_url: str
     clip_queue_url: str
+    dataset_queue_url: str
     email_queue_url: str
     purge_queue_url: str
     key_id: str

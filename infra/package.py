@@ -49,6 +49,8 @@ _TOOLS = frozenset(
     }
 )
 _API_ONLY = frozenset({"swagger-ui-bundle", "jinja2", "markupsafe", "luqum", "ply"})
+_SEARCHES = frozenset({"luqum", "ply"})
+"""What reads search strings; the queries of exports have them."""
 _SERVICES = frozenset({"batch", "dynamodb", "kms", "s3", "sesv2", "sqs", "sts"})
 """Whose descriptions botocore keeps, of some 400: 2 MB instead of 28."""
 _IMPORTS = frozenset({"pi-heif"})
@@ -69,6 +71,7 @@ API = Artifact("deployment", _TOOLS | _IMPORTS)
 QUEUE_FUNCTIONS = (
     Artifact("transcode", _TOOLS | _API_ONLY),
     Artifact("clip", _TOOLS | _API_ONLY | _IMPORTS),
+    Artifact("dataset", _TOOLS | _IMPORTS | (_API_ONLY - _SEARCHES)),
     Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
     Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("compact", _TOOLS | _API_ONLY | _PICTURES),

@@ -17,9 +17,12 @@ import hypothesis
 import pytest
 
 from chalicelib.settings import override
+from tests import chromium as chromium_of_the_machine
 from tests.environment import VARIABLES
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from tests.service import Api
 
 PURE = (
@@ -123,3 +126,20 @@ def member(project: int) -> Callable[[str], Api]:
         return made
 
     return make
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of Chromium; without one the test is skipped."""
+    return chromium_of_the_machine.find() or pytest.skip(chromium_of_the_machine.ABSENT)
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    """A Chromium for the session: Playwright allows one at a time in a process."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=chromium_of_the_machine.ARGUMENTS)
+        yield running
+        running.close()

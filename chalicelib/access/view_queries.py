@@ -10,6 +10,7 @@ The scope is a required argument, so that it cannot be forgotten.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from chalicelib.access import effective_permission, users
 from chalicelib.access.scope import UNRESTRICTED, Scope
@@ -25,7 +26,19 @@ from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded
 
-__all__ = ["View", "all_rows", "check_reach", "count", "current", "documents", "ids", "loaded", "statistics"]
+__all__ = [
+    "View",
+    "all_rows",
+    "check_reach",
+    "count",
+    "current",
+    "documents",
+    "ids",
+    "loaded",
+    "pairs",
+    "statistics",
+    "tally",
+]
 
 
 def all_rows(kind: Kind, *where: Tree) -> Query:
@@ -49,6 +62,16 @@ def count(view: View, query: Query, scope: Scope) -> int:
     return view.count(_check(view, query, scope))
 
 
+def tally(view: View, query: Query, scope: Scope, column: str) -> list[tuple[Any, int]]:
+    """The number of matches within a scope by the value of a column of the view, null included."""
+    return view.tally(_check(view, query, scope), column)
+
+
+def pairs(view: View, query: Query, scope: Scope, column: str) -> list[tuple[int, Any]]:
+    """The ids of the matches within a scope, in order, each with the value of a column of the view."""
+    return view.pairs(_check(view, query, scope), column)
+
+
 def documents(view: View, query: Query, scope: Scope, fields: str | None = None) -> Iterable[bytes]:
     """The JSON documents of the matches within a scope, in order; only the members in `fields`, if given.
 
@@ -56,7 +79,9 @@ def documents(view: View, query: Query, scope: Scope, fields: str | None = None)
     """
     found: Iterable[bytes] = view.documents(_check(view, query, scope))
     found = effective_permission.documents(scope, view.project, query.kind, found)
-    return found if fields is None else map(shaper(query.kind, fields), found)
+    if fields is None:
+        return found
+    return map(shaper(query.kind, fields, view.definitions.types(query.kind).values()), found)
 
 
 def statistics(view: View, query: Query, written: Written, scope: Scope) -> tuple[Aggregate, Statistics]:

@@ -22,6 +22,7 @@ from chalicelib.resources.clips import operations as clips_operations
 from chalicelib.resources.email import notify_operations
 from chalicelib.resources.email import operations as email_operations
 from chalicelib.resources.events import operations as events_operations
+from chalicelib.resources.exports import operations as exports_operations
 from chalicelib.resources.favorites import operations as favorites_operations
 from chalicelib.resources.files import operations as files_operations
 from chalicelib.resources.frames import operations as frames_operations
@@ -83,6 +84,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *localization_operations.OPERATIONS,
     *state_operations.OPERATIONS,
     *leaves_operations.OPERATIONS,
+    *exports_operations.OPERATIONS,
     *statistics_operations.OPERATIONS,
     *change_logs_operations.OPERATIONS,
     *events_operations.OPERATIONS,

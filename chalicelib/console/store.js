@@ -1,6 +1,7 @@
 // What several views share, as signals: the user, the open project and its types, the theme.
 import { ApiError, get, setToken, token } from "./client.js";
 import { computed, effect, signal } from "./lib.js";
+import { text } from "./strings.js";
 
 /** The signed-in user (`User` of the reference), or null. */
 export const user = signal(/** @type {any} */ (null));
@@ -72,6 +73,7 @@ const LISTS = /** @type {const} */ ({
 /** Open a project; a second call for the open one does nothing. @param {number | string} id @returns {Promise<OpenProject>} */
 export async function openProject(id) {
   const number = Number(id);
+  if (!Number.isSafeInteger(number) || number < 1) throw new ApiError(404, text.noProject(String(id)));
   if (project.value?.id === number) return project.value;
   const [found, ...lists] = await Promise.all([get(`Project/${number}`), ...Object.values(LISTS).map((path) => get(`${path}/${number}`))]);
   const members = Object.fromEntries(Object.keys(LISTS).map((name, index) => [name, lists[index]]));

@@ -12,7 +12,7 @@ export const text = {
   // everywhere
   close: "Close", cancel: "Cancel", save: "Save", delete: "Delete", create: "Create", edit: "Edit", more: "More", loading: "Loading …", failed: "That did not work",
   again: "Try again", name: "Name", description: "Description", search: "Search", all: "All", none: "None", yes: "Yes", no: "No", back: "Back", done: "Done",
-  noView: "There is no such page", toProjects: "All projects", typeToConfirm: (/** @type {string} */ word) => `Type ${word} to confirm`,
+  noView: "There is no such page", noProject: (/** @type {string} */ id) => `There is no project ${id}.`, toProjects: "All projects", typeToConfirm: (/** @type {string} */ word) => `Type ${word} to confirm`,
   copied: "Copied", copy: "Copy", saved: "Saved", deleted: "Deleted",
   // sign in
   signIn: "Sign in", username: "User name", password: "Password", token: "API token", withPassword: "Password", withToken: "Token",

@@ -62,7 +62,7 @@ export const review = {
   accept: "Accept", reject: "Reject", reopen: "Open again", commentLabel: "Comment", noComment: "No comment",
   setUp: "Set up review", setUpTitle: "Review and assignments are attributes",
   setUpLead: "Limn keeps decisions, comments and assignments as attributes of your types, so that searches, exports and clients see them. They are added to the types of this project once.",
-  setUpMissing: "A project manager has to set up review first.", wasSetUp: "Review is set up.",
+  setUpMissing: "A project manager has to set up review first.", wasSetUp: "Review is set up.", setUpNew: (/** @type {string} */ names) => `Types without the attributes of review: ${names}.`, save: "Save", anyType: "All types", picture: "Picture",
   everyone: "Everyone", nobody: "Not assigned", me: "Me", all: "All", assign: "Assign", assignTo: (/** @type {number} */ count) => `Assign ${plural(count, "media", "media")} to`, distribute: "Distribute evenly", distributed: "The media are distributed.",
   progress: (/** @type {number} */ done, /** @type {number} */ all) => `${done.toLocaleString("en")} of ${all.toLocaleString("en")} done`,
   reviewed: (/** @type {number} */ done, /** @type {number} */ all) => `${done.toLocaleString("en")} of ${all.toLocaleString("en")} reviewed`,

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from chalicelib.core.integrations import Parameter
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import Id, Name, Resource, Summary, Timestamp
+from chalicelib.core.resource import ONE_LINE, Id, Name, Resource, Summary, Timestamp
 
 Category = Annotated[str, Meta(max_length=128)]
 Categories = Annotated[list[Category], Meta(max_length=100)]
@@ -21,7 +21,7 @@ FilesPerJob = Annotated[int, Meta(ge=1, le=1_000_000)]
 class AlgorithmManifestSpec(Resource, kw_only=True):
     """An uploaded manifest, to be stored with the project."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=256)]
+    name: Annotated[str, Meta(min_length=1, max_length=256, pattern=ONE_LINE)]
     upload_url: FileUrl
 
 
@@ -36,7 +36,7 @@ class GenericFileSpec(Resource, kw_only=True):
 
     required_later: ClassVar = frozenset({"name"})
 
-    name: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+    name: Annotated[str, Meta(min_length=1, max_length=256, pattern=ONE_LINE)] | None = None
     upload_url: FileUrl
 
 

@@ -29,7 +29,7 @@ RESERVED = "_tator"
 _MOST_CONVERTERS = 512
 _LONGEST_NAME = 256
 _EAST, _NORTH = 180, 90
-_NAME = re.compile(r"[\w\s\-><%:&#;(),@]+")
+_NAME = re.compile(r"[\w \-><%:&#;(),@]+")
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 _INT64 = range(-(2**63), 2**63)
 

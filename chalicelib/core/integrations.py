@@ -10,9 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import Name, Resource
+from chalicelib.core.resource import ONE_LINE, Name, Resource
 
-BucketName = Annotated[str, Meta(min_length=1, max_length=63)]
+BucketName = Annotated[str, Meta(min_length=1, max_length=63, pattern=ONE_LINE)]
 StoreType = Literal["AWS", "MINIO", "GCP", "OCI", "VAST", "AZURE", "S3BASIC"]
 StorageClass = Literal["STANDARD", "DEEP_ARCHIVE", "COLDLINE"]
 Url = Annotated[str, Meta(min_length=1, max_length=2048)]

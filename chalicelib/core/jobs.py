@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from chalicelib.core.entities import Attributes
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import Id, Resource, Timestamp, Uuid
+from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp, Uuid
 
 JobStatus = Literal["pending", "running", "succeeded", "failed", "canceled"]
 MOST_UNITS = 1_000_000_000
@@ -27,7 +27,7 @@ class EmailAttachmentSpec(Resource, kw_only=True):
     """An object of the project to attach to an email, and its name there."""
 
     key: Annotated[str, Meta(min_length=1, max_length=1024)]
-    name: Annotated[str, Meta(min_length=1, max_length=256)]
+    name: Annotated[str, Meta(min_length=1, max_length=256, pattern=ONE_LINE)]
 
 
 class EmailSpec(Resource, kw_only=True):
@@ -47,13 +47,13 @@ class TranscodeSpec(Resource, kw_only=True):
     """
 
     names: ClassVar = {"media_id": "media", "section_id": "section"}
-    required_later: ClassVar = frozenset({"name", "gid", "uid", "type"})
+    required_later: ClassVar = frozenset({"name", "type"})
 
     type: Annotated[int | None, Meta(description="A type of video; −1 for the first one.")] = None
-    gid: Uuid | None = None
-    uid: Uid | None = None
+    gid: Annotated[Uuid | None, Meta(description="By default a new one.")] = None
+    uid: Annotated[Uid | None, Meta(description="By default a new one.")] = None
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
-    name: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+    name: Annotated[str, Meta(min_length=1, max_length=256, pattern=ONE_LINE)] | None = None
     size: Annotated[
         Annotated[int, Meta(ge=0)] | None,
         Meta(description="Bytes; needed only where the server of the URL does not report the size."),

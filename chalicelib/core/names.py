@@ -6,8 +6,13 @@ import difflib
 from collections.abc import Collection
 
 
+def similar(name: str, declared: Collection[str]) -> str:
+    """The end of a message that refuses a name: the nearest declared name; empty where none is similar."""
+    found = difflib.get_close_matches(name, declared, n=1, cutoff=0.5)
+    return f" Did you mean {found[0]!r}?" if found else ""
+
+
 def nearest(name: str, declared: Collection[str]) -> str:
     """The end of a message that refuses a name: the nearest declared name, or all of them where none is similar."""
-    if found := difflib.get_close_matches(name, declared, n=1, cutoff=0.5):
-        return f" Did you mean {found[0]!r}?"
-    return f" Declared: {', '.join(sorted(declared))}." if declared else " None is declared."
+    others = f" Declared: {', '.join(sorted(declared))}." if declared else " None is declared."
+    return similar(name, declared) or others

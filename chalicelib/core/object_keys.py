@@ -11,6 +11,8 @@
     user_data/{user}/avatar.{extension}                      the picture of a user
     _temporary/{project}/{name}                              clips and temporary files
     _pieces/{project}/{job}/{name}                           intermediate files of a transcode; removed with it
+    _exports/{project}/{export}/{name}                       an export and its parts; removed with it
+    _datasets/{project}/{dataset}/{name}                     the rows of a version of a dataset; removed with it
     projects/{project}/{name}, answers/{name}                in the views bucket: commits, snapshots, large answers
 
 A name that ends with `@` and a number, before its extension, is stored in the organization's bucket of that number:
@@ -39,6 +41,8 @@ from chalicelib.errors import BadInput, Forbidden
 UPLOADS = "_uploads"
 PIECES = "_pieces"
 TEMPORARY = "_temporary"
+EXPORTS = "_exports"
+DATASETS = "_datasets"
 GENERIC = "generic"
 _LONGEST = 1024
 _LONGEST_NAME = 200
@@ -251,6 +255,16 @@ def temporary_prefix(project: int) -> ObjectPrefix:
 def pieces_prefix(project: int, job: str = "") -> ObjectPrefix:
     """The folder of a transcode's intermediate files, or without a job those of the project."""
     return _folder(f"{PIECES}/{project}/{job}/" if job else f"{PIECES}/{project}/")
+
+
+def exports_prefix(project: int, export: str = "") -> ObjectPrefix:
+    """The folder of an export, or without one those of the project."""
+    return _folder(f"{EXPORTS}/{project}/{export}/" if export else f"{EXPORTS}/{project}/")
+
+
+def datasets_prefix(project: int, dataset: str = "") -> ObjectPrefix:
+    """The folder of a version of a dataset, or without one those of the project."""
+    return _folder(f"{DATASETS}/{project}/{dataset}/" if dataset else f"{DATASETS}/{project}/")
 
 
 def chunks_prefix(upload: str) -> ObjectPrefix:

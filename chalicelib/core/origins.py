@@ -48,7 +48,10 @@ class Address(Struct, frozen=True):
 
 def refusal(url: str) -> Forbidden:
     """The error for a URL that may not be fetched."""
-    return Forbidden(f"The URL {url[:200]!r} is not from an allowed origin.")
+    return Forbidden(
+        f"The URL {url[:200]!r} is not from an allowed origin. Upload the file first "
+        "(GET /rest/UploadInfo/{{project}}, docs/guides/uploads.md), or let an operator allow the origin."
+    )
 
 
 def normalize(url: str, member: str) -> str:

@@ -23,7 +23,8 @@ Name = Annotated[str, Meta(min_length=1, max_length=128, pattern=ONE_LINE)]
 TypeName = Annotated[str, Meta(min_length=1, max_length=64, pattern=ONE_LINE)]
 Description = Annotated[str, Meta(max_length=256)]
 Summary = Annotated[str, Meta(max_length=1024)]
-Uuid = Annotated[str, Meta(pattern=r"^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$(?!\n)")]
+UUID = r"^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$(?!\n)"
+Uuid = Annotated[str, Meta(pattern=UUID)]
 Timestamp = str
 """ISO 8601 in UTC with milliseconds and a Z, such as `2026-01-02T03:04:05.678Z`."""
 

@@ -106,13 +106,27 @@ Row = Media | Label | State | Refusal
 
 
 class Group(Struct, kw_only=True, frozen=True):
-    """What a writer takes: one media with all its labels (by frame, then id) and states (by id)."""
+    """What a writer takes: one media with its labels (by frame, then id) and states (by id)."""
 
     media: Media
     labels: list[Label] = []
     states: list[State] = []
     pictures: list[int] | None = None
-    """The frames whose pictures are in the archive; None where the export has no pictures."""
+    """The frames whose pictures are in the archive, in order; None where the export has no pictures."""
+    is_first: bool = True
+    """False where an earlier part has the media already: a media with very many labels is cut by frames."""
+
+    @property
+    def frames(self) -> list[int]:
+        """The frames that are samples of the dataset: those with pictures, otherwise those with labels.
+
+        An image is always a sample.
+        """
+        if self.pictures is not None:
+            return self.pictures
+        if not self.media.is_video:
+            return [0] if self.is_first else []
+        return sorted({label.frame for label in self.labels})
 
 
 class Dataset(Struct, kw_only=True, frozen=True):
@@ -156,13 +170,15 @@ class Section(Struct, frozen=True):
     between: bytes = b""
 
 
-Frames = Mapping[str, tuple[bytes | Section, ...]]
-"""The files that all parts write, by path: constant bytes and sections in order. A file without any bytes in its
-sections is written all the same: an export of nothing is a valid dataset."""
+Layout = tuple[bytes | Section, ...]
+"""A file that all parts write: constant bytes and sections in order."""
 
 
 class Format(Protocol):
     """A module of this package."""
+
+    BY_FRAMES: bool
+    """Whether several parts may write the labels of one media."""
 
     def write(self, dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> int:
         """Write one part.
@@ -171,15 +187,20 @@ class Format(Protocol):
             dataset: of all parts.
             groups: the media of this part.
             sink: where to.
-            first: the first number that this part may use for images, labels and so on. Parts have disjoint ranges:
-                a part with n labels, states, media and pictures uses at most n numbers.
+            first: the first number that this part may use for images, labels and so on. Parts have disjoint ranges.
 
         Returns:
             how many labels were left out because the format cannot hold them.
         """
 
-    def frame(self, dataset: Dataset) -> Frames:
-        """The files that all parts write together."""
+    def layout(self, dataset: Dataset, path: str) -> Layout:
+        """How the sections of a file that all parts write become the file."""
+
+    def always(self, dataset: Dataset) -> list[str]:
+        """The files with a layout that exist even where no part wrote to them: an export of nothing is valid, too."""
+
+    def picture_path(self, media: Media, frame: int, extension: str) -> str:
+        """Where the picture of a frame is."""
 
     def read(self, archive: Archive) -> Iterator[Row]:
         """The rows of an archive. Raises BadInput where it is not of the format at all."""

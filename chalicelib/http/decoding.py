@@ -19,7 +19,7 @@ import msgspec
 from msgspec import inspect
 
 from chalicelib.core.names import nearest
-from chalicelib.core.resource import Resource, options
+from chalicelib.core.resource import ONE_LINE, UUID, Resource, options
 from chalicelib.errors import BadInput, NotFound, TooLarge
 from chalicelib.http.bounds import BODY_ERROR, check_depth, check_parameter, check_sizes, longer_texts
 from chalicelib.http.forms import Tidying, inner_of, members_of
@@ -272,7 +272,25 @@ def explain(text: str, info: inspect.Type) -> str:
         values = [value for start in reached for type_ in options(start) for value in getattr(type_, "values", ())]
         allowed = " or ".join(repr(value) for value in values) or "one of the declared values"
         what = f"Input should be {allowed}, not {what.removeprefix('Invalid enum value ')} (literal_error)"
-    return f"{where or 'The body'}: {what.replace('`', '')}."
+    return f"{where or 'The body'}: {_in_words(what, where).replace('`', '')}."
+
+
+_RULES = {
+    msgspec.json.encode(ONE_LINE).decode()[1:-1]: "must be one line, without tabs and other control characters",
+    msgspec.json.encode(UUID).decode()[1:-1]: "must be a UUID, such as 5b1e6a2e-8c0f-11ee-b9d1-0242ac120002",
+}
+"""Patterns as msgspec shows them → the rule in words."""
+_UNIT = re.compile(r"(?:^|\.)(x|y|u|v|width|height|points(?:\[(?:\d+|\.\.\.)\])*)$")
+_BEYOND = re.compile(r"Expected `?(int|float)`? [<>]")
+
+
+def _in_words(what: str, where: str) -> str:
+    """A message of msgspec with patterns replaced by their rule, and the unit of coordinates."""
+    if " matching regex " in what:
+        return next((rule for pattern, rule in _RULES.items() if pattern in what), what)
+    if _UNIT.search(where) and _BEYOND.match(what):
+        return f"{what}: a fraction of the width or height of the media, not pixels"
+    return what
 
 
 def _step(start: inspect.Type, name: str | None) -> Iterator[inspect.Type]:

@@ -81,11 +81,11 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     found: Found[Any] = Found(thing=None)
     level = Level.NONE
     if operation.addresses is not None:
-        found = operation.addresses.find(path, body)
+        found = _addressed(operation, path, body)
         level = operation.addresses.level(scope, found)
     match decide(operation.needs, signed_in=caller.signed_in, is_staff=caller.is_staff, level=level):
         case Verdict.UNKNOWN:
-            raise NotFound(f"Nothing matches {request.path} for this user.")
+            raise _not_there(operation, path)
         case Verdict.NOT_SIGNED_IN:
             raise Unauthenticated
         case Verdict.FORBIDDEN:
@@ -106,6 +106,23 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         accept=accept,
         headers=dict(request.headers),
     )
+
+
+def _addressed(operation: Operation, path: dict[str, Any], body: Any) -> Found[Any]:
+    """The addressed record or entity; where it is missing, the error of one that the caller may not see."""
+    assert operation.addresses is not None  # noqa: S101 the caller looked
+    try:
+        return operation.addresses.find(path, body)
+    except NotFound:
+        if not operation.addresses.what:
+            raise
+        raise _not_there(operation, path) from None
+
+
+def _not_there(operation: Operation, path: dict[str, Any]) -> NotFound:
+    """The same for what does not exist and for what the caller may not see: ids cannot be probed."""
+    what = operation.addresses.what.replace("_", " ") if operation.addresses else ""
+    return NotFound(f"No {what or 'object'} {' '.join(map(str, path.values()))} for this user.")
 
 
 def refusal(needs: Permission, level: Level) -> Forbidden:

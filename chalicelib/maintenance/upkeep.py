@@ -26,6 +26,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import NotFound
 from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.exports import service as exports_service
 from chalicelib.resources.media import archiving
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
@@ -94,6 +95,7 @@ def look_after(project: int) -> None:
     for file in records.list_children(TEMPORARY_FILE, project):
         if file.eol_datetime <= past:
             temporary_files_service.remove(file)
+    exports_service.sweep(project)
 
 
 def find(project: int) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 from chalicelib.core.definitions import AnyType
 from chalicelib.core.kinds import Kind
+from chalicelib.core.names import similar
+from chalicelib.core.revisions import Removed
 from chalicelib.errors import BadInput
 from chalicelib.query.columns import NAMES, SECTION_NAME, UNDERSCORED, Column
 from chalicelib.query.operators import BY_WORD, SEARCHES, Op, Operator, Shape
@@ -41,7 +43,7 @@ def compare(
     Raises:
         BadInput: the name is unknown, its dtype lacks the operator, or the value is not of its dtype.
     """
-    operator = BY_WORD[compared.word]
+    operator, types = BY_WORD[compared.word], tuple(types)
     if column := _column(kind, operator, compared.name):
         return _turned(operator, compared, _column_test(column, operator, compared))
     cases, refused = _cases(types, operator, compared)
@@ -51,7 +53,7 @@ def compare(
         raise refused
     if lenient or saved or operator.word in _LENIENT:
         return _turned(operator, compared, Nothing())
-    raise unknown(kind, compared.name, compared.word)
+    raise unknown(kind, compared.name, compared.word, types)
 
 
 _LENIENT = frozenset({"attribute_null", "exists"})
@@ -72,25 +74,30 @@ def _column(kind: Kind, operator: Operator, name: str) -> Column | None:
     return NAMES[kind].get(name)
 
 
-def unknown(kind: Kind, name: str, place: str) -> BadInput:
-    """The error for an unknown name."""
-    what = "built-in field" if name.startswith("$") else "attribute"
-    return BadInput(f"{place}: no {kind} has the {what} {shown(name)}.")
+def unknown(kind: Kind, name: str, place: str, types: Iterable[AnyType] = ()) -> BadInput:
+    """The error for an unknown name, with the nearest of the built-in fields or of the types' attributes."""
+    is_built_in = name.startswith("$")
+    declared = NAMES[kind] if is_built_in else {each.name for type_ in types for each in type_.attribute_types}
+    what = "built-in field" if is_built_in else "attribute"
+    return BadInput(f"{place}: no {kind} has the {what} {shown(name)}.{similar(name, declared)}")
 
 
-def sort_key(kind: Kind, types: Iterable[AnyType], name: str, *, descending: bool) -> SortKey | None:
-    """A sort key by its name; None for an unknown attribute, which has no effect on the order.
+def sort_key(
+    kind: Kind, types: Iterable[AnyType], name: str, *, descending: bool, lenient: bool = False
+) -> SortKey | None:
+    """A sort key by its name; None for an attribute that the types had once, which has no effect on the order.
 
     Raises:
-        BadInput: there is no such built-in field, or it is an attribute of vectors.
+        BadInput: there is no such built-in field or attribute, or it is an attribute of vectors.
     """
+    types = tuple(types)
     if name == SECTION_NAME and kind.is_annotation:
         return SortKey(descending, "section")
     if column := NAMES[kind].get(name):
         return SortKey(descending, column.name)
     found = [(each, attribute) for each in types if (attribute := each.attribute(name))]
-    if not found and name.startswith("$"):
-        raise unknown(kind, name, "sort_by")
+    if not found and not (lenient or any(Removed(name) in each.revisions for each in types)):
+        raise unknown(kind, name, "sort_by", types)
     sortable = [(each, attribute) for each, attribute in found if attribute.dtype != "float_array"]
     if found and not sortable:
         raise BadInput(f"sort_by: {shown(name)} holds vectors, which have no order; float_array orders by distance.")

@@ -291,7 +291,11 @@ class _Check:
 
     def _keys(self, query: Query) -> tuple[SortKey, ...]:
         types = self.types(query.kind)
-        keys = (binding.sort_key(query.kind, types, each.name, descending=each.descending) for each in query.sort)
+        lenient = self.type is not None and self.type not in self.definitions.types(query.kind)
+        keys = (
+            binding.sort_key(query.kind, types, each.name, descending=each.descending, lenient=lenient)
+            for each in query.sort
+        )
         found = tuple(key for key in keys if key)
         # Media are ordered by name by default.
         return found if found or query.sort or query.kind is not Kind.MEDIA else (SortKey(False, "name"),)

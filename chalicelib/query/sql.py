@@ -85,6 +85,13 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
     return Statement(f"{head}SELECT {columns} {rest} ORDER BY {order}{limit}", compiler.parameters)
 
 
+def tally(query: Query, layout: Layout, column: str) -> Statement:
+    """The number of entities that a checked query selects by the value of a column, ordered by value."""
+    compiler = Compiler(layout)
+    head, rest = compiler.selection(query, None)
+    return Statement(f"{head}SELECT t0.{column}, count(*) {rest} GROUP BY 1 ORDER BY 1", compiler.parameters)
+
+
 def values(kind: Kind, column: str, among: Sequence[int] | None = None) -> Statement:
     """The values of a column: rows of an id and a value, for all entities or some; nulls are left out."""
     compiler = Compiler(Layout())

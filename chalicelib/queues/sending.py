@@ -41,6 +41,7 @@ def reach() -> None:
     for url in (
         settings().transcode_queue_url,
         settings().clip_queue_url,
+        settings().dataset_queue_url,
         settings().email_queue_url,
         settings().purge_queue_url,
     ):

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.video.frame import images
-from chalicelib.video.render import RenderOptions, Roi, prepare, render_frames
+from chalicelib.video.render import RenderOptions, Roi, encode_still, prepare, render_frames
 from chalicelib.video.segments import Selection
 from chalicelib.video.source import Source
 
@@ -97,6 +97,33 @@ def draw(sources: Sequence[Source], drawing: Drawing) -> tuple[bytes, str]:
             for number, image in images(source, view.selection):
                 done.update((part.index, _cut(image, part, drawing)) for part in wanted[number])
     return render_frames([done[index] for index in sorted(done)], drawing.options)
+
+
+def draw_each(source: Source, view: View, form: Literal["png", "jpg"], scale: tuple[int, int] | None) -> list[bytes]:
+    """Each picture of a view as a file of its own, in the order of their positions.
+
+    Args:
+        source: the media.
+        view: the pictures.
+        form: of the files.
+        scale: the width and height of each file in pixels; None to keep those of the part.
+    """
+    wanted: dict[int, list[Part]] = {}
+    for part in view.parts:
+        wanted.setdefault(part.frame, []).append(part)
+    done: dict[int, bytes] = {}
+
+    def take(image: Image, parts: Sequence[Part]) -> None:
+        for part in parts:
+            fits = part.roi is None and image.size == scale
+            done[part.index] = encode_still(prepare(image, part.roi, None if fits else scale), form)
+
+    if view.selection is None:
+        take(open_image(source), view.parts)
+    else:
+        for number, image in images(source, view.selection):
+            take(image, wanted[number])
+    return [done[index] for index in sorted(done)]
 
 
 def _cut(whole: Image, part: Part, drawing: Drawing) -> Image:

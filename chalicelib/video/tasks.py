@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import av
 import av.filter
@@ -72,6 +72,13 @@ def draw(*sources_and_drawing: Any) -> tuple[bytes, str]:
     """As `drawing.draw`: the sources, and the drawing."""
     *sources, wanted = sources_and_drawing
     return drawing.draw(sources, wanted)
+
+
+def draw_each(
+    source: Source, view: drawing.View, form: Literal["png", "jpg"], scale: tuple[int, int] | None
+) -> list[bytes]:
+    """As `drawing.draw_each`."""
+    return drawing.draw_each(source, view, form, scale)
 
 
 def encode_clip(

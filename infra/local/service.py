@@ -22,7 +22,7 @@ from chalicelib.core.accounts import USER, UserSpec
 from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from functions import clip, compact, email, jobs, purge, transcode, upkeep
+from functions import clip, compact, dataset, email, jobs, purge, transcode, upkeep
 from infra.local import aws, database
 from infra.local.batch.queue import LocalQueue
 from infra.local.batch.step import Runner
@@ -160,6 +160,14 @@ def _sources() -> list[Source]:
         ),
         Source(
             queue_url=place.clip_queue_url, handler=clip.handler, name="clip", concurrency=2, timeout=50.0, **common
+        ),
+        Source(
+            queue_url=place.dataset_queue_url,
+            handler=dataset.handler,
+            name="dataset",
+            concurrency=1,
+            timeout=900.0,
+            **common,
         ),
         Source(
             queue_url=place.email_queue_url, handler=email.handler, name="email", concurrency=1, timeout=30.0, **common

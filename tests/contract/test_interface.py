@@ -128,6 +128,7 @@ DIFFERENCES = {
         "BucketSpec.store_type: optional",
         "JobSpec.media_ids: optional",
         "LiveDefinition.feeds: optional",
+        "TranscodeSpec.?id: optional",
     ),
     "a gateway of an older deployment, not of this interface": ("get_anonymous_gateway_schema: missing",),
     "media stay with their project; CloneMedia copies them": ("move_video: missing",),

@@ -14,6 +14,7 @@ from chalicelib.access.authentication import hash_of
 from chalicelib.access.groups import GROUP
 from chalicelib.core.accounts import AFFILIATION, TOKEN, Affiliation
 from chalicelib.core.algorithms import ALGORITHM, ANALYSIS, APPLET
+from chalicelib.core.datasets import DATASET, EXPORT
 from chalicelib.core.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
 from chalicelib.core.jobs import JOB
 from chalicelib.core.personal import BOOKMARK, FAVORITE
@@ -28,7 +29,8 @@ from tests.contract.examples import required_of
 from tests.service import Api, join, new_user
 
 OTHERS: tuple[RecordKind[Any], ...] = (
-    ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, FAVORITE, GROUP, HOSTED_TEMPLATE, INVITATION, JOB, TEMPORARY_FILE,
+    ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, DATASET, EXPORT, FAVORITE, GROUP, HOSTED_TEMPLATE, INVITATION,
+    JOB, TEMPORARY_FILE,
 )  # fmt: skip
 """Of which one is made straight in the table."""
 LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
@@ -60,7 +62,8 @@ class World:
         if "elemental_id" in names:
             return {"version": self.things["version"], "elemental_id": self.things["elemental_id"]}
         known = self.things.get(operation.addresses.what)
-        return {name: self.things.get(name, known if known is not None else 1) for name in names}
+        named = {"uid": known} if known is not None else {}
+        return {name: named.get(name, self.things.get(name, known if known is not None else 1)) for name in names}
 
     def fingerprint(self) -> dict[str, int]:
         """How many rows each table has: what a refused request must not change."""

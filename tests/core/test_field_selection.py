@@ -6,15 +6,19 @@ import json
 
 import pytest
 
+from chalicelib.core.attributes import AttributeType
+from chalicelib.core.definitions import LocalizationType
 from chalicelib.core.field_selection import shaper
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
 
+ATTRIBUTES = [AttributeType(name=name, dtype="int") for name in ("a", "b.c", "d")]
+TYPES = [LocalizationType(id=3, project=1, name="b", dtype="box", attribute_types=ATTRIBUTES, elemental_id="")]
 BOX = {"id": 1, "type": 3, "meta": 3, "attributes": {"a": 0, "b.c": [], "d": None}, "points": None}
 
 
 def shaped(kind, document, fields):
-    return json.loads(shaper(kind, fields)(json.dumps(document).encode()))
+    return json.loads(shaper(kind, fields, TYPES)(json.dumps(document).encode()))
 
 
 def test_members_come_in_the_order_they_were_named():
@@ -22,11 +26,11 @@ def test_members_come_in_the_order_they_were_named():
 
 
 def test_parts_of_members_come_alone_and_null_where_there_is_none():
-    fields = "id,attributes.a,attributes.b.c,attributes.x,points.y"
+    fields = "id,attributes.a,attributes.b.c,attributes._own,points"
     assert shaped(Kind.LOCALIZATION, BOX, fields) == {
         "id": 1,
-        "attributes": {"a": 0, "b.c": [], "x": None},
-        "points": {"y": None},
+        "attributes": {"a": 0, "b.c": [], "_own": None},
+        "points": None,
     }
 
 
@@ -39,7 +43,7 @@ def test_states_keep_their_media_and_localizations():
     assert shaped(Kind.STATE, state, "id") == {"id": 1, "media": [2], "localizations": []}
 
 
-@pytest.mark.parametrize("fields", ["nothing", "id,", "latest", "id" + ",frame" * 300])
+@pytest.mark.parametrize("fields", ["nothing", "id,", "latest", "id" + ",frame" * 300, "points.y", "attributes.A"])
 def test_what_there_is_not_is_refused(fields):
     with pytest.raises(BadInput, match="fields: "):
-        shaper(Kind.LOCALIZATION, fields)
+        shaper(Kind.LOCALIZATION, fields, TYPES)

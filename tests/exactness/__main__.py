@@ -29,6 +29,10 @@ PATHS = (
     "localization graphics",
     "track graphics, tiled",
     "track graphics, animated",
+    "console, WebCodecs h264",
+    "console, WebCodecs av1",
+    "console, video element h264",
+    "console, video element av1",
 )
 
 

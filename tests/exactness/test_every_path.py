@@ -6,8 +6,10 @@ what came out to docs/frame-exactness.md; every commit runs a few of them.
 
 from __future__ import annotations
 
+import base64
 import io
 import itertools
+import random
 import threading
 import time
 from dataclasses import dataclass
@@ -25,11 +27,12 @@ from chalicelib.video.frame import decode_original
 from chalicelib.video.probe import probe
 from chalicelib.video.source import FileSource
 from infra.local import aws
+from infra.local.http.gateway import Server
 from infra.local.s3.front import S3Front
 from tests import objects
 from tests.faults import figures
 from tests.resources.media.samples import media_type, transcode
-from tests.service import Api, new_user
+from tests.service import GATEWAY, Api, new_user
 from tests.video.clips import COUNT, KINDS, make, read, read_all
 
 ALWAYS = ("variable rate mkv", "open groups mts")
@@ -44,6 +47,8 @@ LADDER = (
 CODECS = {"h264": 144, "hevc": 176, "av1": 208}
 """The height at which each codec is asked for."""
 COLUMNS = 10
+WAYS = {"codecs": "WebCodecs", "video": "video element"}
+"""How the console's player comes to a frame."""
 _names = itertools.count(1)
 
 
@@ -259,3 +264,55 @@ def test_pictures_of_tracks(watched):
     moving = opened(watched.api.get(f"StateGraphic/{number}", format="gif"))
     found = [read(picture.convert("RGB")) for picture in ImageSequence.Iterator(moving)]
     watched.check("track graphics, animated", found)
+
+
+@pytest.fixture(scope="module")
+def window(browser, store):
+    """A page of the console in Chromium, served from this process."""
+    server = Server(GATEWAY, "127.0.0.1", 0)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    page = browser.new_page()
+    try:
+        page.goto(f"http://127.0.0.1:{server.server_address[1]}/")
+        yield page
+    finally:
+        page.close()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+SEEK = """async ([media, way, frames, token]) => {
+  const folder = document.querySelector('script[type=module]').src.replace(/app\\.js$/, '');
+  const { Player } = await import(`${folder}player/player.js`);
+  const headers = { Authorization: `Token ${token}` };
+  const ask = (path) => fetch(`/rest/${path}`, { headers });
+  const fetchFrame = async (frame) => (await ask(`GetFrame/${media.id}?frames=${frame}`)).blob();
+  const canvas = document.createElement('canvas');
+  const player = new Player(canvas, { reload: async () => media, fetchFrame }, [way]);
+  player.addEventListener('error', (event) => { throw event.detail; });
+  await player.open(media, frames[0]);
+  const shown = [];
+  for (const frame of frames) {
+    await player.seek(frame);
+    const isShown = player.frame === frame && player.source.name === way;
+    if (!isShown) throw new Error(`${player.frame} by ${player.source?.name}`);
+    shown.push(canvas.toDataURL());
+  }
+  player.close();
+  return shown;
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("way", "codec"), [(way, codec) for way in WAYS for codec in ("h264", "av1")])
+def test_the_canvas_of_the_console(watched, window, way, codec):
+    """Frames in random order, by WebCodecs and by a video element. Chromium of Debian decodes no HEVC."""
+    media = watched.api.get(f"Media/{watched.media}", presigned=3600).json
+    files = media["media_files"]
+    files["streaming"] = [each for each in files["streaming"] if each["codec"] == codec][:1]
+    frames = random.Random(watched.kind.name).sample(watched.frames, 20)
+    shown = window.evaluate(SEEK, [media, way, frames, watched.api.token])
+    found = [read(Image.open(io.BytesIO(base64.b64decode(url.split(",")[1])))) for url in shown]
+    watched.check(f"console, {WAYS[way]} {codec}", found, [watched.shown[frame] for frame in frames])

@@ -12,9 +12,11 @@ import uuid
 from pathlib import Path
 
 import boto3
+import msgspec
 import pytest
 
 from chalicelib.core.accounts import PROJECT
+from chalicelib.core.datasets import EXPORT
 from chalicelib.core.definitions import ResolutionConfig
 from chalicelib.core.tus import LARGEST_CHUNK
 from chalicelib.maintenance import compaction
@@ -23,6 +25,8 @@ from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email import service as email_service
 from chalicelib.resources.email.messages import SendEmail
+from chalicelib.resources.exports import joining
+from chalicelib.resources.exports.messages import PlanExport
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
@@ -51,7 +55,7 @@ from tests.roles import RECORDER, Right
 from tests.service import join, new_user
 from tests.workflows.test_workflows import FORK
 
-FUNCTION_NAMES = ("APIHandler", "Clip", "Compact", "Email", "Jobs", "Purge", "Transcode", "Upkeep")
+FUNCTION_NAMES = ("APIHandler", "Clip", "Compact", "Dataset", "Email", "Jobs", "Purge", "Transcode", "Upkeep")
 BUCKET = {"name": "b", "access_key": "A", "secret_key": "S", "endpoint_url": "https://s3.example.org", "region": "eu"}
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -82,6 +86,7 @@ class Scenario:
         self.clones()
         self.annotations()
         self.answers()
+        self.exports()
         self.people()
         self.elsewhere()
         self.compaction()
@@ -185,6 +190,25 @@ class Scenario:
         assert api.delete(f"Localizations/{project}", {}, start=0, stop=200).status == 200
         made = api.made(f"Localizations/{project}", [spec] * 3)
         assert api.put(f"Localizations/{project}", {"ids": made}).status == 200
+
+    def exports(self):
+        """An archive of several uploads, one that is cancelled, one that expired, and a version of a dataset."""
+        api, project = self.api, self.project
+        with self.patch.context() as patch:
+            patch.setattr(joining, "GATHERED", 1)
+            spec = {"format": "csv", "frames": "every", "every": 20, "media": {"ids": [self.video]}}
+            kept = api.made(f"Exports/{project}", spec)
+            views.drop(project)
+            api.drain()
+        assert api.get(f"Export/{kept}").json["status"] == "succeeded"
+        cancelled = api.made(f"Exports/{project}", spec)
+        deliver(settings().dataset_queue_url, PlanExport(uid=cancelled))
+        records.edit(EXPORT, cancelled, lambda export: msgspec.structs.replace(export, upload="gone"))
+        assert api.delete(f"Export/{cancelled}").status == 200
+        api.drain()
+        deliver(settings().dataset_queue_url, PlanExport(uid=api.made(f"Exports/{project}", spec)), count=1)
+        records.edit(EXPORT, kept, lambda export: msgspec.structs.replace(export, expires_datetime="2020"))
+        api.drain()
 
     def answers(self):
         api = self.api

@@ -25,7 +25,7 @@ STATE = load(STATEFUL)
 RUNNING = load(BATCH)
 WORK = package.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
-QUEUE_FUNCTIONS = ("Transcode", "Clip", "Email", "Purge")
+QUEUE_FUNCTIONS = ("Transcode", "Clip", "Dataset", "Email", "Purge")
 SCHEDULED_FUNCTIONS = ("Compact", "Jobs", "Upkeep")
 
 
@@ -232,6 +232,7 @@ def test_the_worker_knows_how_often_messages_are_delivered():
     assert receives == {
         "TranscodeQueue": worker.RECEIVES,
         "ClipQueue": worker.RECEIVES,
+        "DatasetQueue": worker.RECEIVES,
         "EmailQueue": email_function.RECEIVES,
         "PurgeQueue": worker.RECEIVES,
     }
@@ -292,7 +293,7 @@ def test_nothing_in_a_bucket_is_public_or_goes_in_the_clear():
         assert len(bucket["PublicAccessBlockConfiguration"]) == 4
         assert bucket["BucketEncryption"], name
     policies = [*of_type(STATE, "AWS::S3::BucketPolicy").values(), *of_type(STATE, "AWS::SQS::QueuePolicy").values()]
-    assert len(policies) == 7
+    assert len(policies) == 8
     for policy in policies:
         statement, *others = policy["PolicyDocument"]["Statement"]
         assert [each["Sid"] for each in others] in ([], ["ServeAnswers"])

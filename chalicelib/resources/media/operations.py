@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -104,10 +105,15 @@ def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> C
     writer = Writer.of(call)
     created = media_creation.create_with_files(writer, call.target, specs)
     made = effective_permission.add_masks(call.scope, created)
-    if isinstance(call.body, list):
+    if isinstance(call.body, list) and not (len(made) == 1 and _takes_one(call.headers)):
         message = f"Successfully created {len(made)} media!"
         return CreateListResponse(message=message, id=[one.id for one in made], object=[answer(one) for one in made])
     return CreateResponse(message=f"Media {made[0].name} created!", id=made[0].id, object=answer(made[0]))
+
+
+def _takes_one(headers: Mapping[str, str]) -> bool:
+    """Whether the client sends every media in a list and reads one id: those of version 1.0 do."""
+    return headers.get("user-agent", "").startswith("OpenAPI-Generator/1.0.")
 
 
 def update_media_list(call: Call[Project, MediaBulkQuery, MediaBulkUpdate]) -> MessageResponse:

@@ -20,7 +20,7 @@ from chalicelib.core.entities import (
     MediaFiles,
 )
 from chalicelib.core.media_files import TAG_ATTRIBUTE
-from chalicelib.core.resource import Flag, Id, Resource, Uuid
+from chalicelib.core.resource import ONE_LINE, Flag, Id, Resource, Uuid
 from chalicelib.errors import BadInput
 
 TAG_NAMES = {"svc_user_sections": TAG_ATTRIBUTE}
@@ -30,7 +30,7 @@ JOBS_ATTRIBUTE = "_tator_import_workflow"
 
 Url = Annotated[str, Meta(max_length=2048)]
 GroupId = Annotated[str, Meta(max_length=36)]
-MediaName = Annotated[str, Meta(min_length=1, max_length=256)]
+MediaName = Annotated[str, Meta(min_length=1, max_length=256, pattern=ONE_LINE)]
 
 # Types that Python's table of extensions lacks or names differently from upload tools.
 _MIME = {

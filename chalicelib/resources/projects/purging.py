@@ -27,6 +27,7 @@ from chalicelib.core import object_keys
 from chalicelib.core.accounts import MEMBERSHIP, PROJECT, Project
 from chalicelib.core.algorithms import ALGORITHM, ANALYSIS, APPLET
 from chalicelib.core.commits import Commit
+from chalicelib.core.datasets import DATASET, EXPORT
 from chalicelib.core.definitions import (
     FILE_TYPE,
     LEAF_TYPE,
@@ -63,6 +64,8 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     BOOKMARK,
     FAVORITE,
     TEMPORARY_FILE,
+    EXPORT,
+    DATASET,
     ALGORITHM,
     APPLET,
     ANALYSIS,
@@ -225,6 +228,8 @@ def _places(project: int, organization: int) -> list[tuple[str, ObjectPrefix]]:
         (media, object_keys.project_prefix(organization, project)),
         (media, object_keys.temporary_prefix(project)),
         (media, object_keys.pieces_prefix(project)),
+        (media, object_keys.exports_prefix(project)),
+        (media, object_keys.datasets_prefix(project)),
         (views, object_keys.view_prefix(project)),
     ]
 

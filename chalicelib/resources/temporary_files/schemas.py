@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta, Struct
 
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import Resource, Timestamp
+from chalicelib.core.resource import ONE_LINE, Resource, Timestamp
 
 LONGEST_HOURS = 24
 
@@ -24,7 +24,7 @@ class TemporaryFileSpec(Resource, kw_only=True):
     required_later: ClassVar = frozenset({"name", "lookup"})
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
-    name: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+    name: Annotated[str, Meta(min_length=1, max_length=128, pattern=ONE_LINE)] | None = None
     lookup: Annotated[
         Annotated[str, Meta(max_length=256)] | None,
         Meta(description="A search word of the caller's."),

@@ -53,7 +53,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
     """
     fetching.check_source(spec.url, project.id, writer.scope)
     _check_required(spec)
-    uid = spec.uid or ""
+    uid = spec.uid or str(uuid.uuid1())
     known = records.maybe(JOB, uid)
     if known is not None:
         return _again(known, project, spec)
@@ -69,7 +69,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
         section = EXISTING if spec.media_id else media.primary_section
         return StoredJob(
             uid=uid,
-            gid=(spec.gid or "").lower(),
+            gid=(spec.gid or str(uuid.uuid1())).lower(),
             project=project.id,
             user=writer.user,
             media=media.id,
@@ -115,7 +115,9 @@ def start_upload(writer: Writer, project: Project, spec: MediaSpec, media: Media
 
 
 def list_transcodes(project: int, parameters: MediaQuery, body: MediaIdQuery | None, scope: Scope) -> list[StoredJob]:
-    """The transcodes of a project: of an upload group, of the media that match, or all; oldest first.
+    """The transcodes of a project: of an upload group, of the media that match, or all.
+
+    In the order of their media with `sort_by`, else the oldest first.
 
     Raises:
         BadInput: the upload group belongs to another project.
@@ -132,8 +134,10 @@ def list_transcodes(project: int, parameters: MediaQuery, body: MediaIdQuery | N
         if chosen.archive_lifecycle is None:
             chosen = msgspec.structs.replace(chosen, archive_lifecycle="all")
         query = filters.parse(Kind.MEDIA, chosen, body)
-        media = set(view_queries.ids(view_queries.current(project), query, scope))
-        jobs = [job for job in jobs if job.media in media]
+        order = {number: at for at, number in enumerate(view_queries.ids(view_queries.current(project), query, scope))}
+        jobs = [job for job in jobs if job.media in order]
+        if parameters.sort_by:
+            return sorted(jobs, key=lambda job: (order[job.media], job.start_time, job.uid))
     return sorted(jobs, key=lambda job: (job.start_time, job.uid))
 
 

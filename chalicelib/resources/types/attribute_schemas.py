@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from chalicelib.core.attributes import AttributeType, AutocompleteService, Dtype
-from chalicelib.core.resource import Resource
+from chalicelib.core.resource import ONE_LINE, Resource
 
 EntityType = Literal["FileType", "MediaType", "LocalizationType", "StateType", "LeafType", "Section"]
-AttributeName = Annotated[str, Meta(min_length=1)]
+AttributeName = Annotated[str, Meta(min_length=1, pattern=ONE_LINE)]
 
 
 class AttributeTypeSpec(Resource, kw_only=True):

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from chalicelib.core.accounts import Project
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Id, Resource
+from chalicelib.core.resource import ONE_LINE, Id, Resource
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import WITHIN_PROJECT
@@ -33,7 +33,9 @@ class UploadInfoQuery(Resource, kw_only=True):
     num_parts: Annotated[int, Meta(ge=1, le=MOST_PARTS, description="Parts of the upload.")] = 1
     media_id: Annotated[Id | None, Meta(description="The media it becomes a file of.")] = None
     file_id: Annotated[Id | None, Meta(description="The File it becomes the object of.")] = None
-    filename: Annotated[str, Meta(description="The name the key is to end with.", max_length=1024)] | None = None
+    filename: (
+        Annotated[str, Meta(description="The name the key is to end with.", max_length=1024, pattern=ONE_LINE)] | None
+    ) = None
     bucket_id: Annotated[Id | None, Meta(description="The bucket of a media's file.")] = None
 
 
@@ -55,8 +57,8 @@ class UploadPart(Resource, kw_only=True):
 class UploadCompletionSpec(Resource, kw_only=True):
     """A multipart upload whose parts are complete."""
 
-    key: Annotated[str, Meta(min_length=1, max_length=1024)]
-    upload_id: Annotated[str, Meta(min_length=1, max_length=1024)]
+    key: Annotated[str, Meta(min_length=1, max_length=1024, pattern=ONE_LINE)]
+    upload_id: Annotated[str, Meta(min_length=1, max_length=1024, pattern=ONE_LINE)]
     parts: Annotated[list[UploadPart], Meta(min_length=2, max_length=MOST_PARTS)]
     bucket_id: Id | None = None
 
@@ -70,7 +72,7 @@ class DownloadInfoQuery(Resource, kw_only=True):
 class DownloadInfoSpec(Resource, kw_only=True):
     """The keys to download."""
 
-    keys: Annotated[list[Annotated[str, Meta(max_length=1024)]], Meta(max_length=_MOST_KEYS)]
+    keys: Annotated[list[Annotated[str, Meta(max_length=1024, pattern=ONE_LINE)]], Meta(max_length=_MOST_KEYS)]
 
 
 class DownloadInfo(Resource, kw_only=True):

@@ -85,7 +85,15 @@ class GcsStore:
         """Store a part; returns its ETag."""
         return self._ask("PUT", key, {"uploadId": upload, "partNumber": str(number)}, body=body).headers["ETag"]
 
-    def copy_part(self, key: ObjectKey, upload: str, number: int, home: ObjectStore, source: ObjectKey) -> str | None:  # noqa: ARG002 the store has no such request
+    def copy_part(
+        self,
+        key: ObjectKey,  # noqa: ARG002 the store has no such request
+        upload: str,  # noqa: ARG002
+        number: int,  # noqa: ARG002
+        home: ObjectStore,  # noqa: ARG002
+        source: ObjectKey,  # noqa: ARG002
+        span: tuple[int, int] | None = None,  # noqa: ARG002
+    ) -> str | None:
         """Not supported: the XML API makes no parts of objects."""
         return None
 

@@ -72,6 +72,16 @@ def put_part(key: ObjectKey, upload: str, number: int, body: bytes) -> str:
     return _store(key).put_part(key, upload, number, body)
 
 
+def copy_part(key: ObjectKey, upload: str, number: int, source: ObjectKey, span: tuple[int, int]) -> str:
+    """Copy a range of an object, its offset and length, into a part of a multipart upload; returns its ETag.
+
+    The store copies at least `SMALLEST_PART` bytes itself where both objects are in one.
+    """
+    store, home = _store(key), _store(source)
+    copied = store.copy_part(key, upload, number, home, source, span) if span[1] >= SMALLEST_PART else None
+    return copied or store.put_part(key, upload, number, home.read_range(source, *span, None))
+
+
 def abort(key: ObjectKey, upload: str) -> None:
     """Abort a multipart upload; a finished one is no error."""
     _store(key).abort(key, upload)

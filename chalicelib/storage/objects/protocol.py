@@ -42,8 +42,19 @@ class ObjectStore(Protocol):
         """Store a part; returns its ETag."""
         ...
 
-    def copy_part(self, key: ObjectKey, upload: str, number: int, home: ObjectStore, source: ObjectKey) -> str | None:
-        """Copy a whole object, of at least 5 MB, into a part inside the store; its ETag, None where unsupported."""
+    def copy_part(
+        self,
+        key: ObjectKey,
+        upload: str,
+        number: int,
+        home: ObjectStore,
+        source: ObjectKey,
+        span: tuple[int, int] | None = None,
+    ) -> str | None:
+        """Copy an object into a part inside the store; its ETag, None where unsupported.
+
+        `span` is the offset and the number of bytes, at least 5 MB except in the last part; None for the whole object.
+        """
         ...
 
     def complete(self, key: ObjectKey, upload: str, parts: Parts) -> None:

@@ -126,11 +126,21 @@ class S3Store:
             place = self.place(key)
             return self.client().upload_part(**place, UploadId=upload, PartNumber=number, Body=body)["ETag"]
 
-    def copy_part(self, key: ObjectKey, upload: str, number: int, home: ObjectStore, source: ObjectKey) -> str | None:
-        """Copy an object of a bucket with the same client into a part; returns its ETag."""
+    def copy_part(
+        self,
+        key: ObjectKey,
+        upload: str,
+        number: int,
+        home: ObjectStore,
+        source: ObjectKey,
+        span: tuple[int, int] | None = None,
+    ) -> str | None:
+        """Copy an object of a bucket with the same client, or a range of it, into a part; returns its ETag."""
         if not isinstance(home, S3Store) or home.client() is not self.client():
             return None
-        given = {"UploadId": upload, "PartNumber": number, "CopySource": home.place(source)}
+        given: Any = {"UploadId": upload, "PartNumber": number, "CopySource": home.place(source)}
+        if span is not None:
+            given["CopySourceRange"] = f"bytes={span[0]}-{span[0] + span[1] - 1}"
         with _translated(source):
             return self.client().upload_part_copy(**self.place(key), **given)["CopyPartResult"]["ETag"]
 

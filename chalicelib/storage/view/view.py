@@ -18,6 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 from chalicelib.core.commits import Commit
 from chalicelib.core.commits_read import note_commit
@@ -116,6 +117,16 @@ class View:
         with self._gate.reading():
             note_commit(self.seq)
             return [row[0] for row in self._rows_of(query)]
+
+    def tally(self, query: Query, column: str) -> list[tuple[Any, int]]:
+        """How many entities a checked query selects by the value of a column, null included, ordered by value."""
+        with self._gate.reading():
+            return self._run(sql.tally(query, self.state.layout, column))
+
+    def pairs(self, query: Query, column: str) -> list[tuple[int, Any]]:
+        """The ids that a checked query selects, each with the value of a column, in order."""
+        with self._gate.reading():
+            return [(row[0], row[-1]) for row in self._rows_of(query, column)]
 
     def documents(self, query: Query) -> list[bytes]:
         """The JSON documents that a checked query selects, in order, as responses show them."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -20,15 +19,10 @@ from typing import Any
 
 import pytest
 import requests
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from infra import demo
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--mute-audio"),
-]
 SECONDS = 120
 """How long a stack may take to start on a slow machine."""
 PAGE_SECONDS = 45
@@ -41,15 +35,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-
-
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    """The path of Chromium."""
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if not found:
-        pytest.skip("there is no Chromium on PATH; install it, or name one by CHROMIUM=/path/to/chromium")
-    return found
 
 
 @dataclass(frozen=True)
@@ -76,8 +61,10 @@ class Stack:
             "password": "reef watch 77",
         }
         number = self.api.create("Users", {**spec, **more})
-        token = self.api.ask("POST", "Token", {"username": name, "password": "reef watch 77"})["token"]
-        return number, token
+        signed = requests.post(
+            f"{self.url}/rest/Token", json={"username": name, "password": "reef watch 77"}, timeout=60
+        )
+        return number, signed.json()["token"]
 
 
 @pytest.fixture(scope="session")
@@ -133,14 +120,6 @@ def _wait_for(place: Path, url: str, process: subprocess.Popen[bytes], log: Path
 def meadow(stack: Stack) -> int:
     """The project of `make demo`."""
     return demo.fill(stack.api)
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        yield running
-        running.close()
 
 
 @pytest.fixture

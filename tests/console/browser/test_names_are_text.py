@@ -29,8 +29,8 @@ def nasty(stack) -> dict[str, Any]:
     organization = api.create("Organizations", {"name": word()})
     project = api.create("Projects", {"name": word(), "summary": word(), "organization": organization})
     attributes = [
-        {"name": word(), "dtype": "enum", "choices": [word(), word()], "description": word()},
-        {"name": word(), "dtype": "string", "default": word()},
+        {"name": "<svg onload(1)> &lt;b>", "dtype": "enum", "choices": [word(), word()], "description": word()},
+        {"name": "<b>bold", "dtype": "string", "default": word()},
     ]
     media_type = api.create(
         f"MediaTypes/{project}",

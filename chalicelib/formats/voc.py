@@ -1,0 +1,115 @@
+"""Pascal VOC: `Annotations/<picture>.xml`, `ImageSets/Main/<split>.txt`, `JPEGImages/…`.
+
+Boxes are whole pixels, both ends included, counted from 1 (`Dataset.first_pixel`), as VOC defines them: a box over a
+whole picture of 640 pixels is 1 to 640. Each edge is rounded to the nearest pixel's. Polygons become their bounds;
+lines and dots are left out, and so are labels of media of unknown size.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from posixpath import splitext
+from xml.sax.saxutils import escape
+
+from chalicelib.formats import manifest
+from chalicelib.formats.model import (
+    MANIFEST,
+    Dataset,
+    Group,
+    Label,
+    Layout,
+    Media,
+    Section,
+    Sink,
+    box_of,
+    in_pixels,
+    picture_name,
+)
+
+BY_FRAMES = True
+TRACK = "track_id"
+"""The attribute with the key of a label's track."""
+
+
+def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> int:  # noqa: ARG001 no numbers in VOC
+    """Write one part; see `model.Format`."""
+    classes = set(dataset.classes)
+    left_out = 0
+    for group in groups:
+        manifest.write(group, sink)
+        frames: defaultdict[int, list[str]] = defaultdict(list, {frame: [] for frame in group.frames})
+        pictured = None if group.pictures is None else set(group.pictures)
+        for label in group.labels:
+            text = _object(dataset, label, group.media) if label.class_name in classes else ""
+            if not text or (pictured is not None and label.frame not in pictured):
+                left_out += 1
+                continue
+            frames[label.frame].append(text)
+        for frame, objects in sorted(frames.items()):
+            name = picture_name(group.media, frame, dataset.picture)
+            stem = splitext(name)[0]
+            sink.add(f"Annotations/{stem}.xml", _document(group.media, name, objects).encode())
+            sink.append(f"ImageSets/Main/{group.media.split or 'all'}.txt", "pictures", f"{stem}\n".encode())
+    return left_out
+
+
+def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
+    """The lists of pictures, and the manifest."""
+    return manifest.LAYOUT if path == MANIFEST else (Section("pictures"),)
+
+
+def always(dataset: Dataset) -> list[str]:
+    """The lists of all splits."""
+    return [MANIFEST, *(f"ImageSets/Main/{split}.txt" for split in dataset.splits or ("all",))]
+
+
+def picture_path(media: Media, frame: int, extension: str) -> str:
+    """Where the picture of a frame is."""
+    return f"JPEGImages/{picture_name(media, frame, extension)}"
+
+
+def edges(low: float, length: float, side: int, first: int) -> tuple[int, int]:
+    """The first and last pixel, both included, of an extent in pixels; at least one pixel within the picture."""
+    start = min(max(round(low), 0), side - 1)
+    return start + first, max(min(round(low + length), side), start + 1) - 1 + first
+
+
+def _object(dataset: Dataset, label: Label, media: Media) -> str:
+    """The element of a label; empty for one that VOC cannot hold."""
+    if label.kind not in ("box", "poly") or not (media.width and media.height):
+        return ""
+    x, y, width, height = box_of(in_pixels(label, media))
+    left, right = edges(x, width, media.width, dataset.first_pixel)
+    top, bottom = edges(y, height, media.height, dataset.first_pixel)
+    truncated = int(x < 0 or y < 0 or x + width > media.width or y + height > media.height)
+    attributes = {**label.attributes, **({TRACK: label.track} if label.track is not None else {})}
+    more = "".join(
+        f"<attribute><name>{text(name)}</name><value>{text(value)}</value></attribute>"
+        for name, value in attributes.items()
+    )
+    return (
+        f"  <object>\n    <name>{text(label.class_name)}</name>\n    <pose>Unspecified</pose>\n"
+        f"    <truncated>{truncated}</truncated>\n    <difficult>0</difficult>\n"
+        f"    <bndbox><xmin>{left}</xmin><ymin>{top}</ymin><xmax>{right}</xmax><ymax>{bottom}</ymax></bndbox>\n"
+        f"    <attributes>{more}</attributes>\n  </object>\n"
+    )
+
+
+def _document(media: Media, name: str, objects: list[str]) -> str:
+    return (
+        f"<annotation>\n  <folder>JPEGImages</folder>\n  <filename>{text(name)}</filename>\n"
+        f"  <source><database>{text(media.name)}</database></source>\n"
+        f"  <size><width>{media.width}</width><height>{media.height}</height><depth>3</depth></size>\n"
+        f"  <segmented>0</segmented>\n{''.join(objects)}</annotation>\n"
+    )
+
+
+def text(value: object) -> str:
+    """A value as XML text: characters that XML 1.0 has no way to write become `?`."""
+    written = str(manifest.cell(value))
+    return escape("".join(each if _is_xml(each) else "?" for each in written), {'"': "&quot;"})
+
+
+def _is_xml(each: str) -> bool:
+    return each in "\t\n\r" or " " <= each <= "\ud7ff" or "\ue000" <= each <= "\ufffd" or each >= "\U00010000"

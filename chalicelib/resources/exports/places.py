@@ -1,0 +1,65 @@
+"""Where the objects of exports and of versions of datasets are."""
+
+from __future__ import annotations
+
+import msgspec
+
+from chalicelib.core import object_keys
+from chalicelib.core.datasets import StoredVersion, Work
+from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.resources.exports.schemas import ExportSpec
+from chalicelib.storage.objects import objects
+
+_spec = msgspec.json.Decoder(ExportSpec).decode
+
+
+def folder(work: Work) -> ObjectPrefix:
+    """The folder of an export or a version."""
+    if isinstance(work, StoredVersion):
+        return object_keys.datasets_prefix(work.project, work.uid)
+    return object_keys.exports_prefix(work.project, work.uid)
+
+
+def spec_key(work: Work) -> ObjectKey:
+    """What was asked for: up to megabytes of ids."""
+    return folder(work) + "spec.json"
+
+
+def plan_key(work: Work) -> ObjectKey:
+    """What holds for all parts."""
+    return folder(work) + "plan.json"
+
+
+def parts_key(work: Work) -> ObjectKey:
+    """The plans of the parts, one after another."""
+    return folder(work) + "parts.json"
+
+
+def counts_key(work: Work) -> ObjectKey:
+    """The results of the parts of a version."""
+    return folder(work) + "counts.json"
+
+
+def part_key(work: Work, index: int) -> ObjectKey:
+    """A part of an archive."""
+    return folder(work) + f"parts/{index:06d}"
+
+
+def archive_key(work: Work) -> ObjectKey:
+    """The archive."""
+    return folder(work) + "archive.zip"
+
+
+def rows_prefix(work: Work) -> ObjectPrefix:
+    """The folder of the rows of a version."""
+    return folder(work).folder("rows")
+
+
+def rows_key(work: Work, index: int, table: str) -> ObjectKey:
+    """A table of a part of a version."""
+    return rows_prefix(work) + f"{index:06d}.{table}.parquet"
+
+
+def spec_of(work: Work) -> ExportSpec:
+    """What was asked for."""
+    return _spec(objects.read(spec_key(work)))

@@ -1,0 +1,170 @@
+"""The queries of a selection, and the view of a project at one commit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import view_queries
+from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import Scope
+from chalicelib.core.accounts import USER
+from chalicelib.core.datasets import Work
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Level
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.query.operators import Op
+from chalicelib.query.parsers import filters
+from chalicelib.query.tree import InSections, Query, Test, Tree, both
+from chalicelib.resources.exports.schemas import (
+    REFUSED,
+    LocalizationSelection,
+    MediaSelection,
+    Selection,
+    StateSelection,
+)
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.log import log
+from chalicelib.storage.view import snapshot_records, snapshots
+from chalicelib.storage.view.view import View
+
+
+@dataclass(frozen=True)
+class Queries:
+    """The queries of a selection, each of all matches."""
+
+    media: Query
+    localizations: Query
+    states: Query
+
+    def on(self, kind: Kind, media: Sequence[int], *more: Tree) -> Query:
+        """The query of localizations or states, of some media only."""
+        query = self.localizations if kind is Kind.LOCALIZATION else self.states
+        own = Test("media", Op.OVERLAPS if kind is Kind.STATE else Op.IN, tuple(media))
+        return replace(query, where=both(query.where, own, *more))
+
+
+def queries(selection: Selection) -> Queries:
+    """The queries of a selection.
+
+    Raises:
+        BadInput: a parameter breaks a rule of its language, or is one that exports do not have.
+    """
+    given: dict[Kind, Any] = {
+        Kind.MEDIA: selection.media or MediaSelection(archive_lifecycle="all"),
+        Kind.LOCALIZATION: selection.localizations or LocalizationSelection(),
+        Kind.STATE: selection.states or StateSelection(),
+    }
+    found = {kind: _query(kind, each) for kind, each in given.items()}
+    if selection.sections is not None:
+        where = both(found[Kind.MEDIA].where, InSections(tuple(selection.sections)))
+        found[Kind.MEDIA] = replace(found[Kind.MEDIA], where=where)
+    if selection.versions is not None:
+        versions = Test("version", Op.IN, tuple(dict.fromkeys(selection.versions)))
+        for kind in (Kind.LOCALIZATION, Kind.STATE):
+            own = len(given[kind].version or ()) or len(set(selection.versions))
+            found[kind] = replace(found[kind], where=both(found[kind].where, versions), versions=own)
+    return Queries(found[Kind.MEDIA], found[Kind.LOCALIZATION], found[Kind.STATE])
+
+
+def _query(kind: Kind, given: MediaSelection | LocalizationSelection | StateSelection) -> Query:
+    for field in msgspec.structs.fields(given):
+        if field.name in REFUSED and getattr(given, field.name) != field.default:
+            word = "media" if kind is Kind.MEDIA else f"{kind}s"
+            message = f"{word}.{field.name}: an export has no {field.name}: it holds the latest mark of all matches."
+            raise BadInput(message)
+    query: Query = filters.parse(kind, given, given)  # type: ignore[arg-type]  # one object with the members of both
+    return query
+
+
+def is_by_annotations(selection: Selection) -> bool:
+    """Whether the matches among localizations decide which media are selected."""
+    return selection.localizations is not None and selection.media is None and selection.sections is None
+
+
+def check(view: View, found: Queries, scope: Scope) -> None:
+    """Check the names and the cost of all queries.
+
+    Raises:
+        BadInput: an unknown name, or a query that is too expensive.
+        NotFound: an unknown section.
+    """
+    for query in (found.media, found.localizations, found.states):
+        view_queries.ids(view, replace(query, stop=1), scope)
+
+
+def pin(project: int, seq: int | None) -> tuple[int, str | None]:
+    """The commit to work on, and the folder of the snapshot that it is read from; None without a snapshot.
+
+    Raises:
+        BadInput: there is no such commit, or it is older than the last snapshot.
+    """
+    pointer, last = snapshot_records.pointer(project), log.last(project, fresh=True)
+    oldest = pointer.seq if pointer else 0
+    if seq is not None and not oldest <= seq <= last:
+        message = f"seq: commit {seq} cannot be read; commits {oldest} to {last} can."
+        raise BadInput(message)
+    return last if seq is None else seq, pointer.folder if pointer else None
+
+
+class _LastView:
+    """The view that was used last: parts of one export follow each other in a container."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._key: tuple[int, int, str | None] | None = None
+        self._view: View | None = None
+
+    def get(self, project: int, seq: int, folder: str | None) -> View:
+        with self._lock:
+            if self._view is None or self._key != (project, seq, folder) or self._view.is_broken:
+                if self._view is not None:
+                    self._view.close()
+                    self._view = None
+                self._view = _open_view(project, seq, folder)
+                self._key = project, seq, folder
+            return self._view
+
+
+def _open_view(project: int, seq: int, folder: str | None) -> View:
+    view = View(project)
+    if folder is not None:
+        pointer = snapshot_records.Pointer(seq=0, folder=folder)
+        view = snapshots.read(project, snapshot_records.manifest_of(project, pointer))
+    for _ in snapshots.follow(view, seq):
+        pass
+    if view.seq != seq:
+        message = f"Commit {seq} of project {project} is no longer kept."
+        raise NotFound(message)
+    return view
+
+
+_pinned = _LastView()
+
+
+def view_of(work: Work) -> View:
+    """The project at the commit of an export or version, whatever was written since.
+
+    Raises:
+        NotFound: the snapshot and the commits since it, which are kept for a day and longer, are gone.
+    """
+    return _pinned.get(work.project, work.seq, work.snapshot)
+
+
+def scope_of(work: Work) -> Scope:
+    """What the user of an export or version may see now.
+
+    Raises:
+        Forbidden: the user left the project, or was deactivated.
+    """
+    user = records.maybe(USER, work.user)
+    if user is None or not user.is_active:
+        raise Forbidden("The user of this export is no longer active.")
+    scope = Scope.of(Caller(id=user.id, username=user.username, is_staff=user.is_staff), Level.VIEW)
+    if scope.within_project(work.project) < Level.VIEW:
+        raise Forbidden("The user of this export may no longer see the project.")
+    return scope

@@ -1,0 +1,215 @@
+"""Exports: create, show, delete, expire. `steps.py` and `joining.py` do the work."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
+from chalicelib.core.accounts import Project
+from chalicelib.core.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
+from chalicelib.core.jobs import JobProgress
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Level
+from chalicelib.core.resource import now, timestamp
+from chalicelib.errors import BadInput, LimnError, NotFound, TooMany
+from chalicelib.queues import send
+from chalicelib.resources.exports import places, selection, steps
+from chalicelib.resources.exports.messages import PlanExport, What
+from chalicelib.resources.exports.schemas import Export, ExportSpec
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import pieces, records
+from chalicelib.storage.objects import objects
+
+KEPT = timedelta(days=7)
+"""How long an export is kept. A rule of the bucket removes its objects two days later in any case."""
+LINK_SECONDS = 3600
+MOST_AT_WORK = 5
+"""Unfinished exports and versions of one user in a project."""
+FORGOTTEN = timedelta(minutes=15)
+"""An export that was not planned after that long is planned again: the request that made it died."""
+_CLASS_DTYPES = ("string", "enum", "int", "bool")
+_EPSILON = 1e-6
+
+
+def create(project: Project, scope: Scope, spec: ExportSpec) -> StoredExport:
+    """Make an export, to be worked off in the background.
+
+    Raises:
+        BadInput: members do not go together, or a query is not valid.
+        NotFound: there is no such version of a dataset.
+        TooMany: the user has as many unfinished exports as allowed.
+    """
+    _check(spec)
+    version = find_version(project.id, scope, spec.dataset) if spec.dataset is not None else None
+    if version is None:
+        seq, snapshot = check_selection(project.id, scope, spec)
+    else:
+        seq, snapshot = version.seq, None
+    check_room(project.id, scope.caller.id)
+    moment = datetime.now(UTC)
+    export = StoredExport(
+        uid=str(uuid.uuid4()),
+        project=project.id,
+        user=scope.caller.id,
+        name=spec.name or (version.name if version else project.name),
+        created_datetime=timestamp(moment),
+        expires_datetime=timestamp(moment + KEPT),
+        seq=seq,
+        snapshot=snapshot,
+        format=spec.format,
+        dataset=version.uid if version else None,
+    )
+    start(export, "export", spec)
+    return export
+
+
+def start(work: Work, what: What, spec: ExportSpec) -> None:
+    """Store an export or a version and send its first message."""
+    objects.write(places.spec_key(work), msgspec.json.encode(spec), "application/json")
+    records.create(steps.KINDS[what], work, taken=_name_is_taken(work))
+    try:
+        send(settings().dataset_queue_url, PlanExport(uid=work.uid, what=what))
+    except LimnError:
+        records.remove(steps.KINDS[what], work.uid)
+        raise
+
+
+def _name_is_taken(work: Work) -> BadInput:
+    return BadInput(f"name: the project has a version {work.name!r} already.")
+
+
+def check_room(project: int, user: int) -> None:
+    """Raise TooMany if a user has as many unfinished exports and versions in a project as allowed."""
+    kept = [*records.list_children(EXPORT, project), *records.list_children(DATASET, project)]
+    if sum(each.user == user and not each.is_finished for each in kept) >= MOST_AT_WORK:
+        message = f"{MOST_AT_WORK} exports of yours are at work in this project. Wait for one, or delete one."
+        raise TooMany(message, retry_after=60)
+
+
+def check_selection(project: int, scope: Scope, spec: ExportSpec) -> tuple[int, str | None]:
+    """Check the queries and classes of a selection; the commit it is read at, and the snapshot that this begins from.
+
+    Raises:
+        BadInput: a query is not valid, or the attribute of classes does not exist.
+        NotFound: there is no such section.
+    """
+    reader = scope.at(Level.VIEW)
+    view = view_queries.current(project)
+    selection.check(view, selection.queries(spec), reader)
+    if spec.classes and (name := spec.classes.attribute) is not None:
+        found = [
+            attribute.dtype
+            for kind in (Kind.LOCALIZATION, Kind.STATE)
+            for definition in view.definitions.types(kind).values()
+            if (attribute := definition.attribute(name)) is not None
+        ]
+        if not found:
+            raise BadInput(f"classes.attribute: no type of localizations or states has an attribute {name!r}.")
+        if wrong := [dtype for dtype in found if dtype not in _CLASS_DTYPES]:
+            raise BadInput(f"classes.attribute: {name!r} is a {wrong[0]}; a class is a {', '.join(_CLASS_DTYPES)}.")
+    return selection.pin(project, spec.seq)
+
+
+def _check(spec: ExportSpec) -> None:
+    """Raise BadInput for members that do not go together."""
+    if (spec.every is not None) != (spec.frames == "every"):
+        raise BadInput('every: give it together with frames: "every", and only then.')
+    if spec.frames == "none" and spec.image_height is not None:
+        raise BadInput("image_height: the export has no pictures; give frames as well.")
+    if spec.frames == "crops" and spec.image_height is not None:
+        raise BadInput("image_height: crops are not scaled.")
+    if spec.split is not None:
+        total = spec.split.train + spec.split.val + spec.split.test
+        if abs(total - 1) > _EPSILON:
+            raise BadInput(f"split: the shares add up to {total:g}; they must add up to 1.")
+    if spec.dataset is not None:
+        given = [
+            name
+            for name in ("localizations", "states", "media", "sections", "versions", "seq")
+            if getattr(spec, name) is not None
+        ]
+        if given:
+            raise BadInput(f"{given[0]}: a version of a dataset is exported as it is; leave out {given[0]} or dataset.")
+
+
+def find_version(project: int, scope: Scope, word: str) -> StoredVersion:
+    """A finished version of a dataset of a project, by its name or uid.
+
+    Raises:
+        NotFound: there is none that the caller may see.
+        BadInput: it is not finished.
+    """
+    found = records.get_claimed(DATASET, "name", f"{project}|{word}") or records.maybe(DATASET, word)
+    if found is None or found.project != project or not is_visible(found, scope):
+        raise NotFound.of("Dataset", word)
+    if found.status != "succeeded":
+        raise BadInput(f"dataset: {found.name!r} is {found.status}; it can be exported once it has succeeded.")
+    version: StoredVersion = found
+    return version
+
+
+def is_visible(version: StoredVersion, scope: Scope) -> bool:
+    """Whether a caller may see all that a version has: it is the caller's own, or the caller sees the whole project."""
+    return version.user == scope.caller.id or not scope.at(Level.VIEW).terms(version.project)
+
+
+def list_exports(project: int, user: int) -> list[StoredExport]:
+    """The exports of a user in a project that have not expired, oldest first."""
+    found = [
+        each for each in records.list_children(EXPORT, project) if each.user == user and each.expires_datetime > now()
+    ]
+    return sorted(found, key=lambda each: (each.created_datetime, each.uid))
+
+
+def remove(export: StoredExport) -> None:
+    """Cancel or delete an export. Steps that are at work remove what they write when they find the record gone."""
+    remove_work(export, "export")
+
+
+def remove_work(work: Work, what: What) -> None:
+    """Delete an export or a version with its objects."""
+    records.remove(steps.KINDS[what], work.uid)
+    steps.clean_up(work, whole=True)
+
+
+def sweep(project: int) -> None:
+    """Delete the expired exports of a project, and plan again what was forgotten."""
+    moment = datetime.now(UTC)
+    forgotten = timestamp(moment - FORGOTTEN)
+    whats: tuple[What, ...] = ("export", "dataset")
+    for what in whats:
+        for work in records.list_children(steps.KINDS[what], project):
+            if what == "export" and work.expires_datetime <= timestamp(moment):
+                remove(work)
+            elif work.status == "pending" and work.created_datetime <= forgotten:
+                send(settings().dataset_queue_url, PlanExport(uid=work.uid, what=what))
+
+
+def progress_of(work: Work) -> JobProgress:
+    """How many parts are done, of how many."""
+    done = work.parts if work.is_finished or not work.parts else pieces.count_of_group(work.uid, 0)
+    return JobProgress(done=min(done, work.parts), total=work.parts)
+
+
+def as_response(export: StoredExport, *, linked: bool = False) -> Export:
+    """An export as a response has it; with `linked` the URL of its archive."""
+    members: dict[str, Any] = {
+        name: getattr(export, name) for name in Export.__struct_fields__ if name not in ("id", "progress", "url")
+    }
+    url = download_url(export) if linked and export.status == "succeeded" else None
+    return Export(id=export.uid, progress=progress_of(export), url=url, **members)
+
+
+def download_url(export: StoredExport) -> str:
+    """A URL that opens the archive without credentials for an hour."""
+    name = re.sub(r"[^\w .()+=@,-]", "_", export.name, flags=re.ASCII)
+    disposition = f'attachment; filename="{name}.zip"'
+    return objects.presign_get(
+        places.archive_key(export), LINK_SECONDS, headers={"ResponseContentDisposition": disposition}
+    )
