@@ -164,7 +164,7 @@ def _snapshot(command: str, number: int) -> str:
         return "A snapshot was written." if done else "The snapshot there is holds everything."
     made = rebuild.rebuild(project.id)
     views.drop(project.id)
-    return f"The snapshot of {project.name} holds {made.rows} things as of commit {made.seq}."
+    return f"The snapshot of {project.name} holds {made.rows} rows as of commit {made.seq}."
 
 
 def _line(user: Any) -> str:

@@ -17,7 +17,7 @@ from infra import package
 
 @lru_cache
 def whole() -> dict[str, Any]:
-    """Chalice's template of the app with ours in it. Whoever changes it changes it for all."""
+    """Chalice's template of the app with ours in it. A change of it is a change for every stage."""
     return package.merged(_chalice_template())
 
 

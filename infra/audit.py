@@ -48,7 +48,7 @@ def ask(packages: list[tuple[str, str]], database: str = DATABASE) -> list[Found
     """What is known of packages.
 
     Raises:
-        requests.RequestException: nobody could be asked.
+        requests.RequestException: the database cannot be reached.
         ValueError: what came back is no answer.
     """
     queries = [{"package": {"name": name, "ecosystem": "PyPI"}, "version": version} for name, version in packages]
@@ -68,13 +68,13 @@ def ask(packages: list[tuple[str, str]], database: str = DATABASE) -> list[Found
 def main(arguments: list[str] | None = None, *, folder: Path = Path(), database: str = DATABASE) -> int:
     """Print what is known and not accepted, and what is accepted and not known; not 0 where there is any."""
     parser = argparse.ArgumentParser(description="Ask for known vulnerabilities of what the lock names.")
-    parser.add_argument("--strict", action="store_true", help="fail where nobody can be asked")
+    parser.add_argument("--strict", action="store_true", help="fail where the database cannot be reached")
     strict: bool = parser.parse_args(arguments).strict
     packages = pinned(folder)
     try:
         found = ask(packages, database)
     except (requests.RequestException, ValueError) as failure:
-        sys.stderr.write(f"audit: not asked, for nobody answers ({type(failure).__name__})\n")
+        sys.stderr.write(f"audit: skipped: the database does not answer ({type(failure).__name__})\n")
         return int(strict)
     known = {each.advisory for each in found}
     wrong = [str(each) for each in found if each.advisory not in ACCEPTED]

@@ -240,7 +240,7 @@ def check(templates: list[dict[str, Any]], given: dict[str, str]) -> None:
 def _against(rule: dict[str, Any], value: str) -> str:
     """What of a parameter's rule a value does not keep; nothing where it keeps all."""
     if value not in map(str, rule.get("AllowedValues", [value])):
-        return f"{value!r} is none of {', '.join(map(str, rule['AllowedValues']))}"
+        return f"{value!r} is not one of {', '.join(map(str, rule['AllowedValues']))}"
     if len(value) > int(rule.get("MaxLength", len(value))):
         return (
             f"{len(value)} characters, and {rule['MaxLength']} are taken: all variables of a function must fit into "

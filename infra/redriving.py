@@ -21,7 +21,7 @@ def perform(command: str, queue: str) -> str:
     """Do one of the commands; what there is to say.
 
     Raises:
-        ValueError: it is none of them.
+        ValueError: it is not one of them.
     """
     if command == "redrive" and queue in QUEUES:
         return redrive(queue)

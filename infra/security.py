@@ -5,7 +5,7 @@
 
 What we let stand is written beside its resource, `Metadata: {checkov: {skip: [{id: …, comment: …}]}}`, the form in
 which checkov reads it itself; for cfripper the same under its name. Here the tools see templates without it, so that a
-finding nobody explained is as much an error as an explanation of what is not found any more.
+unexplained finding is as much an error as an explanation of what is not found any more.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def by_checkov(command: str, given: dict[str, dict[str, Any]]) -> set[Finding]:
 
 
 def complaints(found: set[Finding], explanations: dict[Finding, str]) -> Iterator[str]:
-    """What is not in order: findings that nobody explained, and explanations of nothing."""
+    """What is not in order: unexplained findings, and explanations of nothing."""
     for finding in sorted(found - set(explanations)):
         yield f"{finding} is found and not explained"
     for finding in sorted(set(explanations) - found):

@@ -45,7 +45,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def defaults(template: dict[str, Any]) -> dict[str, Any]:
-    """The values that the template's parameters have unless told otherwise."""
+    """The values that the template's parameters have unless set otherwise."""
     return {name: parameter["Default"] for name, parameter in template["Parameters"].items() if "Default" in parameter}
 
 

@@ -34,6 +34,7 @@ PURE = (
     "access/test_masks.py",
     "resources/sections/test_lquery.py",
     "resources/bulk",
+    "test_prose.py",
     "console/browser",  # a stack in a process of its own
 )
 """Folders and files of tests that start no AWS."""

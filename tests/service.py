@@ -94,7 +94,7 @@ class Api:
         return self.ask("DELETE", path, body, **query)
 
     def made(self, path: str, body: Any, **query: Any) -> Any:
-        """The id of something that is to be created without fail."""
+        """The id of a record that is created without fail."""
         said = self.post(path, body, **query)
         assert said.status == 201, said.body
         return said.json["id"]

@@ -76,18 +76,18 @@ class Grants:
         masks = [self.whole, *(mask for masks in self.parts.values() for mask in masks.values())]
         return reduce(or_, (below(mask, depth) & FULL for mask in masks for depth in range(DEPTHS)), 0)
 
-    def given(self, name: str, numbers: Iterable[int]) -> int:
+    def direct_mask(self, name: str, numbers: Iterable[int]) -> int:
         """The sum of the masks given directly on any of these ids."""
         masks = self.parts.get(name)
         return reduce(or_, (masks.get(number, 0) for number in numbers), 0) if masks else 0
 
     def on(self, name: str, number: int) -> int:
         """The mask on direct content of the project or organization, such as a section or a bucket."""
-        return below(self.whole, DEPTH_OF.get(name, 0)) | self.given(name, [number])
+        return below(self.whole, DEPTH_OF.get(name, 0)) | self.direct_mask(name, [number])
 
     def on_media(self, number: int, section: int | None) -> int:
         """The mask on a media in a folder."""
-        return self.on("media", number) | below(self.given("section", [] if section is None else [section]))
+        return self.on("media", number) | below(self.direct_mask("section", [] if section is None else [section]))
 
     def on_annotation(
         self, kind: Kind, number: int, version: int, media: Iterable[int], sections: Iterable[int]
@@ -95,7 +95,7 @@ class Grants:
         """The mask on an annotation in a version, on media in folders."""
         return (
             self.on(kind.value, number)
-            | below(self.given("version", [version]), 2)
-            | below(self.given("media", media))
-            | below(self.given("section", sections), 2)
+            | below(self.direct_mask("version", [version]), 2)
+            | below(self.direct_mask("media", media))
+            | below(self.direct_mask("section", sections), 2)
         )

@@ -233,7 +233,7 @@ def _any_value(name: str, value: Any) -> Any:
         if not all(item in _INT64 if type(item) is int else math.isfinite(item) for item in items):
             _refuse(name, "numbers are finite, and integers have at most 64 bits")
         return value
-    return _refuse(name, "it is to be a boolean, number, string or non-empty array of numbers or strings, not null")
+    return _refuse(name, "it must be a boolean, number, string or non-empty array of numbers or strings, not null")
 
 
 def _string(definition: AttributeType) -> Convert:
@@ -247,7 +247,7 @@ def _bool(definition: AttributeType) -> Convert:
             return value
         if type(value) is str and (lower := value.lower()) in ("true", "false"):
             return lower == "true"
-        return _refuse(definition.name, "it is to be true or false")
+        return _refuse(definition.name, "it must be true or false")
 
     return conversion
 
@@ -265,7 +265,7 @@ def _int(definition: AttributeType) -> Convert:
             elif isinstance(value, str) and _WHOLE.fullmatch(value):
                 value = int(value)
             else:
-                _refuse(name, "it is to be an integer")
+                _refuse(name, "it must be an integer")
         number: int = value
         if number not in _INT64:
             _refuse(name, "integers have at most 64 bits")
@@ -281,7 +281,7 @@ def _float(definition: AttributeType) -> Convert:
     def conversion(value: Any) -> float:
         number = value if type(value) is float and math.isfinite(value) else _number(value)
         if number is None:
-            _refuse(name, "it is to be a finite number")
+            _refuse(name, "it must be a finite number")
         return check(number) if check else number
 
     return conversion
@@ -320,7 +320,7 @@ def _enum(definition: AttributeType) -> Convert:
     def conversion(value: Any) -> str:
         if type(value) is str and value in choices:
             return value
-        return _refuse(definition.name, f"it is to be one of its choices {definition.choices or []}")
+        return _refuse(definition.name, f"it must be one of its choices {definition.choices or []}")
 
     return conversion
 
@@ -339,14 +339,12 @@ def _geopos(definition: AttributeType) -> Convert:
     def conversion(value: Any) -> list[float]:
         pair = value.split("_")[::-1] if isinstance(value, str) else value
         if not isinstance(pair, list) or len(pair) != 2 or bool in map(type, pair):  # noqa: PLR2004 a pair
-            _refuse(name, "it is to be [longitude, latitude], or the text latitude_longitude")
+            _refuse(name, "it must be [longitude, latitude], or the text latitude_longitude")
         longitude, latitude = map(_number, pair)
         if longitude is None or latitude is None:
-            _refuse(name, "longitude and latitude are to be numbers")
+            _refuse(name, "longitude and latitude must be numbers")
         if abs(longitude) > _EAST or abs(latitude) > _NORTH:
-            _refuse(
-                name, f"longitude {longitude:g} is to be within ±{_EAST} and latitude {latitude:g} within ±{_NORTH}"
-            )
+            _refuse(name, f"longitude {longitude:g} must be within ±{_EAST} and latitude {latitude:g} within ±{_NORTH}")
         return [longitude, latitude]
 
     return conversion
@@ -358,7 +356,7 @@ def _float_array(definition: AttributeType) -> Convert:
             numbers = [_number(item) for item in value] if kinds != {float} else value
             if None not in numbers and all(map(math.isfinite, numbers)):
                 return list(numbers)
-        return _refuse(definition.name, "it is to be an array of finite numbers")
+        return _refuse(definition.name, "it must be an array of finite numbers")
 
     return conversion
 

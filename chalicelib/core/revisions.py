@@ -86,6 +86,6 @@ def up_to_date(entity: E, revisions: Sequence[Revision]) -> E:
     if done == len(revisions):
         return entity
     if done > len(revisions):
-        raise Conflict("The attributes of the type were changed by somebody else at the same time.")
+        raise Conflict("The attributes of the type were changed by another request at the same time.")
     values = revised(entity.attributes, revisions[done:])  # type: ignore[attr-defined]
     return msgspec.structs.replace(entity, attributes=values, revision=len(revisions))

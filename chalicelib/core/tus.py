@@ -80,14 +80,14 @@ class Upload(Struct, kw_only=True):
 def check_version(headers: Mapping[str, str]) -> None:
     """Raise WrongVersion unless the request has `Tus-Resumable: 1.0.0`."""
     if headers.get("tus-resumable") != VERSION:
-        message = f"Tus-Resumable: it is to be {VERSION}, the one version of tus that is spoken here."
+        message = f"Tus-Resumable: it must be {VERSION}, the one version of tus that is spoken here."
         raise WrongVersion(message)
 
 
 def length_of(headers: Mapping[str, str]) -> int:
     """The total size of an upload in bytes. Raises BadInput, TooLarge."""
     if "upload-defer-length" in headers:
-        raise BadInput("Upload-Defer-Length: the length is to be known at creation; send Upload-Length.")
+        raise BadInput("Upload-Defer-Length: the length must be known at creation; send Upload-Length.")
     length = _count(headers, "Upload-Length")
     if length > LARGEST:
         message = f"Upload-Length: an upload has at most {LARGEST} bytes."
@@ -112,10 +112,10 @@ def metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
         try:
             decoded = base64.b64decode(value.strip(), validate=True).decode()
         except ValueError:
-            message = f"Upload-Metadata: the value of {name!r} is to be UTF-8 in base64."
+            message = f"Upload-Metadata: the value of {name!r} must be UTF-8 in base64."
             raise BadInput(message) from None
         if not name or name in found:
-            raise BadInput("Upload-Metadata: its names are to be given, each once.")
+            raise BadInput("Upload-Metadata: its names must be given, each once.")
         found[name] = decoded
     return found
 
@@ -138,7 +138,7 @@ def check_chunk(headers: Mapping[str, str], body: bytes) -> None:
         Damaged: the checksum does not match.
     """
     if headers.get("content-type", "").partition(";")[0].strip().lower() != CONTENT_TYPE:
-        message = f"Content-Type: it is to be {CONTENT_TYPE}."
+        message = f"Content-Type: it must be {CONTENT_TYPE}."
         raise WrongContent(message)
     if len(body) > LARGEST_CHUNK:
         message = f"The body has {len(body)} bytes; one request takes {LARGEST_CHUNK}. Upload in chunks of that size."
@@ -148,12 +148,12 @@ def check_chunk(headers: Mapping[str, str], body: bytes) -> None:
         return
     name, _, value = checksum.strip().partition(" ")
     if name not in _DIGESTS:
-        message = f"Upload-Checksum: its algorithm is to be one of {ALGORITHMS}."
+        message = f"Upload-Checksum: its algorithm must be one of {ALGORITHMS}."
         raise BadInput(message)
     try:
         wanted = base64.b64decode(value.strip(), validate=True)
     except ValueError:
-        raise BadInput("Upload-Checksum: the checksum is to be in base64.") from None
+        raise BadInput("Upload-Checksum: the checksum must be in base64.") from None
     if _DIGESTS[name](body) != wanted:
         message = f"The body's {name} is not the one of Upload-Checksum; nothing of it was kept. Send it again."
         raise Damaged(message)

@@ -58,7 +58,7 @@ def decode_path(operation: Operation, raw: Mapping[str, str]) -> dict[str, int |
         text = unquote(raw.get(name, ""))
         if types.get(name, str) is int:
             if not _ID.fullmatch(text):
-                raise NotFound(f"There is nothing at this path: {name} is to be a positive integer.")
+                raise NotFound(f"There is nothing at this path: {name} must be a positive integer.")
             path[name] = int(text)
         elif text and text.isprintable():
             path[name] = text
@@ -105,7 +105,7 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
         for piece in pieces:
             if not piece or not parameter.pattern.fullmatch(piece):
                 rule = parameter.rule if piece else "not empty"
-                raise BadInput(f"Invalid query parameter: {name}", f"{name} is to be {rule}.")
+                raise BadInput(f"Invalid query parameter: {name}", f"{name} must be {rule}.")
         values[parameter.names[0]] = pieces if parameter.is_list else pieces[0]
     try:
         return msgspec.convert(values, operation.query, strict=False)
@@ -198,7 +198,7 @@ def decode_body(operation: Operation, raw: bytes | None, content_type: str | Non
         return None
     kind = (content_type or "application/json").partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
-        raise BadInput(BODY_ERROR, f"The body is to be application/json, not {kind}.")
+        raise BadInput(BODY_ERROR, f"The body must be application/json, not {kind}.")
     check_depth(text)
     try:
         shapes = _shapes(operation.body)

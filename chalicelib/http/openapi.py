@@ -35,14 +35,14 @@ ERRORS = {
     "400": ("BadRequest", "The request breaks a rule.", BadRequestResponse),
     "401": ("Unauthenticated", "No valid credentials.", BadRequestResponse),
     "403": ("Forbidden", "The caller may not do this.", BadRequestResponse),
-    "404": ("NotFound", "There is no such thing, or none the caller may know of.", NotFoundResponse),
-    "409": ("Conflict", "Somebody else was faster.", BadRequestResponse),
-    "413": ("TooLarge", "More bytes or things than allowed.", BadRequestResponse),
+    "404": ("NotFound", "The object does not exist, or the caller may not view it.", NotFoundResponse),
+    "409": ("Conflict", "The request conflicts with another one or with the current state.", BadRequestResponse),
+    "413": ("TooLarge", "More bytes or items than allowed.", BadRequestResponse),
     "429": ("TooMany", "Too often.", BadRequestResponse),
     "503": ("Unavailable", "Something that the service needs does not answer or is switched off.", BadRequestResponse),
 }
 ELSEWHERE: dict[str, Any] = {
-    "description": "Larger than a function can answer: it is at Location for ten minutes, for whoever has that.",
+    "description": "Larger than a function can answer: it is at Location for ten minutes; it needs no credentials.",
     "headers": {"Location": {"schema": {"type": "string"}}},
 }
 REDIRECTS = (301, 302, 303)

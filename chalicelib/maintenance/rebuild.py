@@ -90,7 +90,7 @@ def _archive(project: int, upto: int) -> list[Segment]:
         manifest = current(project)
         before = manifest.archive if manifest else []
     except NotFound:
-        before = archive.found(project)
+        before = archive.find(project)
 
     def commits() -> Iterator[Commit]:
         for commit in log.read_after(project, before[-1].last if before else 0):

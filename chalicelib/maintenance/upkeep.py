@@ -159,4 +159,4 @@ def _do(project: int, task: Task) -> None:
     elif waiting := archiving.settle(task.ids):
         later = timestamp(datetime.now(UTC) + AGAIN)
         scheduled_tasks.add(project, msgspec.structs.replace(task, ids=waiting, at=later))
-    scheduled_tasks.done(project, task)
+    scheduled_tasks.delete(project, task)

@@ -28,7 +28,7 @@ GATHERED_PART = 32 * 1024 * 1024
 class Part(Struct, frozen=True):
     """One part of a multipart upload: the whole of these pieces' files, in order.
 
-    A single file of at least 5 MiB can be copied by storage; several are to be read and uploaded as one.
+    A single file of at least 5 MiB can be copied by storage; several must be read and uploaded as one.
     """
 
     files: tuple[str, ...]

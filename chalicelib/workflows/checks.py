@@ -92,7 +92,7 @@ def check(text: str | bytes, engine: Engine) -> dict[str, Any]:
         _refuse_unknown(document)
     found = workflow(document)
     if found.kind != "Workflow":
-        raise BadInput(f"manifest: kind is to be Workflow, not {found.kind}.")
+        raise BadInput(f"manifest: kind must be Workflow, not {found.kind}.")
     if not found.api_version.startswith(API_GROUP):
         raise BadInput(f"manifest: apiVersion is to begin with {API_GROUP}, not {found.api_version[:100]!r}.")
     if engine is Engine.CLUSTER and "workflowTemplateRef" in document["spec"]:
@@ -119,8 +119,8 @@ def _check_structure(found: Workflow, document: Mapping[str, Any]) -> None:
         where = f"manifest: template {template.name!r}"
         kinds = sorted(KINDS & {name for name, value in raw.items() if value is not None})
         if len(kinds) != 1:
-            said = f"not {' and '.join(kinds)}" if kinds else f"one of {', '.join(sorted(KINDS))}"
-            raise BadInput(f"{where} is to be one thing, {said}.")
+            present = f"; it has {' and '.join(kinds)}" if kinds else ""
+            raise BadInput(f"{where} must have exactly one of {', '.join(sorted(KINDS))}{present}.")
         if template.script is not None and template.script.source is None:
             raise BadInput(f"{where}: the script has no source.")
         _check_steps(template, names, where)
@@ -190,7 +190,7 @@ def _check_path(path: str, where: str) -> None:
     """Check a file's path: its folder becomes a volume, so it cannot be the root."""
     folder = path.rpartition("/")[0]
     if not path.startswith("/") or path.endswith("/") or not folder or ".." in path.split("/"):
-        raise BadInput(f"{where}: path {path[:200]!r} is to be a file in a folder, such as /out/result.txt.")
+        raise BadInput(f"{where}: path {path[:200]!r} must be a file in a folder, such as /out/result.txt.")
 
 
 def _check_retries(template: Template, where: str) -> None:
@@ -212,7 +212,7 @@ def attempts(template: Template) -> int:
         return 1
     limit = str(MOST_ATTEMPTS - 1 if retry.limit is None else retry.limit)
     if not limit.isdecimal():
-        raise BadInput(f"manifest: template {template.name!r}: retryStrategy.limit is to be a number.")
+        raise BadInput(f"manifest: template {template.name!r}: retryStrategy.limit must be a number.")
     return int(limit) + 1
 
 

@@ -371,7 +371,7 @@ def _items(step: Step, text: str) -> list[Any]:
     except ValueError:
         items = None
     if not isinstance(items, list):
-        raise BadInput(f"{step.name}: withParam is to be a JSON list, not {text[:100]!r}.")
+        raise BadInput(f"{step.name}: withParam must be a JSON list, not {text[:100]!r}.")
     return items
 
 

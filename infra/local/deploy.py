@@ -120,7 +120,7 @@ class _Stack:
             buckets.put_bucket_lifecycle_configuration(Bucket=place, LifecycleConfiguration={"Rules": rules})
 
     def confirm_sender(self) -> None:
-        """SES asks the owner of an address; here nobody answers, so it is confirmed at once.
+        """SES asks the owner of an address; here it is confirmed at once.
 
         Not by API: moto's SES v2 takes 0.4 s to answer its first call.
         """

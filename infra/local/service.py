@@ -132,7 +132,7 @@ class Service:
 
 
 def _release_locks() -> None:
-    """Drop the locks of messages that were being worked on when the last run was killed: nobody works on them now.
+    """Drop the locks of messages that were being worked on when the last run was killed: no process works on them now.
 
     On AWS such a lock ends with the time-out of the function that died.
     """

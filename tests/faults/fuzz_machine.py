@@ -307,7 +307,7 @@ class Machine(RuleBasedStateMachine):
         return Thing(name, who, id_, tuple(variables.items()))
 
     def seen(self, thing):
-        """What was made is to be read by whoever made it."""
+        """Its creator can read what was created."""
         name = thing.one("GET")
         said = self.ask(name, thing.by, thing.path(name), None, {}, thing) if name else None
         if said and thing.by != "nobody":

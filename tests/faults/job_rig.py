@@ -224,7 +224,7 @@ class JobRig:
         for run in self.runs():
             records.edit(RUN, run.uid, lambda run: msgspec.structs.replace(run, finished_on=day))
 
-    # ------------------------------------------------------------------------------------------ what is to be seen
+    # ------------------------------------------------------------------------------------------ what is visible
 
     def runs(self):
         return records.list_children(RUN, self.project)

@@ -1,4 +1,4 @@
-"""One request, killed at one of its AWS calls, sent again, and judged by what is to be seen.
+"""One request, killed at one of its AWS calls, sent again, and judged by what is visible.
 
 There are three right states: as before the request (0), as after it was done once (1), and as after it was done twice
 (2), for a client that was not answered asks again. After the crash the state is 0 or 1; after the request was answered
@@ -104,7 +104,7 @@ class Sweeper:
             once = self._expected(workflow, base, 1)
             done = 1 if seen == once.picture else None
         if done is None and workflow.name not in IN_PARTS:
-            yield f"half of it is to be seen: {_difference(seen, once.picture)}"
+            yield f"half of it is visible: {_difference(seen, once.picture)}"
             return None
         if done is None and workflow.name in LEFT_TO_A_QUEUE:
             if set(once.messages) - set(picture.messages(self.undo)):

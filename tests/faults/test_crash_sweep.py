@@ -79,7 +79,7 @@ def test_the_sweep_notices_a_write_in_two_steps(sweeper, monkeypatch):
 
     monkeypatch.setattr(Transaction, "_together", in_two)
     report = sweeper.sweep(sweeper.workflows["CreateGroup"])
-    assert any("half of it is to be seen" in wrong for wrong in report.wrong)
+    assert any("half of it is visible" in wrong for wrong in report.wrong)
 
 
 def _chosen(name):

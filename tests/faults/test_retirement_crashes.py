@@ -180,7 +180,7 @@ def test_a_burial_killed_anywhere_and_delivered_again_is_done_once(here, queue, 
 
 
 def unhurt(killer, doomed):
-    """Nothing is to be seen between two deliveries; looking is not what is killed."""
+    """nothing is visible between two deliveries; looking is not what is killed."""
     left, killer.left = killer.left, None
     assert not doomed.there()
     killer.left = left

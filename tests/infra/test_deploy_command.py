@@ -126,7 +126,10 @@ def templates():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"Nothing": "1", "LogDays": "2"}, ["No template has a parameter Nothing.", "LogDays: '2' is none of 1, 3, 5"]),
+        (
+            {"Nothing": "1", "LogDays": "2"},
+            ["No template has a parameter Nothing.", "LogDays: '2' is not one of 1, 3, 5"],
+        ),
         ({"AllowedOrigins": "https://a.example.org," * 30}, ["AllowedOrigins: 660 characters, and 500 are taken"]),
         ({"AllowedOrigins": "example.org"}, ["AllowedOrigins: 'example.org' is not of the form https://host."]),
         ({"CorsOrigin": "https://a.org,https://b.org"}, ["CorsOrigin: 'https://a.org,https://b.org' is neither * nor"]),

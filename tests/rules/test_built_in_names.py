@@ -101,7 +101,7 @@ def test_identities(world: World, kind):
     assert world.found(kind, attribute_gt=f"$id::{ids['C']}") == "DE"
 
 
-@rule("QR", "Built-in fields of related things can be named as well.")
+@rule("QR", "Built-in fields of related objects can be named as well.")
 def test_built_in_names_of_related_things(world: World):
     assert world.found("media", related_attribute="$frame::3") == "D"
     assert world.found("localization", related_attribute="$md5::md5C") == "C"

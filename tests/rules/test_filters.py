@@ -1,4 +1,4 @@
-"""Attribute filters of the query string, of a thing's own and of related things."""
+"""Attribute filters of the query string, of a thing's own and of related objects."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_an_attribute_filter_finds(world: World, word, item, letters):
 
 @rule(
     "QR",
-    "With `related_` before them they are about related things: of media, the annotations; of these, the media.",
+    "With `related_` before them they are about related objects: of media, the annotations; of these, the media.",
     takes=RELATED_EIGHT,
     of=RELATED,
 )

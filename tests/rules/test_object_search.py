@@ -1,4 +1,4 @@
-"""Object searches: in bodies, encoded in parameters, about related things, nested, and kept in sections."""
+"""Object searches: in bodies, encoded in parameters, about related objects, nested, and kept in sections."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_a_body_takes_the_same_searches(world: World, kind):
         assert world.found(kind, {"object_search": search}) == letters, search
 
 
-@rule("QR", "`encoded_related_search` searches related things.", takes="encoded_related_search", of=RELATED)
+@rule("QR", "`encoded_related_search` searches related objects.", takes="encoded_related_search", of=RELATED)
 @pytest.mark.parametrize("kind", RELATED_KINDS)
 def test_related_things_are_searched(world: World, kind):
     for search, letters in FILTERS[::3] + COMBINED[::2]:

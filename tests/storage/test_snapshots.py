@@ -417,7 +417,7 @@ class TestHistory:
         assert spans[0][0] == 1
         assert [last + 1 for _, last in spans[:-1]] == [first for first, _ in spans[1:]]
         assert len(spans) > 1
-        assert archive.found(project) != []
+        assert archive.find(project) != []
 
     def test_about_leaves_out_what_tells_of_others(self, project):
         grow(project, 3)

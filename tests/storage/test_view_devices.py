@@ -50,7 +50,7 @@ def test_a_device_reads_as_a_file_in_memory_would(room: int, first: int):
             device.prefetch([(offset, length), (rng.randrange(10 * CHUNK), 5)])
         assert device.read(offset, length) == expected[offset : offset + length]
         assert device.size == len(expected)
-    written = device.written()
+    written = device.written_ranges()
     objects["c"] = b"".join(device.read(start, length) for start, length in written)
     places, at = [], 0
     for start, length in written:

@@ -86,13 +86,13 @@ class TestStructure:
     @pytest.mark.parametrize(
         ("path", "value", "says"),
         [
-            ("kind", "CronWorkflow", "kind is to be Workflow"),
+            ("kind", "CronWorkflow", "kind must be Workflow"),
             ("apiVersion", "v1", "apiVersion"),
             ("spec.entrypoint", "nowhere", "entrypoint 'nowhere'"),
             ("spec.entrypoint", None, "entrypoint"),
             ("spec.templates", [], "templates are missing"),
             ("spec.templates.1.name", "main", "two templates"),
-            ("spec.templates.1.container", None, "one thing"),
+            ("spec.templates.1.container", None, "exactly one of"),
             ("spec.templates.1.script", {"image": "a", "source": "b"}, "container and script"),
             ("spec.templates.1.container.image", 7, r"spec.templates\[...\].container.image|container.image"),
             ("spec.templates.0.steps.0.0.template", "nothing", "template 'nothing'"),

@@ -38,7 +38,7 @@ class ListQuery(Resource, kw_only=True):
         list[str] | None,
         Meta(description="Names to sort by: built-in fields start with `$`, `-` before a name means descending."),
     ] = None
-    search: Annotated[str | None, Meta(description="A search string over the listed things.")] = None
+    search: Annotated[str | None, Meta(description="A search string over the listed objects.")] = None
     force_es: Annotated[Flag | None, Meta(description="Accepted; every list is answered from the view.")] = None
     operation: Annotated[str | None, Meta(description="`count` answers the number of matches.")] = None
 
@@ -68,16 +68,16 @@ class FileQuery(ListQuery, kw_only=True):
 class RelatedQuery(ListQuery, kw_only=True):
     """Filters on related entities (QR): of media, their states and localizations; of annotations, their media."""
 
-    related_attribute: Annotated[Items, Meta(description="Equality on a related thing.")] = None
-    related_attribute_lt: Annotated[Items, Meta(description="Less than, on a related thing.")] = None
-    related_attribute_lte: Annotated[Items, Meta(description="Less than or equal, on a related thing.")] = None
-    related_attribute_gt: Annotated[Items, Meta(description="Greater than, on a related thing.")] = None
-    related_attribute_gte: Annotated[Items, Meta(description="Greater than or equal, on a related thing.")] = None
-    related_attribute_contains: Annotated[Items, Meta(description="Contains text, on a related thing.")] = None
-    related_attribute_distance: Annotated[Items, Meta(description="Within a distance, on a related thing.")] = None
-    related_attribute_null: Annotated[Items, Meta(description="Absent or null, on a related thing.")] = None
+    related_attribute: Annotated[Items, Meta(description="Equality on a related object.")] = None
+    related_attribute_lt: Annotated[Items, Meta(description="Less than, on a related object.")] = None
+    related_attribute_lte: Annotated[Items, Meta(description="Less than or equal, on a related object.")] = None
+    related_attribute_gt: Annotated[Items, Meta(description="Greater than, on a related object.")] = None
+    related_attribute_gte: Annotated[Items, Meta(description="Greater than or equal, on a related object.")] = None
+    related_attribute_contains: Annotated[Items, Meta(description="Contains text, on a related object.")] = None
+    related_attribute_distance: Annotated[Items, Meta(description="Within a distance, on a related object.")] = None
+    related_attribute_null: Annotated[Items, Meta(description="Absent or null, on a related object.")] = None
     encoded_related_search: Annotated[
-        str | None, Meta(description="Base64 of the JSON of an object search over related things.")
+        str | None, Meta(description="Base64 of the JSON of an object search over related objects.")
     ] = None
     section: Annotated[int | None, Meta(description="Section of the media.")] = None
     multi_section: Annotated[list[Id] | None, Meta(description="Sections of the media: in any of them.")] = None

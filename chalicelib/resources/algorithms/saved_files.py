@@ -1,6 +1,6 @@
 """The files of a project that belong to no media: manifests of algorithms, pages of applets.
 
-They are named `{project}/{name}` in the interface and served at `/media/{project}/{name}`: a page that somebody
+They are named `{project}/{name}` in the interface and served at `/media/{project}/{name}`: a page that a user
 uploaded may run its scripts, but as an origin of its own, which reaches nothing of who looks at it.
 """
 
@@ -40,7 +40,7 @@ class Page:
 
 
 def save(project: Project, name: str, url: str, scope: Scope) -> str:
-    """Fetch a file and keep it under a name that nobody has used; that name.
+    """Fetch a file and keep it under a new name; that name.
 
     Raises:
         Forbidden: the URL is not from an allowed origin.
@@ -83,7 +83,7 @@ def read(project: Project, name: str) -> bytes:
 
 
 def remove(project: Project, url: str | None) -> None:
-    """Remove a file, given as `{project}/{name}`; one that is none is no error."""
+    """Remove a file, given as `{project}/{name}`; a missing one is no error."""
     name = (url or "").rpartition("/")[2]
     if _NAME.fullmatch(name) and name not in (".", ".."):
         objects.remove([_key(project, name)])

@@ -67,7 +67,7 @@ def change(project: Project, caller: Caller, algorithm: Algorithm, body: Algorit
     if not members:
         raise BadInput("No recognized keys in request!")
     if body.user is not None or body.cluster is not None:
-        _check_runner(project, body.user or algorithm.user, body.cluster or _living(algorithm).cluster)
+        _check_runner(project, body.user or algorithm.user, body.cluster or _get_active(algorithm).cluster)
     if body.template is not None:
         hosted_templates_service.get_allowed(body.template, caller)
     if "headers" in members:
@@ -101,12 +101,12 @@ def get_by_name(project: int, name: str) -> Algorithm:
 
 def list_algorithms(project: int) -> list[Algorithm]:
     """The algorithms of a project, by id."""
-    return [_living(algorithm) for algorithm in records.list_children(ALGORITHM, project)]
+    return [_get_active(algorithm) for algorithm in records.list_children(ALGORITHM, project)]
 
 
 def as_response(algorithm: Algorithm) -> Algorithm:
     """An algorithm with the manifest that its template gives now; without, where that cannot be had."""
-    algorithm = _living(algorithm)
+    algorithm = _get_active(algorithm)
     if algorithm.template is None:
         return algorithm
     try:
@@ -147,7 +147,7 @@ def name_taken(name: str) -> BadInput:
 
 
 def _check_runner(project: Project, user: int, cluster: int | None) -> None:
-    """Whoever an algorithm runs as is in the project; without a cluster, it runs at the cost of the deployment."""
+    """The user of an algorithm must be in the project; without a cluster, it runs at the cost of the deployment."""
     named_user = records.get(USER, user)
     if authentication.membership(user, project.id) is None:
         raise NotFound.of("User", user)
@@ -157,7 +157,7 @@ def _check_runner(project: Project, user: int, cluster: int | None) -> None:
         raise Forbidden("cluster: only users of staff may register algorithms without a job cluster.")
 
 
-def _living(algorithm: Algorithm) -> Algorithm:
+def _get_active(algorithm: Algorithm) -> Algorithm:
     """An algorithm without a cluster or template that was deleted."""
     cluster = algorithm.cluster if _exists(JOB_CLUSTER, algorithm.cluster) else None
     template = algorithm.template if _exists(HOSTED_TEMPLATE, algorithm.template) else None

@@ -23,7 +23,7 @@ from chalicelib.resources.annotations.tracks import Place, places
 from chalicelib.resources.entities.service import (
     Writer,
     author,
-    existing,
+    find_existing,
     plan_latest_flags,
     rows_of,
     types_of,
@@ -134,7 +134,7 @@ class _Creation:
 
     def _check_media(self) -> None:
         wanted = {number for spec in self._specs for number in _media_of(spec)}
-        known = existing(Kind.MEDIA, self._writer.project, wanted)
+        known = find_existing(Kind.MEDIA, self._writer.project, wanted)
         if wanted <= known:
             return
         for index, spec in enumerate(self._specs):
@@ -163,7 +163,7 @@ class _Creation:
                     raise self._refusal(index, f"parent: {spec.parent} is not an id.")
                 given[int(spec.parent)] = index
         if given:
-            known = existing(self._kind, self._writer.project, given)
+            known = find_existing(self._kind, self._writer.project, given)
             for number in given:
                 if number not in known:
                     raise NotFound.of(self._kind.capitalize(), number)

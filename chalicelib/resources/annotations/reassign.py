@@ -105,13 +105,15 @@ class Moves:
         """
         if self._guard is None:
             self._look(numbers)
-        alone = self._leading(numbers, min(most, MOST_MOVED if self.staying else MOST_COPIED), alone=True)
+        alone = self._first_marks(numbers, min(most, MOST_MOVED if self.staying else MOST_COPIED), alone=True)
         try:
             if alone:
                 (self._move_alone if self.staying else self._copy_alone)(alone, cast("Guard", self._guard))
                 self._guard = Guard(cast("Guard", self._guard).project, cast("Guard", self._guard).n + 1)
                 return len(alone), True
-            others = self._leading(numbers, min(most, MOST_MOVED // 3 if self.staying else MOST_COPIED), alone=False)
+            others = self._first_marks(
+                numbers, min(most, MOST_MOVED // 3 if self.staying else MOST_COPIED), alone=False
+            )
             return len(others), (self._move_some if self.staying else self._copy_some)(others)
         except Conflict:
             self._guard = None
@@ -119,7 +121,7 @@ class Moves:
 
     # --- rows that are alone ---------------------------------------------------------------------------------------
 
-    def _leading(self, numbers: Sequence[int], size: int, *, alone: bool) -> Sequence[int]:
+    def _first_marks(self, numbers: Sequence[int], size: int, *, alone: bool) -> Sequence[int]:
         """The first rows that are all alone, or all not alone, up to the limit."""
         first = numbers[:size]
         return list(takewhile(lambda number: (number in self._alone) == alone, first))
@@ -179,7 +181,7 @@ class Moves:
     def _still_alone(self, part: Sequence[int]) -> list[entities.Stored[Any]]:
         rows = list(entities.many(self.kind, part).values())
         if len(rows) < len(part) or not all(row.entity.latest and row.entity.mark == 0 for row in rows):
-            raise Conflict("Somebody else changed some of these first.")
+            raise Conflict("Another request changed some of these first.")
         return rows
 
     # --- rows among others -----------------------------------------------------------------------------------------

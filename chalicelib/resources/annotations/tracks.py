@@ -18,7 +18,7 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.annotations.segments import members, segments
-from chalicelib.resources.entities.service import Writer, current_mark, existing, rows_of
+from chalicelib.resources.entities.service import Writer, current_mark, find_existing, rows_of
 from chalicelib.storage.dynamodb import entities, steps
 from chalicelib.storage.dynamodb.entities import Stored
 from chalicelib.storage.dynamodb.steps import Step
@@ -72,7 +72,7 @@ def check_media(project: int, numbers: Collection[int], member: str) -> None:
     """Raise BadInput unless at least one media is given and all belong to the project."""
     if not numbers:
         raise BadInput(f"{member}: at least one media is needed.")
-    if missing := set(numbers) - existing(Kind.MEDIA, project, numbers):
+    if missing := set(numbers) - find_existing(Kind.MEDIA, project, numbers):
         raise BadInput(f"{member}: the project has no media {min(missing)}.")
 
 

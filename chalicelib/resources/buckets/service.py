@@ -170,11 +170,11 @@ def _public_configuration(
     }
 
 
-def chosen(project: Project, caller: Caller, number: int) -> int:
+def choose_bucket(project: Project, caller: Caller, number: int) -> int:
     """A bucket that a caller named for a file of a project.
 
     Raises:
-        BadInput: there is none of the project's organization, the caller is not of it, or it cannot hold files.
+        BadInput: the bucket is not of the project's organization, the caller is not of it, or it cannot hold files.
     """
     check_usable(project, number)
     if authentication.organization_level(caller, project.organization) is Level.NONE:

@@ -6,7 +6,7 @@ from chalicelib.queues.base import Message, tag_of
 
 
 class FinishBulkChange(Message, frozen=True, kw_only=True, tag="bulk.finish.1"):
-    """Do what is left of a change of many things whose request died. Queue: purge."""
+    """Do what is left of a change of many objects whose request died. Queue: purge."""
 
     id: str
     """A uuid for each message: a change that goes on is not one that is done."""
@@ -14,7 +14,7 @@ class FinishBulkChange(Message, frozen=True, kw_only=True, tag="bulk.finish.1"):
     name: str
     """Of the intent."""
     key: str
-    """Of the object that says what is to be done."""
+    """Of the object that says what must be done."""
 
     def idempotency_key(self) -> str:
         """By its id alone."""

@@ -33,7 +33,7 @@ class ChangeLog(Struct, frozen=True, kw_only=True):
     description_of_change: ChangeLogDescriptionOfChange
 
 
-def described(old: dict[str, object], new: dict[str, object]) -> ChangeLogDescriptionOfChange:
+def describe_change(old: dict[str, object], new: dict[str, object]) -> ChangeLogDescriptionOfChange:
     """Describe a change: members of `new` that `old` lacks were null."""
     return ChangeLogDescriptionOfChange(
         old=[ChangeLogDescriptionOfChangeNew(name=name, value=old.get(name)) for name in new],

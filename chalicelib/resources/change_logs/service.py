@@ -23,7 +23,7 @@ from chalicelib.core.commits import Commit, Edit
 from chalicelib.core.edits import first_values
 from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
-from chalicelib.resources.change_logs.schemas import ChangeLog, described
+from chalicelib.resources.change_logs.schemas import ChangeLog, describe_change
 from chalicelib.storage.log import archive
 
 LOGGED = (Kind.MEDIA, Kind.LOCALIZATION, Kind.STATE, Kind.LEAF)
@@ -47,17 +47,17 @@ class _Entry(Struct, kw_only=True):
     edit: Edit
 
 
-def listed(project: int, wanted: Wanted, scope: Scope) -> Iterator[ChangeLog]:
+def list_changes(project: int, wanted: Wanted, scope: Scope) -> Iterator[ChangeLog]:
     """The requested changes, oldest first, of entities that the caller may see."""
     visible = _visible(project, scope)
     entries = _entries(archive.history(project, wanted.entity), wanted, visible)
-    for entry in entries if wanted.entity is not None else _merged(entries):
+    for entry in entries if wanted.entity is not None else _merge(entries):
         yield ChangeLog(
             id=entry.number,
             project=project,
             user=entry.commit.user,
             modified_datetime=entry.commit.at,
-            description_of_change=described(entry.edit.old, entry.edit.new),
+            description_of_change=describe_change(entry.edit.old, entry.edit.new),
         )
 
 
@@ -100,7 +100,7 @@ def _creations(commit: Commit, known: dict[Kind, set[int]], wanted: Wanted) -> I
         known[edit.kind].update(edit.ids)
 
 
-def _merged(entries: Iterable[_Entry]) -> Iterator[_Entry]:
+def _merge(entries: Iterable[_Entry]) -> Iterator[_Entry]:
     """The entries with the parts of each bulk request merged."""
     last: _Entry | None = None
     for entry in entries:

@@ -74,17 +74,17 @@ def edit(
     """Apply an edit to a media or a File as `entities.edit` does; delete objects that are no longer named."""
     going = _LettingGo()
 
-    def followed(current: Any) -> Any:
+    def follow(current: Any) -> Any:
         after = how(current)
         going.keys = object_keys_of(current) - object_keys_of(after) if after is not None else set()
         going.note = ""
         return after
 
-    def noted(change: Transaction, after: Any) -> None:
+    def add_note(change: Transaction, after: Any) -> None:
         if going.keys:
             going.note = owners.release(change, after.project, going.keys)
 
-    after = entities.edit(kind, number, followed, user=user, describe=describe, also=noted)
+    after = entities.edit(kind, number, follow, user=user, describe=describe, also=add_note)
     if going.note:
         settle(after.project, going.note, going.keys)
     return after

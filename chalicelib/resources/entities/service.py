@@ -132,12 +132,12 @@ def parent_of(kind: Kind, project: int, given: float) -> int:
     """The id for a `parent`. Raises BadInput or NotFound."""
     if given != int(given):
         raise BadInput(f"parent: {given} is not an id.")
-    if int(given) not in existing(kind, project, [int(given)]):
+    if int(given) not in find_existing(kind, project, [int(given)]):
         raise NotFound.of(kind.capitalize(), int(given))
     return int(given)
 
 
-def existing(kind: Kind, project: int, numbers: Collection[int]) -> set[int]:
+def find_existing(kind: Kind, project: int, numbers: Collection[int]) -> set[int]:
     """The given ids that are entities of the project.
 
     Read by key if one call suffices: the view would first load all recent writes, which a creation does not need.
@@ -170,7 +170,7 @@ def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Id
             found[element].append(row)
     for (version, name), rows in found.items():
         if rows and sum(row.entity.latest for row in rows) != 1:
-            raise Conflict(f"The {kind} {name} of version {version} is being changed by somebody else.")
+            raise Conflict(f"The {kind} {name} of version {version} is being changed by another request.")
     return found
 
 

@@ -40,7 +40,7 @@ class Presenter:
         self._view = view
         self._scope = scope
         self._address = cache(_address)
-        self._name = cache(self._named)
+        self._name = cache(self._column)
         self._seen = cache(self._visible)
 
     def __call__(self, document: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class Presenter:
                 shown["media"] = [self._name(number) for number in numbers]
         return shown
 
-    def _named(self, number: int) -> int | str:
+    def _column(self, number: int) -> int | str:
         document = self._view.document(Kind.MEDIA, number)
         seen = self._seen()
         if document is None or (seen is not None and number not in seen):

@@ -211,10 +211,10 @@ _Found = tuple[str, _Values, _Values, dict[str, Any]]
 
 def _definition(change: Change, past: Change | None) -> _Found:
     struct = DEFINITION_STRUCT[DefinitionKind(change.kind)]
-    before = None if past is None else _shown(msgspec.json.decode(past.doc, type=struct))
+    before = None if past is None else _as_member(msgspec.json.decode(past.doc, type=struct))
     if change.is_gone:
         return "deleted", before, None, {}
-    after = _shown(msgspec.json.decode(change.doc, type=struct))
+    after = _as_member(msgspec.json.decode(change.doc, type=struct))
     if before is None:
         return "created", None, after, {}
     names = [name for name in after if before.get(name) != after[name]]
@@ -224,41 +224,41 @@ def _definition(change: Change, past: Change | None) -> _Found:
 def _entity(change: Change, past: Change | None, edits: list[tuple[Edit, int]]) -> _Found | None:
     kind = Kind(change.kind)
     if change.is_gone:
-        before = None if past is None else _shown(msgspec.json.decode(past.doc, type=STRUCT_OF[kind]))
+        before = None if past is None else _as_member(msgspec.json.decode(past.doc, type=STRUCT_OF[kind]))
         return "deleted", before, None, {"latest": False} if kind.is_annotation else {}
     entity: Any = msgspec.json.decode(change.doc, type=STRUCT_OF[kind])
     more = {"latest": entity.latest} if kind.is_annotation else {}
     if not edits:
-        return "created", None, _shown(entity), more
-    return _edited(kind, entity, edits, more)
+        return "created", None, _as_member(entity), more
+    return _edit_event(kind, entity, edits, more)
 
 
-def _edited(kind: Kind, entity: Any, edits: list[tuple[Edit, int]], more: dict[str, Any]) -> _Found | None:
+def _edit_event(kind: Kind, entity: Any, edits: list[tuple[Edit, int]], more: dict[str, Any]) -> _Found | None:
     """A change with entries; None for a tombstone that the commit adds: the event is of the row that it replaces."""
     new = {name: value for edit, _ in edits for name, value in edit.new.items()}
     is_made = any(_is_made(edit, place, entity.id) for edit, place in edits)
     if new.get("_variant_deleted") is True:
         return None if is_made else ("deleted", {"variant_deleted": False}, {"variant_deleted": True}, more)
     if new.get("_deleted") is False or new.get("_variant_deleted") is False:
-        return "restored", None, _shown(entity), more
+        return "restored", None, _as_member(entity), more
     olds = [old for edit, place in edits if (old := _old(edit, place)) is not None]
     if not new and not any(olds):
         return _unseen(kind, entity, more)
     if is_made:
-        return "updated", None, _shown(entity), more
+        return "updated", None, _as_member(entity), more
     names = dict.fromkeys(name for each in olds for name in each) or dict.fromkeys(new)
     before = {name: value for each in olds for name, value in each.items()}
     after = {name: _value(entity, name) for name in names}
     signed = {f"_{name}": getattr(entity, name) for name in _AUTOMATIC}
-    return "updated", _nested(entity, before) if olds else None, _nested(entity, after | signed), more
+    return "updated", _nest(entity, before) if olds else None, _nest(entity, after | signed), more
 
 
 def _unseen(kind: Kind, entity: Any, more: dict[str, Any]) -> _Found:
     """A change without an entry: a clone, or a mark that became its element's latest or ceased to be."""
     if not kind.is_annotation:
-        return "created", None, _shown(entity), more
+        return "created", None, _as_member(entity), more
     if entity.latest and not entity.variant_deleted:
-        return "restored", None, _shown(entity), more
+        return "restored", None, _as_member(entity), more
     return "updated", {}, {}, more
 
 
@@ -285,7 +285,7 @@ def _value(entity: Any, name: str) -> Any:
     return getattr(entity, name[1:]) if _is_member(entity, name) else entity.attributes.get(name)
 
 
-def _nested(entity: Any, values: dict[str, Any]) -> dict[str, Any]:
+def _nest(entity: Any, values: dict[str, Any]) -> dict[str, Any]:
     """Values, named as in entries of the change log, in the shape of an entity's document."""
     found: dict[str, Any] = {}
     attributes: dict[str, Any] = {}
@@ -297,7 +297,7 @@ def _nested(entity: Any, values: dict[str, Any]) -> dict[str, Any]:
     return found | ({"attributes": attributes} if attributes else {})
 
 
-def _shown(thing: Any) -> dict[str, Any]:
+def _as_member(thing: Any) -> dict[str, Any]:
     """The members of a record or entity as responses show them, apart from those that depend on the reader."""
     values = msgspec.to_builtins({name: value for name, value in answer(thing).items() if name not in _OWN})
     found: dict[str, Any] = values

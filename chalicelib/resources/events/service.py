@@ -99,7 +99,7 @@ def read(
         events += _visible(project, reading.found, scope)
         if not scope.is_restricted:
             break
-    behind = 0 if is_at_end else _left(project, reading, scope)
+    behind = 0 if is_at_end else _count_left(project, reading, scope)
     return Page(events=events, next=reading.position, behind=behind)
 
 
@@ -141,7 +141,7 @@ def _commits(project: int, reading: _Reading) -> Iterator[tuple[int, list[Event]
         for commit in log.follow(project, start, MOST_COMMITS - reading.commits + 1):
             yield commit.seq, events_of(commit)
     except log.Expired:
-        raise _expired(project) from None
+        raise _expiry(project) from None
 
 
 def _check_reached(project: int, reading: _Reading) -> None:
@@ -151,14 +151,14 @@ def _check_reached(project: int, reading: _Reading) -> None:
         raise BadInput(message)
 
 
-def _left(project: int, reading: _Reading, scope: Scope) -> int:
+def _count_left(project: int, reading: _Reading, scope: Scope) -> int:
     """The number of commits that are not read to their end."""
     if scope.is_restricted:
         return 1
     return max(log.last(project, fresh=True) - reading.seq, 0) + bool(reading.number)
 
 
-def _expired(project: int) -> Expired:
+def _expiry(project: int) -> Expired:
     end = log.last(project, fresh=True)
     found = pointer(project)
     oldest = found.seq if found else log.first(project)

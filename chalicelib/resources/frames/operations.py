@@ -63,7 +63,7 @@ def picture(headers: dict[str, str], number: int, modified: str, draw: Callable[
 
     Args:
         headers: of the request.
-        number: the thing's id.
+        number: the id.
         modified: when what the picture shows was changed last.
         draw: makes the picture and says its media type; called only where the client needs it.
     """

@@ -163,7 +163,7 @@ def _look_at(
 
 
 def _scale(text: str, count: int) -> tuple[int, int]:
-    """The size that `force_scale` asks for. Raises BadInput where that is none, or so many of it are too large."""
+    """The size that `force_scale` asks for. Raises BadInput where that is malformed, or so many of it are too large."""
     from chalicelib.video import render as rendering  # noqa: PLC0415
 
     width, height = rendering.parse_size(text, "force_scale")

@@ -1,4 +1,4 @@
-"""Rendering templates that somebody else wrote: Jinja, of which only what cannot run away is left.
+"""Rendering templates of other authors: Jinja, of which only what cannot run away is left.
 
 A template is data from the web. It may put in parameters, choose and repeat; it may not call anything, assign anything,
 or take other templates in. So the work is bounded by the sizes here: the text, the values, the rounds of all loops, and
@@ -37,7 +37,7 @@ def render(source: str, values: Mapping[str, str]) -> str:
     """A template with values put in.
 
     Raises:
-        BadInput: it is none, or uses what is not left, which the message names.
+        BadInput: it is no template, or uses what is not left, which the message names.
         TooLarge: it or its result is too large, or its loops go round too often.
     """
     import jinja2  # noqa: PLC0415 few calls need it
@@ -88,7 +88,7 @@ def _environment() -> SandboxedEnvironment:
     environment.filters = {name: _bound(function) for name, function in environment.filters.items() if name in FILTERS}
 
     @pass_context
-    def counted(context: Any, values: Any) -> Iterator[Any]:
+    def count(context: Any, values: Any) -> Iterator[Any]:
         left = context[_BUDGET]
         for value in values:
             left[0] -= 1
@@ -96,7 +96,7 @@ def _environment() -> SandboxedEnvironment:
                 raise TooLarge(f"template: its loops may go round {MOST_ROUNDS} times.")
             yield value
 
-    environment.filters[_COUNTED] = counted
+    environment.filters[_COUNTED] = count
     return environment
 
 
@@ -105,13 +105,13 @@ def _bound(function: Callable[..., Any]) -> Callable[..., Any]:
     from functools import wraps  # noqa: PLC0415
 
     @wraps(function)
-    def filtered(*args: Any, **more: Any) -> Any:
+    def filter_bounded(*args: Any, **more: Any) -> Any:
         result = function(*args, **more)
         if hasattr(result, "__len__"):
             _check(len(result))
         return result
 
-    return filtered
+    return filter_bounded
 
 
 def _check(size: int) -> None:

@@ -30,7 +30,7 @@ from chalicelib.resources.entities.service import Writer, type_of, types_of
 from chalicelib.resources.leaves import bulk as leaves_bulk
 from chalicelib.resources.leaves import hierarchy
 from chalicelib.resources.leaves import trees as leaves_trees
-from chalicelib.resources.leaves.trees import LEAF, found, parent_of, places
+from chalicelib.resources.leaves.trees import LEAF, find, parent_of, places
 from chalicelib.storage.dynamodb import entities, ids, steps
 from chalicelib.storage.dynamodb.transactions import TooLarge
 
@@ -202,13 +202,13 @@ def suggest(project: int, ancestor: str, wanted: str, min_level: int) -> list[Le
             the suffix, and the rest occurs between.
         min_level: levels below the ancestor at least; 1 is everything, the ancestor itself included.
     """
-    top = next(iter(found(project, Test("path", Op.EQ, ancestor))), None)
+    top = next(iter(find(project, Test("path", Op.EQ, ancestor))), None)
     if top is None:
         return []
     beneath = both(Test("path", Op.UNDER, ancestor), Test("type", Op.EQ, top.type), *_pattern_terms(wanted))
-    deep = [leaf for leaf in found(project, beneath) if min_level <= 1 or leaf.depth - top.depth >= min_level]
+    deep = [leaf for leaf in find(project, beneath) if min_level <= 1 or leaf.depth - top.depth >= min_level]
     numbers = tuple({leaf.parent for leaf in deep if leaf.parent is not None})
-    parents = {leaf.id: leaf for leaf in found(project, Test("id", Op.IN, numbers))} if numbers else {}
+    parents = {leaf.id: leaf for leaf in find(project, Test("id", Op.IN, numbers))} if numbers else {}
     suggested = []
     for leaf in deep:
         parent = parents.get(leaf.parent or 0)

@@ -45,7 +45,7 @@ def parent_of(given: int | None) -> int | None:
     return None if given in (None, ROOT) else given
 
 
-def found(project: int, where: Tree) -> list[Leaf]:
+def find(project: int, where: Tree) -> list[Leaf]:
     """The leaves that match."""
     documents = view_queries.documents(view_queries.current(project), Query(kind=LEAF, where=where), UNRESTRICTED)
     return [_decode(document) for document in documents]
@@ -57,7 +57,7 @@ def below(project: int, numbers: Sequence[int]) -> list[Leaf]:
     lower: list[Leaf] = []
     level = list(numbers)
     while level:
-        children = [leaf for leaf in found(project, Test("parent", Op.IN, tuple(level))) if leaf.id not in known]
+        children = [leaf for leaf in find(project, Test("parent", Op.IN, tuple(level))) if leaf.id not in known]
         level = [leaf.id for leaf in children]
         known.update(level)
         lower += children
@@ -146,7 +146,7 @@ def plan_rewrite(plan: Sequence[Leaf], first: Stored[Any] | None = None) -> list
             done.append(Step(LEAF, first, leaf))
             continue
         if leaf.id not in rows:
-            raise Conflict(f"The leaf {leaf.id} was removed by somebody else at the same time.")
+            raise Conflict(f"The leaf {leaf.id} was removed by another request at the same time.")
         row = rows[leaf.id]
         moved = msgspec.structs.replace(row.entity, parent=leaf.parent, path=leaf.path, depth=leaf.depth)
         done.append(Step(LEAF, row, moved))

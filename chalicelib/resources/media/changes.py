@@ -24,7 +24,7 @@ from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.bulk import Rewrite
-from chalicelib.resources.entities.service import Writer, author, existing, uuid_text
+from chalicelib.resources.entities.service import Writer, author, find_existing, uuid_text
 from chalicelib.resources.media import bulk as media_bulk
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.bulk import rewrite_media
@@ -215,7 +215,7 @@ def _members(found: Iterable[Media]) -> list[int]:
 
 
 def _check_members(project: int, numbers: list[int], name: str) -> None:
-    if numbers and len(existing(Kind.MEDIA, project, numbers)) != len(numbers):
+    if numbers and len(find_existing(Kind.MEDIA, project, numbers)) != len(numbers):
         message = f"{name}: every id must be one media of project {project}, and none twice."
         raise BadInput(message)
 

@@ -26,7 +26,7 @@ from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities.service import Writer, author, uuid_text
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.messages import ImportImage
-from chalicelib.resources.media.schemas import MediaSpec, guess_type, tag_text, tagged, with_job
+from chalicelib.resources.media.schemas import MediaSpec, guess_type, tag_text, with_job, with_tag
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
@@ -146,7 +146,7 @@ def _media(
     folders: dict[str, Section],
 ) -> Media:
     moment = now()
-    given = tagged(spec.attributes) or {}
+    given = with_tag(spec.attributes) or {}
     given_tag = tag_text(given.pop(TAG_ATTRIBUTE, ""))
     attributes: dict[str, Any] = fill(type_.attribute_types, given, moment)
     user = author(writer, spec.user_elemental_id) or writer.user

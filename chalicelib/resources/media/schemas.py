@@ -193,7 +193,7 @@ def _refuse(media: Media, files: MediaFiles, what: str, others: tuple[str, ...])
         raise BadInput(message)
 
 
-def tagged(attributes: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def with_tag(attributes: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Attributes as given, with the tag under its stored name."""
     return None if attributes is None else {TAG_NAMES.get(name, name): value for name, value in attributes.items()}
 

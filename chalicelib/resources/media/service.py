@@ -21,7 +21,7 @@ from chalicelib.core.media_files import ROLES, TAG_ATTRIBUTE
 from chalicelib.core.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
-from chalicelib.resources.media.schemas import tag_text, tagged, tagged_names
+from chalicelib.resources.media.schemas import tag_text, tagged_names, with_tag
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import owners, presigned
 
@@ -97,7 +97,7 @@ def values_after(
     Raises:
         BadInput: an attribute breaks its definition, or the folder does not exist.
     """
-    asked = (tagged(attributes), tagged_names(reset), tagged_names(nulls))
+    asked = (with_tag(attributes), tagged_names(reset), tagged_names(nulls))
     if section is None and all(part is None for part in asked):
         return {}
     of = type_of(definitions, current.type)

@@ -72,7 +72,7 @@ def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
         Forbidden: the caller lacks the ACL bit on the target.
     """
     members = given(spec)
-    name = _only(members, TARGETS, "protected thing")
+    name = _only(members, TARGETS, "protected object")
     subject = _only(members, SUBJECTS, "subject")
     place = find(name, members[name])
     _check_acl(caller, place)

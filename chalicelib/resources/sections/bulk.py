@@ -60,13 +60,13 @@ class UnlinkSection(OneByOne):
     def _free_sections(self, master: int) -> None:
         """Clear the master section of the sections that name this one."""
 
-        def freed(current: Section) -> Section | None:
+        def free(current: Section) -> Section | None:
             return msgspec.structs.replace(current, master_section=None) if current.master_section == master else None
 
         for section in records.definitions(self.change.project).sections.values():
             if section.master_section == master:
                 with suppress(NotFound):
-                    records.edit(SECTION, section.id, freed, user=self.change.user)
+                    records.edit(SECTION, section.id, free, user=self.change.user)
 
     def _empty(self, section: int) -> bool:
         """Unlink up to `A_ROUND` media of a folder. Returns whether those were all."""

@@ -59,7 +59,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
         return _again(known, project, spec)
     definitions = records.definitions(project.id)
     type_ = _type(definitions, spec.type or ANY_TYPE)
-    found = _existing(project, spec.media_id) if spec.media_id is not None else None
+    found = _get_media(project, spec.media_id) if spec.media_id is not None else None
     writer.scope.check(Kind.MEDIA, [found] if found else [])
     size = _size(writer.scope, project, spec)
     if spec.email_spec:
@@ -253,7 +253,7 @@ def _type(definitions: Definitions, number: int) -> int:
     return number
 
 
-def _existing(project: Project, number: int) -> Media:
+def _get_media(project: Project, number: int) -> Media:
     found: Media = entities.get(Kind.MEDIA, number)
     if found.project != project.id:
         message = f"media_id: media {number} is not in project {project.id}."

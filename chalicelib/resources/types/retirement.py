@@ -231,7 +231,7 @@ class _Burial:
     def _bury_listed(self, intent: Intent) -> Iterator[None]:
         body = intents.read(intent)
         if body is None:
-            raise Unavailable("The list of what is to be buried is gone.", intent.key)
+            raise Unavailable("The list of what must be buried is gone.", intent.key)
         start = 0
         for kind, numbers in _decoder.decode(body):
             while self.done < start + len(numbers):

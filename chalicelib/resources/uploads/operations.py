@@ -89,7 +89,7 @@ def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
         raise BadInput("bucket_id: it may only be given together with media_id.")
     bucket = None
     if query.bucket_id is not None:
-        bucket = buckets_service.chosen(call.target, call.caller, query.bucket_id)
+        bucket = buckets_service.choose_bucket(call.target, call.caller, query.bucket_id)
     key = uploads_service.key_for(
         call.target, call.scope, media=query.media_id, file=query.file_id, filename=query.filename, bucket=bucket
     )

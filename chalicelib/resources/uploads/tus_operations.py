@@ -115,7 +115,7 @@ def overridden(call: Call[Upload, NoQuery, bytes]) -> Answer:
     """Method override for clients that can only GET and POST."""
     method = call.headers.get("x-http-method-override", "").upper()
     if method not in _OVERRIDES:
-        raise BadInput(f"X-HTTP-Method-Override: it is to be one of {', '.join(_OVERRIDES)}.")
+        raise BadInput(f"X-HTTP-Method-Override: it must be one of {', '.join(_OVERRIDES)}.")
     return _OVERRIDES[method](call)
 
 

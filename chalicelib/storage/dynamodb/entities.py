@@ -93,7 +93,7 @@ def of_project(project: int, *, retired: bool = False) -> Iterator[tuple[Kind, i
     """
     waiting: defaultdict[Kind, list[EntityRow]] = defaultdict(list)
 
-    def found(kind: Kind) -> Iterator[tuple[Kind, int, bytes]]:
+    def find(kind: Kind) -> Iterator[tuple[Kind, int, bytes]]:
         reading = Reading(kind, waiting[kind])
         wanted = reading.hidden() if retired else reading.seen()
         for row in waiting.pop(kind):
@@ -106,9 +106,9 @@ def of_project(project: int, *, retired: bool = False) -> Iterator[tuple[Kind, i
         if not row.deleted and _is_committed(kind, {row.batch}):
             waiting[kind].append(row)
             if len(waiting[kind]) >= ROWS_A_SCAN:
-                yield from found(kind)
+                yield from find(kind)
     for kind in list(waiting):
-        yield from found(kind)
+        yield from find(kind)
 
 
 def create(
@@ -215,7 +215,7 @@ def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity,
     Returns:
         the Conflict that `run` raises where the row changed since it was read.
     """
-    moved = Conflict(f"The {kind} {after.id} was changed by somebody else at the same time.")
+    moved = Conflict(f"The {kind} {after.id} was changed by another request at the same time.")
     document = _encoder.encode(after) if doc is None else doc
     row = EntityRow(_key(kind, after.id), project=after.project, doc=document, n=before.n + 1)
     change.put(row, Unmoved(before.n), moved)
@@ -237,7 +237,7 @@ def insert(change: Transaction, kind: Kind, created: Entity, doc: bytes | None =
 def bury(change: Transaction, kind: Kind, before: Stored[Any]) -> None:
     """Add the deletion of a row to a transaction: readers no longer see it; a purge removes it later."""
     entity = before.entity
-    moved = Conflict(f"The {kind} {entity.id} was changed by somebody else at the same time.")
+    moved = Conflict(f"The {kind} {entity.id} was changed by another request at the same time.")
     doc = _encoder.encode(entity)
     row = EntityRow(_key(kind, entity.id), project=entity.project, doc=doc, n=before.n + 1, deleted=now())
     change.put(row, Unmoved(before.n), moved)

@@ -161,7 +161,7 @@ def edit(
         after = how(before)
         if after is None or after == before:
             return before
-        moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
+        moved = Conflict(f"The {kind.title.lower()} {number} was changed by another request at the same time.")
         change = Transaction()
         _rewrite(change, kind, before, after, row, moved=moved, taken=taken)
         _commit(change, kind, after, _encode(kind, after), user, before)
@@ -187,7 +187,7 @@ def change(
     """
     before, row = _read(kind, number)
     after = how(before)
-    moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
+    moved = Conflict(f"The {kind.title.lower()} {number} was changed by another request at the same time.")
     _rewrite(transaction, kind, before, after, row, moved=moved, taken=None)
     _commit(transaction, kind, after, _encode(kind, after), user, before)
 
@@ -254,7 +254,7 @@ def guard(change: Transaction, kind: RecordKind[R], number: int | str) -> R:
         NotFound: there is no such record.
     """
     record, row = _read(kind, number)
-    moved = Conflict(f"The {kind.title.lower()} {number} was changed by somebody else at the same time.")
+    moved = Conflict(f"The {kind.title.lower()} {number} was changed by another request at the same time.")
     change.check(RecordRow(row.pk, row.sk), RecordRow.n == row.n, moved)
     return record
 

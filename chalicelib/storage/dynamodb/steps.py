@@ -185,4 +185,4 @@ def _count(change: Transaction, guarded: Guard | None) -> None:
         return
     row = CounterRow(f"elements#{guarded.project}", "@", n=guarded.n + 1)
     unmoved = CounterRow.n == guarded.n if guarded.n else CounterRow.pk.does_not_exist()
-    change.put(row, unmoved, Conflict("Somebody else made or moved some of these at the same time."))
+    change.put(row, unmoved, Conflict("Another request created or moved some of these at the same time."))

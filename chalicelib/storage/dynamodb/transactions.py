@@ -150,7 +150,7 @@ class Transaction:
             if failure.cause_response_code == "ConditionalCheckFailedException":
                 if step.verb == "put" and _is_stored(step.row):
                     return  # written by us: the response was lost, and botocore retried
-                raise step.otherwise or Conflict("Somebody else changed this first.") from failure
+                raise step.otherwise or Conflict("Another request changed this first.") from failure
             raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure
 
     def _together(self, commit: LogRow | None, attempt: int = 0) -> bool:
@@ -165,7 +165,7 @@ class Transaction:
                 taken = commit is not None and reasons.pop(self._place_of_commit()) == _NOT_MET
                 for step, reason in zip(self._steps, reasons, strict=True):
                     if reason == _NOT_MET:
-                        raise step.otherwise or Conflict("Somebody else changed this first.") from failure
+                        raise step.otherwise or Conflict("Another request changed this first.") from failure
                 if taken:
                     return False
                 LOG.pause(again + attempt + 1)

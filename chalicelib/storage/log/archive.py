@@ -138,7 +138,7 @@ def segments(project: int) -> list[Segment]:
     return [each for each in (manifest.archive if manifest else []) if folder(project) + each.key in there]
 
 
-def found(project: int) -> list[Segment]:
+def find(project: int) -> list[Segment]:
     """The segments by the names of their objects, where the manifest is lost."""
     names = [
         key.path.rpartition("/")[2]

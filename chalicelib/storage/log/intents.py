@@ -44,7 +44,7 @@ class Progress:
         """Advance the row in the transaction of the next items. Raises Conflict where another container did them."""
         if self.name is None:
             return
-        moved = Conflict("Somebody else goes on with this change.")
+        moved = Conflict("Another process continues this change.")
         row = CounterRow(f"intent#{self.name}", n=self.done + count)
         unmoved = CounterRow.n == self._stored
         if self.done + count < self.total:

@@ -147,11 +147,11 @@ def follow(project: int, seq: int, most: int) -> Iterator[Commit]:
         Expired: the next commit's time is over. DynamoDB removes such commits in any order, at any time.
     """
     rows = LogRow.query(project, LogRow.seq > seq, consistent_read=True, limit=most)
-    for body in _bodies(_unexpired(rows, seq)):
+    for body in _bodies(_skip_expired(rows, seq)):
         yield _decoder.decode(isal_zlib.decompress(body))
 
 
-def _unexpired(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
+def _skip_expired(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
     moment = time.time()
     for number, found in enumerate(rows, seq + 1):
         if found.seq != number or (found.expires is not None and found.expires <= moment):

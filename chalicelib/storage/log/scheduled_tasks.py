@@ -44,7 +44,7 @@ def until(project: int, moment: Timestamp) -> Iterator[Task]:
         yield _decoder.decode(row.doc)
 
 
-def done(project: int, task: Task) -> None:
+def delete(project: int, task: Task) -> None:
     """Delete a task."""
     RecordRow(f"due#{project}", f"{task.at}|{task.name}").delete()
 

@@ -3,7 +3,7 @@
     device = Device(cache, extents, size)     a file of `size` bytes whose ranges are stored in objects
     device.read(offset, length)               fetches missing ranges
     device.write(offset, data)                changes the file locally; the objects stay as they are
-    device.written()                          the ranges that were written locally, for the next snapshot
+    device.written_ranges()                          the ranges that were written locally, for the next snapshot
 
 All devices of a container share one `Cache`: a file of fixed chunks in the temporary folder. Chunks that can be fetched
 again are dropped, the least recently used first, when the cache is full; chunks that were written locally stay.
@@ -227,7 +227,7 @@ class Device:
         }
         self._load(sorted(chunk for chunk in chunks if not self._cache.has(self._number, chunk)))
 
-    def written(self) -> list[tuple[int, int]]:
+    def written_ranges(self) -> list[tuple[int, int]]:
         """The ranges that were written locally, in order: offset and length."""
         with self._lock:
             found: list[tuple[int, int]] = []

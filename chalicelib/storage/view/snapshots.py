@@ -227,7 +227,7 @@ def _store_database(view: View) -> Database:
 
 def _store_file(view: View, device: Device, what: str) -> File:
     extents = device.extents
-    if written := device.written():
+    if written := device.written_ranges():
         extents = overlaid(extents, _store_ranges(view, device, written, what), device.size)
     keys = Counter[str]()
     for extent in extents:

@@ -37,7 +37,7 @@ class Events:
             self._thread.join(timeout)
 
     def add(self, job: Job) -> None:
-        """A job began or ended. Of several of one run that wait, the last is told."""
+        """A job began or ended. Of several of one run that wait, the last is reported."""
         with self._changed:
             self._waiting[job.name.rpartition("-")[0]] = job
             self._changed.notify_all()

@@ -117,7 +117,7 @@ def _start(command: list[str], folder: Path, environment: dict[str, str]) -> sub
     """Start a process, tried again where the machine has no room for one more."""
     for pause in (0.2, 1.0, 5.0, None):
         try:
-            return subprocess.Popen(  # noqa: S603 the step's command is what is to be run
+            return subprocess.Popen(  # noqa: S603 the step's command is what must be run
                 command,
                 cwd=folder,
                 env=environment,

@@ -36,7 +36,7 @@ TRANSACTION_ITEMS = 100
 TRANSACTION_BYTES = 4 * 1024 * 1024
 TOKEN_SECONDS = 600.0
 _WITHOUT_REFERENCES = 2
-"""marshal's version that writes equal things alike, whether or not they are the same object."""
+"""marshal's version that writes equal values alike, whether or not they are the same object."""
 
 
 def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  # noqa: C901 -- one list of checks

@@ -72,7 +72,7 @@ class LambdaContext:
 
 
 class Gateway:
-    """The routes of a Chalice app, and a way to ask it things as API Gateway would."""
+    """The routes of a Chalice app, and a way to call it as API Gateway would."""
 
     def __init__(self, app: Any) -> None:
         # Chalice keeps the current request on the app; with threads only its local variant keeps them apart.

@@ -1,4 +1,4 @@
-"""The operator's page of the local stack: what `python -m infra.admin` asks, for whoever has the key in `.limn`.
+"""The operator's page of the local stack: what `python -m infra.admin` asks, for callers with the key in `.limn`.
 
 The stack's data is in its own process, so the command line cannot reach it otherwise. The key is new at every start,
 and only the user who started the stack may read its file.

@@ -192,7 +192,7 @@ class Handler(BaseHTTPRequestHandler):
     def _read_head(self) -> None:
         left = HEAD_BYTES
         line = self._head_line(left)
-        if not line:  # an empty line before a request is to be ignored
+        if not line:  # an empty line before a request must be ignored
             line = self._head_line(left)
         self._read_request_line(line)
         left -= len(line)

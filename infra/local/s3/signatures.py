@@ -87,7 +87,7 @@ def verify(request: Request, secrets: Mapping[str, str], moment: datetime | None
         moment: the time of day, in UTC; None is now.
 
     Raises:
-        Denied: it is anonymous, expired, altered or signed by somebody unknown.
+        Denied: it is anonymous, expired, altered or signed with an unknown key.
     """
     claim = _claim(request)
     moment = datetime.now(UTC) if moment is None else moment
@@ -210,7 +210,7 @@ def _quote(text: str, safe: str = "") -> str:
 
 
 def byte_range(header: str, size: int) -> tuple[int, int] | None:
-    """What a Range header asks for, as (start, length); None where it is to be ignored.
+    """What a Range header asks for, as (start, length); None where it must be ignored.
 
     Raises:
         Denied: it lies outside the object.

@@ -164,7 +164,7 @@ class TestLargeDocuments:
         def move(moves, part, guard):
             sizes.append(len(part))
             if len(sizes) % 2:
-                raise Conflict("Somebody else was faster.")
+                raise Conflict("The request conflicts with another one or with the current state.")
             real(moves, part, guard)
 
         monkeypatch.setattr(reassign.Moves, "_move_alone", move)

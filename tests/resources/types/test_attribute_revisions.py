@@ -97,4 +97,4 @@ def test_a_creation_that_read_the_type_before_is_read_as_it_is_now(boxes, monkey
 
 
 def _refused(*_: Any, **__: Any) -> None:
-    raise AssertionError("nothing is to be rewritten")
+    raise AssertionError("nothing may be rewritten")

@@ -1,4 +1,4 @@
-"""A type or a version is deleted: in one commit nothing of it is to be seen anywhere, and the queue buries the rows."""
+"""A type or a version is deleted: in one commit nothing of it is visible anywhere, and the queue buries the rows."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def number_of(world: World, word: str) -> int:
 
 
 def check(world: World, word: str) -> None:
-    """Nothing of what went is to be seen, and all of the rest is."""
+    """Nothing of what was deleted is visible, and all of the rest is."""
     gone, left = split(world, CASES[word])
     for plural, one in SINGULAR.items():
         every = EVERYTHING if plural in ("Localizations", "States") else {}

@@ -261,7 +261,7 @@ def namespace_in(document: Mapping[str, Any]) -> str:
     """The namespace of a manifest. Raises WorkflowRefused if it is not valid."""
     name = str((document.get("metadata") or {}).get("namespace") or "default")
     if not _NAMESPACE.fullmatch(name):
-        raise WorkflowRefused(f"manifest: metadata.namespace {name[:100]!r} is none.")
+        raise WorkflowRefused(f"manifest: metadata.namespace {name[:100]!r} is not a valid name of a namespace.")
     return name
 
 

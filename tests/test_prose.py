@@ -1,0 +1,74 @@
+"""The words of the code: names of functions that reach storage, and the prose of docstrings and messages."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[1]
+SOURCES = ("chalicelib", "functions", "infra")
+ACTING = ("access", "maintenance", "queues", "resources", "storage")
+"""The layers below `chalicelib` whose functions reach storage."""
+BANNED = re.compile(
+    r"\b(?i:whoever|nobody|somebody|who asks|things?|told|what time brings|is to be|are to be|where it bends|such a one"
+    r"|thereof|of which there is not)\b|(?<!there )\bis none\b"
+)
+_IRREGULAR = (
+    "told made kept sent built left lost found held begun done gone given taken known shown drawn written chosen"
+)
+_NOUNS = "feed seed need embed missing nothing everything anything string"
+_PREPOSITIONS = "at by for from in of on to up with"
+
+
+def sources() -> Iterator[tuple[Path, ast.Module]]:
+    for folder in SOURCES:
+        for path in sorted((TOP / folder).rglob("*.py")):
+            yield path.relative_to(TOP), ast.parse(path.read_text())
+
+
+def is_participle(name: str) -> bool:
+    """Whether a function's name is a participle alone or with a preposition: `edited`, `looked_at`."""
+    first, *others = name.strip("_").split("_")
+    if first in _NOUNS.split() or (others and others[-1] not in _PREPOSITIONS.split()):
+        return False
+    return first in _IRREGULAR.split() or first.endswith(("ed", "ing"))
+
+
+def is_context(function: ast.FunctionDef) -> bool:
+    """Whether a function is a property or a context manager, whose names are read as adjectives."""
+    return any(re.search("property|setter|contextmanager", ast.unparse(each)) for each in function.decorator_list)
+
+
+@pytest.mark.parametrize(
+    ("name", "participle"),
+    [("edited", True), ("looked_at", True), ("_told", True), ("edit", False), ("stored_files", False), ("feed", False)],
+)
+def test_participles_are_known(name, participle):
+    assert is_participle(name) is participle
+
+
+def test_functions_that_reach_storage_are_verbs_or_nouns():
+    found = [
+        f"{path}:{node.lineno} {node.name}"
+        for path, tree in sources()
+        if path.parts[0] == "chalicelib" and path.parts[1] in ACTING
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and is_participle(node.name) and not is_context(node)
+    ]
+    assert found == [], "name what it does (edit, find_ids) or what it gives (entries_of)"
+
+
+def test_docstrings_and_messages_use_plain_technical_words():
+    found = [
+        f"{path}:{node.lineno} {match[0]}"
+        for path, tree in sources()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for match in BANNED.finditer(node.value)
+        if " " in node.value
+    ]
+    assert found == [], "see CONTRIBUTING.md, Prose"
