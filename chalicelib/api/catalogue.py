@@ -42,6 +42,7 @@ from chalicelib.resources.permissions import group_operations as permissions_gro
 from chalicelib.resources.permissions import operations as permissions_operations
 from chalicelib.resources.projects import membership_operations
 from chalicelib.resources.projects import operations as projects_operations
+from chalicelib.resources.rewrites import operations as rewrites_operations
 from chalicelib.resources.sections import operations as sections_operations
 from chalicelib.resources.statistics import operations as statistics_operations
 from chalicelib.resources.temporary_files import operations as temporary_files_operations
@@ -86,6 +87,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *leaves_operations.OPERATIONS,
     *exports_operations.OPERATIONS,
     *statistics_operations.OPERATIONS,
+    *rewrites_operations.OPERATIONS,
     *change_logs_operations.OPERATIONS,
     *events_operations.OPERATIONS,
     *email_operations.OPERATIONS,

@@ -331,6 +331,11 @@ def _lines(rows: Iterable[Iterable[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
+def unescaped(cell: str) -> str:
+    """The text of a cell that `csv_of` wrote: without the apostrophe before what would run as a formula."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return ""

@@ -8,12 +8,14 @@ from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.bulk.service import Handlers
 from chalicelib.resources.leaves import bulk as leaves_bulk
 from chalicelib.resources.media import bulk as media_bulk
+from chalicelib.resources.rewrites import bulk as rewrites_bulk
 from chalicelib.resources.sections import bulk as sections_bulk
 
 HANDLERS: Handlers = {
     **annotations_bulk.HANDLERS,
     **leaves_bulk.HANDLERS,
     **media_bulk.HANDLERS,
+    **rewrites_bulk.HANDLERS,
     **sections_bulk.HANDLERS,
 }
 """The verbs of all slices: an intent may have any."""

@@ -220,8 +220,8 @@ class _Statistics:
         return (
             f", f AS (SELECT {listed}media, frame, count(*) AS n FROM r WHERE media NOTNULL AND frame NOTNULL"
             f" GROUP BY {listed}media, frame)"
-            f", x AS (SELECT {listed}best[1] AS n, -best[2] AS media, -best[3] AS frame"
-            f" FROM (SELECT {listed}max([n, -media, -frame]) AS best FROM f{by}))"
+            f", x AS (SELECT {listed}best.n AS n, -best.m AS media, -best.f AS frame"
+            f" FROM (SELECT {listed}max({{'n': n, 'm': -media, 'f': -frame}}) AS best FROM f{by}))"
         )
 
     def _order(self, picked: Sequence[str]) -> str:

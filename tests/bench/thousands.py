@@ -27,6 +27,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import answer
 from chalicelib.errors import NotFound
 from chalicelib.query import check, parse
+from chalicelib.query.aggregates import Written, bind
 from chalicelib.query.geodesy import unit_sql
 from chalicelib.query.layout import place_columns
 from chalicelib.query.parsers.parameters import LocalizationQuery
@@ -150,6 +151,9 @@ def ask(root: Path, rows: int) -> None:
         store.is_slow = False
         for what, given in questions(rows, rng):
             line(f"{what}, CPU ms", f"{cpu(lambda given=given: answered(view, given)):.1f}")
+        for what, given, written in statistics_asked():
+            took = cpu(lambda given=given, written=written: measured(view, given, written))
+            line(f"{what}, CPU ms", f"{took:.1f}")
         box = lambda: [small.box(rng.randrange(rows) + 1, rng, rows, 1)]  # noqa: E731
         line("refresh, CPU ms", f"{cpu(lambda: view.apply([small.commit_of(1, view.seq + 1, box())])):.1f}")
         line("process, MB", f"{resident() / 1e6:.0f}", f"{before / 1e6:.0f} before", f"{threads()} threads")
@@ -318,6 +322,31 @@ def questions(rows: int, rng: random.Random) -> Iterator[tuple[str, dict[str, An
     yield "one media's list", {"media_id": [rng.randrange(max(1, rows // MEDIA_EACH)) + 1], "stop": 1000}
     yield "count", {}
     yield "distance 300 km", {"attribute_distance": [f"place::300::{rng.random() * 100 - 50}::8.0"]}
+
+
+def statistics_asked() -> Iterator[tuple[str, dict[str, Any], Written]]:
+    """The statistics, by name, with the query that selects."""
+    yield "facets of five", {}, Written(facets=("letter", "word", "label", "flag", "$version"))
+    yield "timeline of a media", {"media_id": [1]}, Written(group_by=("$frame::300",))
+    yield "timeline of all", {}, Written(group_by=("$frame::300",))
+    yield "MaxN per media and label", {}, Written(group_by=("$media", "letter"), measure=("maxn",))
+    yield (
+        "mean by month and media's site",
+        {},
+        Written(group_by=("seen::week", "$media.site"), measure=("mean::score",)),
+    )
+    yield "cells of 10 degrees", {}, Written(group_by=("place::10",))
+    yield (
+        "quantile and distinct",
+        {},
+        Written(group_by=("letter",), measure=("quantile::score::0.9", "distinct::label")),
+    )
+
+
+def measured(view: View, given: dict[str, Any], written: Written) -> None:
+    """Ask a view for statistics."""
+    query = check(parse(Kind.LOCALIZATION, LocalizationQuery(**given)), view.definitions)
+    view.statistics(query, bind(written, query, view.definitions))
 
 
 def answered(view: View, given: dict[str, Any]) -> None:

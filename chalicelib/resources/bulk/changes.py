@@ -37,6 +37,9 @@ class BulkChange(msgspec.Struct, kw_only=True):
         wish: the archive state that `archive` leads to.
         paths: for `rename_paths`, by section: the path that was read, and the new one.
         logged: for the change log: members before and after, of the first entity.
+        shift, frames: for `reframe`: the offset; or by frame, its new number.
+        values: for `assign`, by id: values of attributes by name.
+        prefixes: for `replace_urls`: the beginning of URLs, and what replaces it.
         children: whether to delete localizations that only these states contain, and how.
     """
 
@@ -54,6 +57,10 @@ class BulkChange(msgspec.Struct, kw_only=True):
     wish: str = ""
     paths: dict[int, tuple[str, str]] = {}
     logged: tuple[dict[str, Any], dict[str, Any]] = msgspec.field(default=({}, {}), name="told")
+    shift: int = 0
+    frames: dict[int, int] = {}
+    values: dict[int, dict[str, Any]] = {}
+    prefixes: tuple[str, str] = ("", "")
     children: Literal["tombstone", "prune", "bury"] | None = None
 
     def __post_init__(self) -> None:

@@ -11,10 +11,11 @@ from chalicelib.core.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.http.addresses import WITHIN_PROJECT
 from chalicelib.http.operation import Answer, Call, Documents, Operation
+from chalicelib.query.parsers.entities import EntityIdQuery
 from chalicelib.resources.entities.spreadsheets import Presenter
 from chalicelib.resources.statistics import plots
 from chalicelib.resources.statistics import service as statistics_service
-from chalicelib.resources.statistics.schemas import StatisticsAnswer, StatisticsIdQuery, StatisticsQuery
+from chalicelib.resources.statistics.schemas import StatisticsAnswer, StatisticsQuery
 
 TAG = "Statistics"
 
@@ -65,7 +66,7 @@ OPERATIONS = (
         needs=Permission.VIEW,
         addresses=WITHIN_PROJECT,
         query=StatisticsQuery,
-        body=StatisticsIdQuery,
+        body=EntityIdQuery,
         returns=StatisticsAnswer,
         formats=("jsonl", "csv", "svg"),
         handler=get_statistics,

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from chalicelib.core.resource import Flag
 from chalicelib.query.aggregates import MOST_ROWS
-from chalicelib.query.parsers.bodies import Ids, LocalizationIdQuery
-from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.query.parsers.entities import EntityQuery
 
 Plot = Literal["bars", "lines", "heat"]
-_After = Annotated[int | str | None, Meta(description="Entities with a larger id; of media, those after it.")]
 
 
-class StatisticsQuery(LocalizationQuery, kw_only=True):
+class StatisticsQuery(EntityQuery, kw_only=True):
     """The parameters of the list of a kind, and what to compute of its matches."""
 
-    accepts: ClassVar = {"excludeParents": "exclude_parents", "after_id": "after"}
-
-    kind: Annotated[
-        Literal["localization", "state", "media"], Meta(description="The entities to measure: those that match.")
-    ] = "localization"
     group_by: Annotated[
         list[str] | None,
         Meta(
@@ -50,30 +42,6 @@ class StatisticsQuery(LocalizationQuery, kw_only=True):
         Meta(description="Most rows, 1000 by default; of facets, most values of each, 10."),
     ] = None
     plot: Annotated[Plot | None, Meta(description="With `format=svg`: the plot; by default one that fits.")] = None
-
-    after: _After = None  # type: ignore[assignment]  # of media, also a name
-    name: Annotated[str | None, Meta(description="Of media: exact name, whatever the case.")] = None
-    dtype: Annotated[Literal["image", "video", "multi"] | None, Meta(description="Of media: their kind.")] = None
-    md5: Annotated[str | None, Meta(description="Of media: MD5 sum of the file.")] = None
-    gid: Annotated[str | None, Meta(description="Of media: upload group id.")] = None
-    uid: Annotated[str | None, Meta(description="Of media: upload unique id.")] = None
-    after_name: Annotated[str | None, Meta(description="Media with a larger name.")] = None
-    archive_lifecycle: Annotated[
-        Literal["live", "archived", "all"] | None,
-        Meta(description="Archive states of media to include; `live` unless media are named by id."),
-    ] = None
-    annotation_search: Annotated[str | None, Meta(description="Of media: a search string over annotations.")] = None
-    merge: Annotated[
-        Flag, Meta(description="With several versions selected, count only the most derived variant of an element.")
-    ] = 1
-
-
-class StatisticsIdQuery(LocalizationIdQuery, kw_only=True):
-    """Selects entities by ids or an object search, as the body of the list of a kind does."""
-
-    localization_ids: Annotated[
-        Ids | None, Meta(description="Of media: those these localizations lie on; of states: tracks that contain any.")
-    ] = None
 
 
 class FacetValue(Struct, kw_only=True):

@@ -6,45 +6,18 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.kinds import Kind
-from chalicelib.core.resource import Resource
-from chalicelib.errors import BadInput
 from chalicelib.query.aggregates import Aggregate, Group, Statistics, Written
-from chalicelib.query.parsers import filters
-from chalicelib.query.parsers.bodies import IdQuery, LocalizationIdQuery, MediaIdQuery, StateIdQuery
-from chalicelib.query.parsers.parameters import ListQuery, LocalizationQuery, MediaQuery, StateQuery
-from chalicelib.query.tree import Query
+from chalicelib.query.parsers.entities import EntityIdQuery, parse
 from chalicelib.resources.entities.spreadsheets import Presenter
-from chalicelib.resources.statistics.schemas import (
-    Facet,
-    FacetValue,
-    StatisticsAnswer,
-    StatisticsIdQuery,
-    StatisticsQuery,
-)
+from chalicelib.resources.statistics.schemas import Facet, FacetValue, StatisticsAnswer, StatisticsQuery
 
-PARAMETERS: dict[Kind, type[ListQuery]] = {
-    Kind.LOCALIZATION: LocalizationQuery,
-    Kind.STATE: StateQuery,
-    Kind.MEDIA: MediaQuery,
-}
-BODIES: dict[Kind, type[IdQuery]] = {
-    Kind.LOCALIZATION: LocalizationIdQuery,
-    Kind.STATE: StateIdQuery,
-    Kind.MEDIA: MediaIdQuery,
-}
-_OURS = frozenset({"kind", "group_by", "measure", "facets", "order_by", "limit", "plot"})
-_OF_LISTS = frozenset({"fields", "operation"})
-"""Parameters of lists that say what is answered, not what matches."""
 _DAYS = frozenset({"year", "quarter", "month", "week", "day"})
 
 
 def compute(
-    project: int, query: StatisticsQuery, body: StatisticsIdQuery | None, scope: Scope
+    project: int, query: StatisticsQuery, body: EntityIdQuery | None, scope: Scope
 ) -> tuple[Aggregate, Statistics]:
     """The statistics that a request describes, of what the caller may see.
 
@@ -58,36 +31,7 @@ def compute(
         order_by=query.order_by or (),
         limit=query.limit,
     )
-    return view_queries.statistics(view_queries.current(project), _selection(query, body), written, scope)
-
-
-def _selection(query: StatisticsQuery, body: StatisticsIdQuery | None) -> Query:
-    """The query that selects the entities."""
-    kind = Kind(query.kind)
-    for name in _OF_LISTS:
-        if getattr(query, name) is not None:
-            raise BadInput(f"{name}: statistics have no such parameter. Give group_by, measure or facets.")
-    try:
-        parameters = msgspec.convert(_narrowed(query, PARAMETERS[kind], kind, _OURS), PARAMETERS[kind], strict=False)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"{error}") from None
-    chosen = None if body is None else BODIES[kind](**_narrowed(body, BODIES[kind], kind))
-    return filters.parse(kind, parameters, chosen)
-
-
-def _narrowed(
-    given: Resource, struct: type[Resource], kind: Kind, ours: frozenset[str] = frozenset()
-) -> dict[str, Any]:
-    """The members that lists of a kind have. Raises BadInput for any other member that was given."""
-    own = {field.name for field in msgspec.structs.fields(struct)}
-    values = {}
-    for field in msgspec.structs.fields(given):
-        value = getattr(given, field.name)
-        if field.name in own:
-            values[field.name] = value
-        elif field.name not in ours and value != field.default:
-            raise BadInput(f"{field.name}: lists of {kind} entities have no such member.")
-    return values
+    return view_queries.statistics(view_queries.current(project), parse(query, body), written, scope)
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
