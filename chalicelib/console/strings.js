@@ -77,4 +77,13 @@ export const text = {
   // organization
   people: "People", invite: "Invite a person", sendInvitation: "Send the invitation", invited: (/** @type {string} */ email) => `${email} is invited.`, invitations: "Invitations", status: "Status", editOrganization: "Edit the organization", defaultLevel: "Level in new projects",
   buckets: "Buckets", bucketsLead: "Object stores of your own, in which projects keep their files.", newBucket: "Register a bucket", noBuckets: "Projects use the bucket of the service", store: "Store", endpoint: "Endpoint", region: "Region", bucketName: "Name of the bucket", accessKey: "Access key", secretKey: "Secret key", googleKey: "Key of the service account (JSON)", externalHost: "Host that browsers use",
+  // statistics
+  annotations: "annotations", allTypes: "All types", groupBy: "Group by", byType: "By type", byPerson: "By person", overTime: "Created per day", withoutValue: "no value", downloadCsv: "Download CSV", daysOf: (/** @type {number} */ count) => plural(count, "day"),
+  // transfers
+  exports: "Exports", exportsLead: "Annotations and pictures as an archive that other tools read.", newExport: "New export", noExports: "No exports yet", exported: (/** @type {string} */ labels, /** @type {string} */ media) => `${labels} labels of ${media} media`,
+  imports: "Imports", importsLead: "Annotations that other tools made.", newImport: "New import", noImports: "No imports yet", imported: (/** @type {string} */ labels, /** @type {string} */ media, /** @type {string} */ refused) => `${labels} annotations and ${media} media accepted, ${refused} refused`,
+  cancelWork: "Cancel it?", report: "Report", download: "Download", dryRun: "trial", place: "Place", reason: "Reason", exportStarted: "The export is on its way.", export_: "Export", import_: "Import", tryImport: "Try it", format: "Format", ofMedia: "Media",
+  classesFrom: "Classes from", typeName: "The name of the type", classesHint: "Where a label has no value, its track's counts, then the name of its type.", pictures: "Pictures", noPictures: "None", labeledFrames: "Frames with labels", cropsOf: "Crops of boxes and polygons", everyFrame: "Every n-th frame", everyN: "n",
+  splitMedia: "Divide the media into training and validation sets (80 : 20)", interpolateTracks: "Fill tracks between their frames", needArchive: "Choose an archive.", archive: "Archive", archiveHint: "A zip, or one file of the format.", findMedia: "Find media", byName: "By name", byPath: "By folder and name", byMd5: "By MD5 sum",
+  sameVersion: "As in the archive, else the default", createMedia: "Pictures in the archive that match nothing become media", dryRunLead: "Only try: read the archive and report, change nothing",
 };

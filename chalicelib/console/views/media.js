@@ -52,7 +52,7 @@ export default function MediaGallery({ query }) {
   const total = count.value ?? 0;
   const isWrong = count.failure?.status === 400;
   return html`<div class="with-side"><aside class="side"><${Sections} chosen=${query.section ?? ""} onClear=${() => setQuery({ section: "" })} />
-      ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} path=${`MediaCount/${open.id}`} query=${{ section: query.section }} search=${query.search ?? ""} turn=${turn} onToggle=${toggle} />`}</aside>
+      ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} kind="media" query=${{ section: query.section }} search=${query.search ?? ""} turn=${turn} onToggle=${toggle} />`}</aside>
     <div class="gallery"><h1 class="visually-hidden">${text.tabs.media}</h1>
       <div class="gallery-bar"><${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.searchMedia} error=${isWrong ? count.failure.message : ""} onSearch=${(/** @type {string} */ given) => setQuery({ search: given })} />
         <${Select} name=${text.sort} value=${query.sort ?? ""} options=${sorts} onChange=${(/** @type {string} */ sort) => setQuery({ sort })} />
