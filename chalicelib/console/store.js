@@ -89,11 +89,11 @@ export async function reload(...names) {
   if (project.value?.id === open.id) project.value = { ...project.value, ...Object.fromEntries(names.map((name, index) => [name, lists[index]])) };
 }
 
-/** The type of a media, localization or state of the open project. @param {number} id */
-export const typeById = (id) => {
-  const open = project.value;
-  return open && [...open.mediaTypes, ...open.localizationTypes, ...open.stateTypes, ...open.leafTypes, ...open.fileTypes].find((type) => type.id === id);
-};
+/**
+ * A type of the open project; each kind counts its ids by itself.
+ * @param {"mediaTypes" | "localizationTypes" | "stateTypes" | "leafTypes" | "fileTypes"} list @param {number} id @returns {any}
+ */
+export const typeById = (list, id) => project.value?.[list].find((type) => type.id === id);
 
 /**
  * The color of a type, or of one of its annotations by the attribute that its color map names; stable for the type's id.

@@ -92,7 +92,7 @@ export default function Crops({ query }) {
 /** One crop: a click selects it, its link opens the frame. @param {{crop: any, label: string | undefined, selected: boolean, onSelect: (event: any) => void}} props */
 function Crop({ crop, label, selected, onSelect }) {
   if (!crop) return html`<div class="crop waiting" />`;
-  const type = typeById(crop.type);
+  const type = typeById("localizationTypes", crop.type);
   const value = label ? valueText(crop.attributes?.[label]) : "";
   const name = text.cropName(value || type?.name, crop.media, crop.frame);
   return html`<div class=${`crop${selected ? " selected" : ""}`}><button type="button" class="crop-picture" aria-pressed=${selected} aria-label=${name} title=${name} onClick=${onSelect}><${Picture} path=${`LocalizationGraphic/${crop.id}`} query=${{ max_height: 240, format: "jpg" }} /></button>

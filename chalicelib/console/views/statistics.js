@@ -17,7 +17,7 @@ const MOST_BARS = 16;
 export default function Statistics({ query }) {
   const open = /** @type {any} */ (project.value);
   const kind = query.kind === "media" ? "media" : "localization";
-  const types = kind === "media" ? open.mediaTypes : open.localizationTypes;
+  const list = kind === "media" ? "mediaTypes" : "localizationTypes", types = open[list];
   const type = types.find((/** @type {any} */ each) => String(each.id) === query.type);
   const fields = useMemo(() => fieldsOf(type ? [type] : types, kind), [kind, type, types]);
   const names = [...new Set((type ? [type] : types).flatMap((/** @type {any} */ each) => (each.attribute_types ?? []).filter((/** @type {any} */ attribute) => ["enum", "bool", "string"].includes(attribute.dtype)).map((/** @type {any} */ attribute) => attribute.name)))];
@@ -29,7 +29,7 @@ export default function Statistics({ query }) {
     return { labels, days, people };
   }, [open.id, kind, type?.id, query.search, by]);
   const nameOf = (/** @type {number} */ id) => open.members.find((/** @type {any} */ each) => each.user === id)?.username ?? text.userNumber(id);
-  const labelOf = (/** @type {any} */ value) => (value === null || value === undefined ? text.withoutValue : by === "$type" ? typeById(value)?.name ?? String(value) : valueText(value));
+  const labelOf = (/** @type {any} */ value) => (value === null || value === undefined ? text.withoutValue : by === "$type" ? typeById(list, value)?.name ?? String(value) : valueText(value));
   const download = async () => {
     try {
       const content = await request("GET", `Statistics/${open.id}`, { query: { ...filter, group_by: [by], format: "csv" }, as: "blob" });
@@ -45,14 +45,14 @@ export default function Statistics({ query }) {
       <${Select} name=${text.groupBy} value=${by} options=${[["$type", text.byType], ...names.map((name) => [name, text.sortBy(name)])]} onChange=${(/** @type {string} */ value) => setQuery({ by: value })} />
       <${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.search} error=${isWrong ? found.failure.message : ""} onSearch=${(/** @type {string} */ search) => setQuery({ search })} /></div>
     <${Await} of=${isWrong ? { value: found.value ?? null } : found}>${(/** @type {any} */ value) => !value || value.labels.matched === 0 ? html`<${Empty} icon="plot" title=${text.noMatch} />` : html`
-      <p class="statistics-total"><strong class="number">${number(value.labels.matched)}</strong> ${kind === "media" ? text.tabs.media : text.annotations}</p>
-      <div class="plots"><${Bars} title=${by === "$type" ? text.byType : text.sortBy(by)} rows=${value.labels.rows.map((/** @type {any} */ row) => ({ name: labelOf(row[by]), count: row.count, color: barColor(by, row[by], type) }))} />
+      <p class="statistics-total"><strong class="number">${number(value.labels.matched)}</strong> <span class="muted">${kind === "media" ? text.tabs.media : text.annotations}</span></p>
+      <div class="plots"><${Bars} title=${by === "$type" ? text.byType : text.sortBy(by)} rows=${value.labels.rows.map((/** @type {any} */ row) => ({ name: labelOf(row[by]), count: row.count, color: barColor(by, row[by], type, list) }))} />
         <${Bars} title=${text.byPerson} rows=${value.people.rows.map((/** @type {any} */ row) => ({ name: nameOf(row.$created_by), count: row.count }))} />
         <${Line} title=${text.overTime} rows=${value.days.rows.map((/** @type {any} */ row) => [Date.parse(row["$created_datetime::day"]) / 1000, row.count])} /></div>`}<//></div>`;
 }
 
-/** @param {string} by @param {any} value @param {any} type */
-const barColor = (by, value, type) => (by === "$type" ? colorOf(typeById(value)) : type?.color_map?.key === by ? colorOf(type, { [by]: value }) : undefined);
+/** @param {string} by @param {any} value @param {any} type @param {"mediaTypes" | "localizationTypes"} list */
+const barColor = (by, value, type, list) => (by === "$type" ? colorOf(typeById(list, value)) : type?.color_map?.key === by ? colorOf(type, { [by]: value }) : undefined);
 
 /** @param {{title: string, rows: {name: string, count: number, color?: string}[]}} props */
 function Bars({ title, rows }) {
@@ -71,9 +71,9 @@ function Line({ title, rows }) {
     if (!library || !element) return undefined;
     const style = getComputedStyle(document.documentElement), color = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
     const axis = { stroke: color("--text-2"), grid: { stroke: color("--line"), width: 1 }, ticks: { stroke: color("--line"), width: 1 } };
-    const points = rows.length === 1 ? [[rows[0][0] - 86400, 0], rows[0], [rows[0][0] + 86400, 0]] : rows;
-    const plot = new library({ width: element.clientWidth, height: 260, cursor: { y: false }, legend: { live: false, show: false }, axes: [axis, { ...axis, size: 56 }], scales: { y: { range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [0, Math.max(1, high) * 1.1] } },
-      series: [{}, { label: title, stroke: color("--accent"), fill: color("--accent-soft"), width: 2, paths: library.paths.bars({ size: [0.7, 64] }) }] }, [points.map((row) => row[0]), points.map((row) => row[1])], element);
+    const day = 86400, points = [[rows[0][0] - 3 * day, null], ...rows, [rows[rows.length - 1][0] + 3 * day, null]];
+    const plot = new library({ width: element.clientWidth, height: 260, cursor: { y: false }, legend: { live: false, show: false }, axes: [{ ...axis, incrs: [day, 2 * day, 7 * day, 30 * day, 91 * day, 365 * day], values: (/** @type {any} */ _, /** @type {number[]} */ at) => at.map((each) => new Date(each * 1000).toLocaleDateString("en", { month: "short", day: "numeric", timeZone: "UTC" })) }, { ...axis, size: 56 }], scales: { y: { range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [0, Math.max(1, high) * 1.1] } },
+      series: [{}, { label: title, stroke: color("--accent"), fill: color("--accent-soft"), width: 2, points: { show: false }, paths: library.paths.bars({ size: [0.7, 64] }) }] }, [points.map((row) => row[0]), points.map((row) => row[1])], element);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 260 }));
     observer.observe(element);
     return () => { observer.disconnect(); plot.destroy(); };

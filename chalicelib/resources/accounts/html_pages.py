@@ -53,7 +53,8 @@ POLICY = (
 )
 _MARK = (
     '<svg viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6" fill="#2a4bc0"/>'
-    '<path d="M7.5 5.5v10.2c0 1.7 1 2.8 2.8 2.8h6.2" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round"/>'
+    '<path d="M7.5 5.5v10.2c0 1.7 1 2.8 2.8 2.8h6.2" fill="none" stroke="#fff" stroke-width="2.4" '
+    'stroke-linecap="round"/>'
     '<circle cx="15.6" cy="8.6" r="2.6" fill="#ff8a5c"/></svg>'
 )
 _FRAME = """<!DOCTYPE html>
