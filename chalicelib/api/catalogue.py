@@ -29,6 +29,7 @@ from chalicelib.resources.frames import operations as frames_operations
 from chalicelib.resources.graphics import operations as graphics_operations
 from chalicelib.resources.health import operations as health_operations
 from chalicelib.resources.hosted_templates import operations as hosted_templates_operations
+from chalicelib.resources.imports import operations as imports_operations
 from chalicelib.resources.jobs import cluster_operations
 from chalicelib.resources.jobs import operations as jobs_operations
 from chalicelib.resources.leaves import operations as leaves_operations
@@ -51,6 +52,7 @@ from chalicelib.resources.types import attribute_operations
 from chalicelib.resources.types import operations as types_operations
 from chalicelib.resources.uploads import operations as uploads_operations
 from chalicelib.resources.versions import operations as versions_operations
+from chalicelib.resources.webhooks import operations as webhooks_operations
 
 OPERATIONS: tuple[Operation, ...] = (
     *accounts_operations.OPERATIONS,
@@ -77,6 +79,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *jobs_operations.OPERATIONS,
     *analyses_operations.OPERATIONS,
     *annotators_operations.OPERATIONS,
+    *imports_operations.OPERATIONS,
     *frames_operations.OPERATIONS,
     *graphics_operations.OPERATIONS,
     *clips_operations.OPERATIONS,
@@ -90,6 +93,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *rewrites_operations.OPERATIONS,
     *change_logs_operations.OPERATIONS,
     *events_operations.OPERATIONS,
+    *webhooks_operations.OPERATIONS,
     *email_operations.OPERATIONS,
     *bookmarks_operations.OPERATIONS,
     *favorites_operations.OPERATIONS,

@@ -5,19 +5,18 @@ from __future__ import annotations
 import getpass
 import json
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from . import configuration, failures, queries, uploads
+from . import configuration, dataset_commands, failures, queries, uploads
 from .client import Client
 from .configuration import Profile
 from .failures import Failure
 from .output import Output
+from .sessions import ProjectOption, Session, wait
 
 app = typer.Typer(
     name="limn",
@@ -29,40 +28,13 @@ profiles = typer.Typer(help="Services and tokens in the configuration file.", no
 jobs = typer.Typer(help="Jobs: algorithms and transcodes.", no_args_is_help=True)
 app.add_typer(profiles, name="profile")
 app.add_typer(jobs, name="jobs")
+app.command("export")(dataset_commands.export)
+app.command("import")(dataset_commands.import_)
+app.command("events")(dataset_commands.events)
 
-ProjectOption = Annotated[
-    int | None, typer.Option("--project", "-p", min=1, help="Project; without it, that of the profile.")
-]
 OPEN = ("Pending", "Running")
 _USAGE_ERROR: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 """Typer carries a click of its own and offers this class under no public name."""
-
-
-class Session:
-    """What the options before the command say."""
-
-    def __init__(self, profile: str | None, output: Output) -> None:
-        self._profile = profile
-        self.output = output
-
-    @property
-    def profile(self) -> Profile:
-        """The profile to use."""
-        return configuration.current(self._profile)
-
-    def client(self, connections: int = 10) -> Client:
-        """The service, signed in."""
-        found = self.profile
-        if not found.token:
-            raise Failure("There is no token for this service. Run: limn login URL", failures.NOT_PERMITTED)
-        return Client(found, connections=connections)
-
-    def project(self, given: int | None) -> int:
-        """The project of the option, or of the profile."""
-        chosen = given or self.profile.project
-        if chosen is None:
-            raise Failure("Name a project with --project, or one for all commands with: limn profile set --project N")
-        return chosen
 
 
 @app.callback()
@@ -332,27 +304,6 @@ def wait_for_job(
     session.output.result(found, f"{found['status']} {found.get('message') or ''}".strip())
     if found["status"] != "Succeeded":
         raise typer.Exit(failures.INCOMPLETE)
-
-
-def wait(
-    output: Output, read: Callable[[], Any], is_over: Callable[[Any], bool], timeout: float = 0, every: float = 1.0
-) -> Any:
-    """Read a document with `progress` until it is over.
-
-    Raises:
-        Failure: it takes longer than `timeout` seconds, where that is not 0.
-    """
-    end = time.monotonic() + timeout if timeout else None
-    with output.counter() as progress:
-        bar = progress.add_task("waiting", total=None)
-        while not is_over(found := read()):
-            done = found.get("progress") or {}
-            progress.update(bar, completed=done.get("done", 0), total=done.get("total") or None)
-            if end is not None and time.monotonic() + every > end:
-                raise Failure(f"It is not over after {timeout:g} s; it goes on.", failures.INCOMPLETE)
-            time.sleep(every)
-            every = min(every * 1.3, 10)
-    return found
 
 
 def _short(job: dict[str, Any]) -> dict[str, Any]:

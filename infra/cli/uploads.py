@@ -165,6 +165,19 @@ class Uploader:
             finally:
                 self._parts.shutdown(cancel_futures=True)
 
+    def store(self, source: Source, advance: Advance = lambda _: None) -> str:
+        """Upload a file that becomes no media; its key. An upload of the same file is found again for some days."""
+        size = source.path.stat().st_size
+        name = f"{self._client.profile.url}|{self._target.project}|{_stamp(source)}|file"
+        state = self._journal.get(name)
+        if state.is_stored and state.until + KEPT_SECONDS > time.time():
+            advance(size)
+            return state.key
+        try:
+            return self._send(source, size, name, State() if state.is_stored else state, advance).key
+        finally:
+            self._parts.shutdown(cancel_futures=True)
+
     def _outcome(self, source: Source, advance: Advance) -> Outcome:
         try:
             status, media = self._upload(source, advance)
@@ -178,8 +191,7 @@ class Uploader:
         before = source.path.stat()
         if not before.st_size:
             raise Failure("The file is empty.")
-        stamp = f"{source.path.resolve()}|{before.st_size}|{before.st_mtime_ns}"
-        name = f"{self._client.profile.url}|{self._target.project}|{stamp}"
+        name = f"{self._client.profile.url}|{self._target.project}|{_stamp(source)}"
         state = self._journal.get(name)
         if state.is_requested:
             media = self._existing(state)
@@ -283,6 +295,11 @@ class Uploader:
         state.media = made[0] if isinstance(made, list) else made
         self._journal.put(name, state)
         return int(state.media or 0)
+
+
+def _stamp(source: Source) -> str:
+    found = source.path.stat()
+    return f"{source.path.resolve()}|{found.st_size}|{found.st_mtime_ns}"
 
 
 def _md5(path: Path) -> str:

@@ -60,10 +60,9 @@ def limn(config, monkeypatch, capsys):
 @pytest.fixture(scope="module")
 def service():
     """The address of the API, with the object store behind a socket too."""
-    from infra.local.gateway import Server
-    from infra.local.s3_front import S3Front
-
     from infra.local import aws
+    from infra.local.http.gateway import Server
+    from infra.local.s3.front import S3Front
     from tests.service import GATEWAY
 
     store = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY})

@@ -47,6 +47,7 @@ from tests.infra.registered import Registered
 from tests.infra.schedules import Batch, Upkeep, key_of, later
 from tests.queue_runner import deliver
 from tests.resources.algorithms.test_algorithms import saved, spec
+from tests.resources.imports.archives import imported
 from tests.resources.jobs import clusters
 from tests.resources.media.samples import media_type, picture, transcode, uploaded, video
 from tests.resources.uploads.test_tus import VERSION, begun, sent
@@ -87,6 +88,7 @@ class Scenario:
         self.annotations()
         self.answers()
         self.exports()
+        self.imports()
         self.people()
         self.elsewhere()
         self.compaction()
@@ -190,6 +192,29 @@ class Scenario:
         assert api.delete(f"Localizations/{project}", {}, start=0, stop=200).status == 200
         made = api.made(f"Localizations/{project}", [spec] * 3)
         assert api.put(f"Localizations/{project}", {"ids": made}).status == 200
+
+    def imports(self):
+        """A picture and boxes on it, in a commit too large for its row, and again."""
+        coco = {
+            "categories": [{"id": 1, "name": "box"}],
+            "images": [{"id": 1, "file_name": "imported.png", "width": 64, "height": 48}],
+            "annotations": [
+                {
+                    "id": number,
+                    "image_id": 1,
+                    "category_id": 1,
+                    "bbox": [1, 2, 3, 4],
+                    "limn": {"attributes": {"text": "x"}},
+                }
+                for number in range(600)
+            ],
+        }
+        image = media_type(self.project, "image")
+        files = {"a.json": coco, "imported.png": picture(64, 48, "PNG")}
+        types = {"media": image, "box": self.box}
+        for _ in range(2):
+            views.drop(self.project)
+            assert imported(self.api, self.project, files, "coco", types=types)["status"] == "succeeded"
 
     def exports(self):
         """An archive of several uploads, one that is cancelled, one that expired, and a version of a dataset."""

@@ -17,7 +17,7 @@ from chalicelib.core.entities import Localization, LocalizationSpec, State, Stat
 from chalicelib.core.kinds import Kind
 from chalicelib.core.marks import Identity, identity, next_mark
 from chalicelib.core.resource import now
-from chalicelib.errors import BadInput, NotFound
+from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.annotations.segments import segments
 from chalicelib.resources.annotations.tracks import Place, places
 from chalicelib.resources.entities.service import (
@@ -54,6 +54,21 @@ def create(kind: Kind, writer: Writer, specs: Sequence[Spec], *, listed: bool) -
         NotFound: a parent or an author does not exist.
     """
     return steps.again(lambda: _Creation(kind, writer, specs, listed=listed).run())
+
+
+def create_missing(kind: Kind, writer: Writer, specs: Sequence[Spec]) -> list[int]:
+    """Create annotations whose elements their version does not show yet; all specs have an `elemental_id`.
+
+    An element that was deleted is created as its next mark. A repeated call changes nothing, so it may run again after
+    a crash.
+
+    Returns:
+        the ids of the latest rows of the elements, created or found, in the order of the specs.
+
+    Raises:
+        BadInput, NotFound: as `create`; nothing was created.
+    """
+    return steps.again(lambda: _Missing(kind, writer, specs).run())
 
 
 def default_version(writer: Writer, versions: Mapping[int, Version]) -> int:
@@ -227,6 +242,36 @@ class _Creation:
                 f"that exists already; here {len(retiring)} would. Send fewer at once."
             )
         return made, retiring, guarded
+
+
+class _Missing(_Creation):
+    """One attempt at a creation of what is missing."""
+
+    def __init__(self, kind: Kind, writer: Writer, specs: Sequence[Spec]) -> None:
+        super().__init__(kind, writer, specs, listed=True)
+
+    def run(self) -> list[int]:
+        """Leave out the specs whose elements are there, then create the others."""
+        if any(spec.version is None for spec in self._specs):
+            self._default = default_version(self._writer, self._versions)
+        names = [(spec.version or self._default, uuid_text(spec.elemental_id or "")) for spec in self._specs]
+        found: dict[Identity, int] = {}
+        restored = 0
+        for element, rows in rows_of(self._kind, self._writer.project, names).items():
+            latest = max(rows, key=lambda row: (row.entity.mark, row.entity.id), default=None)
+            if latest is None or latest.entity.variant_deleted:
+                restored += latest is not None
+            else:
+                found[element] = latest.entity.id
+        wanted = {name: spec for name, spec in zip(names, self._specs, strict=True) if name not in found}
+        if restored > steps.MOST_REWRITTEN:  # the rest is for the next attempts, which find these
+            wanted = dict(list(wanted.items())[: steps.MOST_REWRITTEN])
+        if wanted:
+            self._specs = list(wanted.values())
+            found |= zip(wanted, super().run(), strict=True)
+        if any(name not in found for name in names):
+            raise Conflict("Some of these were deleted before and are created again, a part at a time.")
+        return [found[name] for name in names]
 
 
 def _media_of(spec: Spec) -> Sequence[int]:

@@ -1,0 +1,183 @@
+"""Create what the parts of an import hold. Each may be repeated: rows whose elements are there stay as they are."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from posixpath import splitext
+from typing import Any, BinaryIO, cast
+
+import msgspec
+from msgspec import Struct
+
+from chalicelib.access import view_queries
+from chalicelib.access.scope import UNRESTRICTED
+from chalicelib.access.view_queries import all_rows
+from chalicelib.core import object_keys
+from chalicelib.core.accounts import Project
+from chalicelib.core.definitions import VERSION
+from chalicelib.core.kinds import Kind
+from chalicelib.errors import BadInput
+from chalicelib.formats.model import Archive
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Query, Test
+from chalicelib.resources.annotations import creation as annotations_creation
+from chalicelib.resources.annotations.creation import default_version
+from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.imports.checking import LabelRow, MediaRow, Phase, StateRow
+from chalicelib.resources.media import creation as media_creation
+from chalicelib.resources.media.schemas import MediaSpec
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.objects import objects
+
+AT_ONCE = 500
+"""Annotations of one commit."""
+_ELEMENTS = 2_000
+"""Elements of one question to the view."""
+_IN_MEMORY = 16 * 1024 * 1024
+_WEEK = 604_800
+_ROWS: dict[Phase, Any] = {"media": list[MediaRow], "labels": list[LabelRow], "states": list[StateRow]}
+
+
+class _Named(Struct, frozen=True):
+    id: int
+    elemental_id: str
+
+
+_named = msgspec.json.Decoder(_Named).decode
+
+
+def create(
+    phase: Phase,
+    body: bytes,
+    writer: Writer,
+    project: Project,
+    source: Callable[[], Archive],
+    go_on: Callable[[], bool],
+) -> None:
+    """Create what a part holds.
+
+    Args:
+        phase: what the part holds.
+        body: its rows.
+        writer: the author.
+        project: where to.
+        source: opens the archive.
+        go_on: False once the import was cancelled; asked before each commit.
+
+    Raises:
+        BadInput, NotFound: a media, type or version was deleted after the check.
+    """
+    rows: Any = msgspec.json.decode(body, type=_ROWS[phase])
+    if phase == "media":
+        if go_on():
+            _create_media(writer, project, source, rows)
+        return
+    of_media = _media_ids(writer.project, rows)
+    versions = {version.id: version for version in records.list_children(VERSION, writer.project)}
+    version = default_version(writer, versions)
+    kind = Kind.LOCALIZATION if phase == "labels" else Kind.STATE
+    for start in range(0, len(rows), AT_ONCE):
+        if not go_on():
+            return
+        some = rows[start : start + AT_ONCE]
+        for row in some:
+            row.spec.version = row.spec.version or version
+            if isinstance(row, LabelRow):
+                row.spec.media_id = _media_id(row.media, of_media)
+            else:
+                row.spec.media_ids = [_media_id(each, of_media) for each in row.media]
+        if kind is Kind.STATE:
+            _find_members(writer.project, some)
+        annotations_creation.create_missing(kind, writer, [row.spec for row in some])
+
+
+def _media_id(media: int | str, of_media: dict[str, int]) -> int:
+    if isinstance(media, int):
+        return media
+    if media not in of_media:
+        message = f"The media {media}, which was created from the archive, was deleted."
+        raise BadInput(message)
+    return of_media[media]
+
+
+def _media_ids(project: int, rows: Sequence[LabelRow | StateRow]) -> dict[str, int]:
+    """The ids of media that were created before, by their elemental ids."""
+    wanted: set[str] = set()
+    for row in rows:
+        media = row.media if isinstance(row.media, list) else [row.media]
+        wanted.update(each for each in media if isinstance(each, str))
+    return _ids(project, Kind.MEDIA, wanted) if wanted else {}
+
+
+def _ids(project: int, kind: Kind, elements: Iterable[str], *more: Test) -> dict[str, int]:
+    """The ids of entities by elemental id."""
+    view, wanted, found = view_queries.current(project), sorted(elements), {}
+    for start in range(0, len(wanted), _ELEMENTS):
+        among = Test("elemental_id", Op.IN, tuple(wanted[start : start + _ELEMENTS]))
+        query = all_rows(kind, among, *more) if more else Query(kind=kind, where=among)
+        for document in view_queries.documents(view, query, UNRESTRICTED, "id,elemental_id"):
+            each = _named(document)
+            found[each.elemental_id] = each.id
+    return found
+
+
+def _find_members(project: int, rows: Sequence[StateRow]) -> None:
+    """Set the localizations of tracks."""
+    by_version: dict[int, set[str]] = {}
+    for row in rows:
+        by_version.setdefault(row.spec.version or 0, set()).update(_members(row))
+    latest = Test("latest", Op.EQ, value=True)
+    found = {
+        version: _ids(project, Kind.LOCALIZATION, names, Test("version", Op.EQ, version), latest)
+        for version, names in by_version.items()
+        if names
+    }
+    for row in rows:
+        ids = found.get(row.spec.version or 0, {})
+        members = [ids[name] for name in _members(row) if name in ids]
+        row.spec.localization_ids = members or None
+
+
+def _members(row: StateRow) -> list[str]:
+    return [str(uuid.UUID(bytes=row.members[at : at + 16])) for at in range(0, len(row.members), 16)]
+
+
+# --- media -----------------------------------------------------------------------------------------------------------
+
+
+def _create_media(writer: Writer, project: Project, source: Callable[[], Archive], rows: Sequence[MediaRow]) -> None:
+    """Create the images that are not there yet, in one commit; their files come from the archive."""
+    there = _ids(writer.project, Kind.MEDIA, [row.elemental_id for row in rows])
+    missing = [row for row in rows if row.elemental_id not in there]
+    if missing:
+        archive = source()
+        specs = [_media_spec(writer, project, archive, row) for row in missing]
+        media_creation.create(writer, project, specs)
+
+
+def _media_spec(writer: Writer, project: Project, archive: Archive, row: MediaRow) -> MediaSpec:
+    """Copy the file of an image to the uploads, and describe the media."""
+    day = datetime.now(UTC).date().isoformat()
+    name = f"{row.elemental_id}{splitext(row.path)[1].lower()}"
+    key = object_keys.upload_key(project.organization, project.id, writer.user, name, day)
+    with archive.open(row.path) as file:
+        if archive.size(row.path) <= _IN_MEMORY:
+            objects.write(key, file.read())
+        else:
+            with tempfile.TemporaryFile() as copy:
+                shutil.copyfileobj(file, copy, 1024 * 1024)
+                copy.seek(0)
+                objects.write(key, cast("BinaryIO", copy))
+    return MediaSpec(
+        type=row.type,
+        name=row.name,
+        md5=row.md5,
+        url=objects.presign_get(key, _WEEK),
+        section=row.section or None,
+        elemental_id=row.elemental_id,
+        attributes=row.attributes or None,
+    )

@@ -1,0 +1,322 @@
+"""From the rows of an archive to specs of localizations and states: types, classes, attributes, geometry."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from chalicelib.core.attribute_values import converter
+from chalicelib.core.definitions import Definitions
+from chalicelib.core.entities import LocalizationSpec, StateSpec
+from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput
+from chalicelib.formats.model import Attributes, Label, LabelKind, State, box_of
+from chalicelib.resources.imports.schemas import ClassTarget, ImportSpec, Target
+
+TOLERANCE = 1e-6
+"""The part of a width or height by which rounding may put a shape beyond the picture."""
+_ASSOCIATION = {"track": "Localization", "frame": "Frame", "media": "Media"}
+_TARGET: dict[str, Target] = {"track": "track", "frame": "frame", "media": "note"}
+_JSON_DTYPES = ("geopos", "float_array")
+_KIND_WORDS = {"box": "boxes", "line": "lines", "dot": "dots", "poly": "polygons"}
+
+
+class Skipped(Exception):
+    """The row is left out because the body says so."""
+
+
+class Size(Struct, frozen=True):
+    """The sizes that a row's pixels may be of: those of the archive, else those of the project. 0 is unknown."""
+
+    width: int
+    height: int
+    frames: int | None
+    """The frames of the media; None where they are not known."""
+
+
+class Chosen(Struct, frozen=True):
+    """What a class of one kind becomes."""
+
+    type: int
+    fill: Callable[..., dict[str, Any]]
+    dtypes: Mapping[str, str]
+    constants: Attributes
+    becomes_box: bool = False
+
+
+class Mapper:
+    """Maps the rows of one import. Its methods raise ValueError with the reason why a row is refused."""
+
+    def __init__(self, spec: ImportSpec, definitions: Definitions) -> None:
+        self._spec, self._definitions = spec, definitions
+        self._now = now()
+        self._chosen: dict[tuple[str, str, str], Chosen | str] = {}
+        self._versions = {version.name: version.id for version in definitions.versions.values()}
+
+    def label(self, row: Label, size: Size, elemental_id: str) -> tuple[LocalizationSpec, str]:
+        """The spec of a localization without its media, and a note on what is left out."""
+        chosen = self.choose(row.kind, row.class_name, row.type)
+        if size.frames is not None and not 0 <= row.frame < max(size.frames, 1):
+            message = f"frame {row.frame} is not one of the {size.frames} frames of the media"
+            raise ValueError(message)
+        kind: LabelKind = "box" if chosen.becomes_box else row.kind
+        shape = _fractions(row, size)
+        if chosen.becomes_box:
+            shape = _fractions_of_box(row, size)
+        members = _members(kind, self._within(kind, shape))
+        attributes, note = self._attributes(row, chosen, in_track=row.track is not None)
+        spec = LocalizationSpec(
+            media_id=1,  # set when it is created
+            type=chosen.type,
+            frame=row.frame,
+            version=self._version(row.version),
+            elemental_id=elemental_id,
+            attributes=attributes,
+            **members,
+        )
+        return spec, "the polygon became its box" if chosen.becomes_box else note
+
+    def state(self, row: State, elemental_id: str) -> tuple[StateSpec, str]:
+        """The spec of a state without its media and localizations, and a note on what is left out."""
+        chosen = self.choose(_TARGET[row.association], row.class_name, row.type)
+        attributes, note = self._attributes(row, chosen, in_track=row.association == "track")
+        if row.association == "frame" and row.frame is None:
+            message = "frame is missing"
+            raise ValueError(message)
+        spec = StateSpec(
+            type=chosen.type,
+            media_ids=[1],  # set when it is created
+            frame=row.frame if row.association == "frame" else None,
+            version=self._version(row.version),
+            elemental_id=elemental_id,
+            attributes=attributes,
+        )
+        return spec, note
+
+    def media_type(self, name: str) -> int:
+        """The type of an image that is created."""
+        types = _of_dtype(self._definitions.types(Kind.MEDIA), "image")
+        return self._only(types, self._spec.types.get("media"), name, "image types", "media")
+
+    def media_attributes(self, number: int, attributes: Attributes) -> Attributes:
+        """The attributes of an image that is created."""
+        of = self._definitions.types(Kind.MEDIA)[number]
+        dtypes = {each.name: str(each.dtype) for each in of.attribute_types}
+        known = self._known(_decoded(attributes, dtypes), dtypes, ())
+        try:
+            converter(of.attribute_types).fill(known, self._now)
+        except BadInput as refusal:
+            raise ValueError(refusal.message) from None
+        return known
+
+    def choose(self, kind: Target, class_name: str, type_name: str) -> Chosen:
+        """What a class of one kind becomes."""
+        target = self._spec.classes.get(class_name)
+        if target is not None and target.skip:
+            raise Skipped
+        key = (kind, class_name, type_name)
+        if key not in self._chosen:
+            try:
+                self._chosen[key] = self._choose(kind, class_name, type_name, target or ClassTarget())
+            except ValueError as reason:
+                self._chosen[key] = str(reason)
+        chosen = self._chosen[key]
+        if isinstance(chosen, str):
+            raise ValueError(chosen)  # noqa: TRY004 the reason why rows of this class are refused
+        return chosen
+
+    # --- types ------------------------------------------------------------------------------------------------------
+
+    def _choose(self, kind: Target, class_name: str, type_name: str, target: ClassTarget) -> Chosen:
+        if kind in ("track", "frame", "note"):
+            association = next(_ASSOCIATION[name] for name, word in _TARGET.items() if word == kind)
+            types = {
+                number: each
+                for number, each in self._definitions.types(Kind.STATE).items()
+                if getattr(each, "association", "") == association
+            }
+            number = self._only(types, self._spec.types.get(kind), type_name or class_name, "state types", kind)
+            return self._compiled(types[number], class_name, target)
+        every = self._definitions.types(Kind.LOCALIZATION)
+        types = _of_dtype(every, kind)
+        wanted = target.type or self._spec.types.get(kind)
+        becomes_box = False
+        if kind == "poly" and wanted is not None and getattr(every.get(wanted), "dtype", "") == "box":
+            types, becomes_box = _of_dtype(every, "box"), True
+        elif kind == "poly" and not types and wanted is None:
+            types, becomes_box = _of_dtype(every, "box"), True
+            wanted = self._spec.types.get("box")
+        names = [name for name in (type_name, class_name) if name]
+        matches = [number for number, each in types.items() if each.name in names]
+        if wanted is None and len(matches) == 1:
+            wanted = matches[0]
+        word = "types of " + _KIND_WORDS["box" if becomes_box else kind]
+        number = self._only(types, wanted, "", word, kind)
+        self._check_class(types[number], class_name, target)
+        return self._compiled(types[number], class_name, target, becomes_box=becomes_box)
+
+    def _only(self, types: Mapping[int, Any], wanted: int | None, name: str, word: str, member: str) -> int:
+        """The type that is wanted, else that of a name, else the only one."""
+        if wanted is not None:
+            if wanted not in types:
+                message = f"types.{member}: {wanted} is not one of the project's {word}"
+                raise ValueError(message)
+            return wanted
+        named = [number for number, each in types.items() if name and each.name == name]
+        found = named or list(types)
+        if len(found) != 1:
+            known = ", ".join(f"{number} {each.name!r}" for number, each in list(types.items())[:5])
+            message = f"the project has {len(types)} {word}{f' ({known})' if known else ''}: give types.{member}"
+            raise ValueError(message)
+        return found[0]
+
+    def _check_class(self, of: Any, class_name: str, target: ClassTarget) -> None:
+        """Refuse a class whose name would be lost."""
+        attribute = self._spec.class_attribute
+        is_kept = class_name in ("", of.name) or target.type or target.attributes
+        if not is_kept and (attribute is None or of.attribute(attribute) is None):
+            message = (
+                f"class {class_name!r} is neither the name of a type nor in classes, and the type {of.name!r} has no "
+                "class_attribute to take it"
+            )
+            raise ValueError(message)
+
+    def _compiled(self, of: Any, class_name: str, target: ClassTarget, *, becomes_box: bool = False) -> Chosen:
+        constants = dict(target.attributes)
+        attribute = self._spec.class_attribute
+        if attribute is not None and class_name and of.attribute(attribute) is not None:
+            constants.setdefault(attribute, class_name)
+        return Chosen(
+            type=of.id,
+            fill=converter(of.attribute_types).fill,
+            dtypes={each.name: str(each.dtype) for each in of.attribute_types},
+            constants=constants,
+            becomes_box=becomes_box,
+        )
+
+    def _version(self, name: str) -> int | None:
+        return self._spec.version or self._versions.get(name)
+
+    # --- attributes -------------------------------------------------------------------------------------------------
+
+    def _attributes(self, row: Label | State, chosen: Chosen, *, in_track: bool) -> tuple[Attributes, str]:
+        """The attributes of a row by the type's rules.
+
+        CVAT has the attributes of a track and those of its labels in one place: each row takes its own.
+        """
+        others = self._names_of_others(row) if in_track and self._spec.format == "cvat" else ()
+        given = {**chosen.constants, **_decoded(row.attributes, chosen.dtypes)}
+        known = self._known(given, chosen.dtypes, others)
+        try:
+            # The filled values are made again at the creation: defaults belong to that time.
+            chosen.fill(known, self._now)
+        except BadInput as refusal:
+            raise ValueError(refusal.message) from None
+        is_whole = known.keys() >= given.keys() - set(others)
+        return known, "" if is_whole else "attributes that the type does not have were dropped"
+
+    def _known(self, given: Attributes, dtypes: Mapping[str, str], others: Iterable[str]) -> Attributes:
+        known = {name: value for name, value in given.items() if name in dtypes and value is not None}
+        unknown = [name for name in given if name not in dtypes and name not in others]
+        if unknown and self._spec.unknown_attributes == "refuse":
+            message = f"attribute {unknown[0]!r} is not one of its type; unknown_attributes may drop it"
+            raise ValueError(message)
+        return known
+
+    def _names_of_others(self, row: Label | State) -> set[str]:
+        kind = Kind.STATE if isinstance(row, Label) else Kind.LOCALIZATION
+        return {each.name for of in self._definitions.types(kind).values() for each in of.attribute_types}
+
+    # --- geometry ---------------------------------------------------------------------------------------------------
+
+    def _within(self, kind: LabelKind, shape: tuple[float, ...]) -> tuple[float, ...]:
+        """The shape with numbers that a localization holds: fractions; a box may reach beyond the picture."""
+        if kind == "box" and (shape[2] < 0 or shape[3] < 0):
+            message = f"its width {shape[2]:g} or height {shape[3]:g} is below 0"
+            raise ValueError(message)
+        lows = (0.0, 0.0, -1.0, -1.0) if kind == "line" else (0.0,) * len(shape)
+        beyond = max(0.0, max(shape) - 1, *(low - number for low, number in zip(lows, shape, strict=True)))
+        if beyond == 0:
+            return shape
+        if beyond <= TOLERANCE:
+            return tuple(min(max(number, low), 1.0) for low, number in zip(lows, shape, strict=True))
+        if self._spec.outside == "refuse":
+            message = f"it reaches beyond the picture by {beyond:.3g} of a side; outside may clip it"
+            raise ValueError(message)
+        return _clipped(kind, shape)
+
+
+def _of_dtype(types: Mapping[int, Any], dtype: str) -> dict[int, Any]:
+    return {number: each for number, each in types.items() if each.dtype == dtype}
+
+
+def _clipped(kind: LabelKind, shape: tuple[float, ...]) -> tuple[float, ...]:
+    if kind not in ("box", "line"):
+        return tuple(_unit(number) for number in shape)
+    x, y, width, height = shape
+    left, top, right, bottom = _unit(x), _unit(y), _unit(x + width), _unit(y + height)
+    if kind == "box" and (right <= left or bottom <= top):
+        message = "it is outside of the picture"
+        raise ValueError(message)
+    return left, top, right - left, bottom - top
+
+
+def _unit(number: float) -> float:
+    return min(max(number, 0.0), 1.0)
+
+
+def _fractions(row: Label, size: Size) -> tuple[float, ...]:
+    if not all(map(math.isfinite, row.shape)):
+        message = "it has a number that is not finite"
+        raise ValueError(message)
+    if row.unit == "fraction":
+        return row.shape
+    if not (size.width and size.height):
+        message = "the size of its picture is not known, so its pixels have no place"
+        raise ValueError(message)
+    sides = (size.width, size.height)
+    return tuple(divide(number, sides[index % 2]) for index, number in enumerate(row.shape))
+
+
+def _fractions_of_box(row: Label, size: Size) -> tuple[float, ...]:
+    return _fractions(msgspec.structs.replace(row, kind="box", shape=box_of(row)), size)
+
+
+def divide(pixels: float, side: int) -> float:
+    """The fraction that an export writes as these very pixels, if there is one, else the nearest."""
+    found = pixels / side
+    if found * side != pixels:
+        for other in (math.nextafter(found, math.inf), math.nextafter(found, -math.inf)):
+            if other * side == pixels:
+                return other
+    return found
+
+
+def _members(kind: LabelKind, shape: tuple[float, ...]) -> dict[str, Any]:
+    if kind == "box":
+        return dict(zip(("x", "y", "width", "height"), shape, strict=True))
+    if kind == "line":
+        return dict(zip(("x", "y", "u", "v"), shape, strict=True))
+    if kind == "dot":
+        return dict(zip(("x", "y"), shape, strict=True))
+    return {"points": [list(point) for point in zip(shape[::2], shape[1::2], strict=True)]}
+
+
+def _decoded(attributes: Attributes, dtypes: Mapping[str, str]) -> Attributes:
+    """Attributes with lists that formats of text hold as JSON."""
+    found = {}
+    for name, value in attributes.items():
+        if isinstance(value, str) and dtypes.get(name) in _JSON_DTYPES and value.startswith("["):
+            try:
+                value = json.loads(value)  # noqa: PLW2901 the value of this attribute
+            except (ValueError, RecursionError):
+                message = f"attribute {name!r} is not JSON"
+                raise ValueError(message) from None
+        found[name] = value
+    return found

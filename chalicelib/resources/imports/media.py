@@ -1,0 +1,92 @@
+"""Find the media of a project that the media of an archive stand for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
+from chalicelib.core.definitions import Definitions
+from chalicelib.core.kinds import Kind
+from chalicelib.formats.model import Media
+from chalicelib.formats.reading import base, stem
+from chalicelib.query.tree import Query
+
+IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".heic", ".heif", ".avif", ".jp2")
+"""Extensions of files of an archive that become media."""
+_FIELDS = "id,name,md5,type,width,height,num_frames,primary_section,elemental_id"
+Match = Literal["name", "path", "md5"]
+
+
+class Known(Struct, frozen=True):
+    """A media of the project."""
+
+    id: int
+    name: str
+    type: int
+    elemental_id: str
+    md5: str | None = None
+    width: int | None = None
+    height: int | None = None
+    num_frames: int | None = None
+    primary_section: int | None = None
+
+
+_decode = msgspec.json.Decoder(Known).decode
+
+
+class MediaIndex:
+    """The media of a project that a user may see."""
+
+    def __init__(self, project: int, scope: Scope, definitions: Definitions, match: Match) -> None:
+        self._match = match
+        self._by_element: dict[str, Known] = {}
+        self._by_key: defaultdict[str, list[Known]] = defaultdict(list)
+        self._by_stem: defaultdict[str, list[Known]] = defaultdict(list)
+        sections = definitions.sections
+        query = Query(kind=Kind.MEDIA)
+        for document in view_queries.documents(view_queries.current(project), query, scope, _FIELDS):
+            found = _decode(document)
+            self._by_element[found.elemental_id] = found
+            if match == "md5":
+                key = (found.md5 or "").lower()
+            elif match == "path":
+                section = sections.get(found.primary_section or 0)
+                key = f"{section.path if section else ''}/{found.name}".casefold()
+            else:
+                key = found.name.casefold()
+                self._by_stem[stem(key)].append(found)
+            if key:
+                self._by_key[key].append(found)
+
+    def find(self, row: Media) -> Known | None:
+        """The media that a row stands for; None if there is none.
+
+        Raises:
+            ValueError: several are possible.
+        """
+        if row.elemental_id and (same := self._by_element.get(row.elemental_id)):
+            return same
+        found: list[Known] = []
+        for key in self._keys(row):
+            found = self._by_key.get(key, [])
+            if found:
+                break
+        if not found and self._match == "name":
+            found = self._by_stem.get(stem(row.name.casefold()), [])
+        if len(found) > 1:
+            message = f"{len(found)} media match it by {self._match}, for example {found[0].id} and {found[1].id}"
+            raise ValueError(message)
+        return found[0] if found else None
+
+    def _keys(self, row: Media) -> list[str]:
+        if self._match == "md5":
+            return [row.md5.lower()] if row.md5 else []
+        if self._match == "path":
+            return [f"{row.section}/{row.name}".casefold()]
+        names: list[Any] = [row.name, base(row.name), row.key, base(row.key)]
+        return [name.casefold() for name in names if name]

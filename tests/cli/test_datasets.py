@@ -1,0 +1,81 @@
+"""Imports, exports and events from the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import zipfile
+
+import pytest
+
+from infra.cli import failures, sessions
+from tests.resources.imports.conftest import make_types
+from tests.resources.imports.test_imports import COCO
+
+
+@pytest.fixture
+def dive(api, signed_in, monkeypatch):
+    """A project with types and an image; queues are worked off whenever a command waits."""
+    types = make_types(api, signed_in)
+    body = {"type": types["image"], "name": "reef.png", "md5": "", "width": 640, "height": 480}
+
+    def work(_):
+        with contextlib.redirect_stdout(io.StringIO()):  # the functions log there
+            api.drain()
+
+    monkeypatch.setattr(sessions.time, "sleep", work)
+    return api.made(f"Medias/{signed_in}", body)
+
+
+def test_a_folder_is_imported_and_refused_rows_are_shown(limn, dive, api, signed_in, tmp_path):
+    folder = tmp_path / "coco"
+    folder.mkdir()
+    (folder / "a.json").write_text(json.dumps(COCO))
+    words = ("import", folder, "--format", "coco", "--class-attribute", "Species")
+    dry = limn(*words, "--dry-run")
+    assert (dry.status, api.get(f"Localizations/{signed_in}").json) == (failures.INCOMPLETE, [])
+    assert "2 new, 0 present, 2 refused" in dry.out
+    assert "a.json annotations[3]: it reaches beyond the picture" in dry.out
+    assert limn(*words).status == failures.INCOMPLETE
+    again = limn("--json", *words)
+    assert again.json["report"]["localizations"]["present"] == 2
+    assert len(api.get(f"Localizations/{signed_in}").json) == 2
+
+
+def test_further_members_come_from_a_file(limn, dive, tmp_path):
+    place, options = tmp_path / "a.json", tmp_path / "options.json"
+    place.write_text(json.dumps({**COCO, "annotations": COCO["annotations"][:2]}))
+    options.write_text(json.dumps({"classes": {"Cod": {"skip": True}}}))
+    ran = limn("--json", "import", place, "--options", options)
+    assert (ran.status, ran.json["report"]["localizations"]["skipped"]) == (0, 1)
+    options.write_text("[]")
+    assert limn("import", place, "--options", options).status == failures.USAGE
+
+
+def test_an_archive_that_cannot_be_read_says_why(limn, dive, tmp_path):
+    place = tmp_path / "a.json"
+    place.write_text("{")
+    ran = limn("import", place)
+    assert (ran.status, "cut off" in ran.err) == (failures.INCOMPLETE, True)
+
+
+def test_an_export_is_downloaded_whole(limn, dive, api, signed_in, tmp_path):
+    place, target = tmp_path / "a.json", tmp_path / "out.zip"
+    place.write_text(json.dumps(COCO))
+    limn("import", place, "--class-attribute", "Species")
+    ran = limn("--json", "export", "--format", "csv", "-o", target)
+    assert ran.status == 0, ran.err
+    with zipfile.ZipFile(target) as archive:
+        assert len(archive.read("localizations.csv").splitlines()) == 3
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_events_are_written_once_and_continue_from_a_state_file(limn, dive, api, signed_in, tmp_path):
+    state = tmp_path / "position"
+    words = ("--json", "events", "--state", state, "--kinds", "media")
+    first = [json.loads(line) for line in limn(*words).out.splitlines()]
+    assert [each["type"] for each in first] == ["limn.media.created"]
+    assert limn(*words).out == ""
+    assert api.delete(f"Media/{dive}").status == 200
+    assert [json.loads(line)["type"] for line in limn(*words).out.splitlines()] == ["limn.media.deleted"]

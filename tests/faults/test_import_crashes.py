@@ -1,0 +1,131 @@
+"""An import killed after each of its AWS calls in turn: it is done, and nothing doubles."""
+
+import pytest
+
+from chalicelib.queues import decode, encode
+from chalicelib.resources.imports import checking, creating
+from chalicelib.resources.imports import service as imports_service
+from chalicelib.resources.imports.messages import CheckImport, RunImportPart
+from chalicelib.resources.imports.schemas import IMPORT
+from chalicelib.storage.dynamodb import records
+from tests import objects
+from tests.faults.test_transcode_crashes import Killed, Killer
+from tests.resources.imports.archives import uploaded, zipped
+from tests.resources.imports.conftest import make_types
+from tests.resources.media.samples import picture
+
+KINDS = (CheckImport, RunImportPart)
+BOXES = [{"id": n, "image_id": 1, "category_id": 1, "bbox": [n, 1, 2, 3], "track_id": n // 4} for n in range(1, 13)]
+FILES = {
+    "a.json": {
+        "categories": [{"id": 1, "name": "Box"}],
+        "images": [{"id": 1, "file_name": "a.png", "width": 64, "height": 48}],
+        "annotations": BOXES,
+    },
+    "a.png": picture(64, 48, "PNG"),
+}
+MOST_DELIVERIES = 200
+
+
+class Queue:
+    """What is sent is delivered until its handler returns."""
+
+    def __init__(self, monkeypatch):
+        self.waiting = []
+        monkeypatch.setattr(imports_service, "send", lambda _, message: self.take(message))
+
+    def take(self, message):
+        self.waiting.append(decode(encode(message), KINDS))
+
+    def run(self):
+        """Deliver until nothing waits; how often a handler was killed."""
+        killed = 0
+        for _ in range(MOST_DELIVERIES):
+            if not self.waiting:
+                return killed
+            message = self.waiting.pop(0)
+            try:
+                handle(message)
+            except Killed:
+                killed += 1
+                self.waiting.append(message)
+        raise AssertionError("the queue never became empty")
+
+
+def handle(message):
+    if isinstance(message, CheckImport):
+        imports_service.check(message.uid)
+    else:
+        imports_service.run_part(message.uid, message.part)
+
+
+def tallies(uid):
+    """The counts of an import."""
+    report = records.get(IMPORT, uid).report
+    return report.media, report.localizations, report.states
+
+
+def seen(api, project):
+    """All that the import created, by name and place, without ids and times."""
+    media = {each["id"]: each["name"] for each in api.get(f"Medias/{project}").json}
+    boxes = {each["id"]: each for each in api.get(f"Localizations/{project}", show_all_marks=1).json}
+    states = api.get(f"States/{project}", show_all_marks=1).json
+    return (
+        sorted(media.values()),
+        sorted((media[each["media"]], each["elemental_id"], each["x"], each["mark"]) for each in boxes.values()),
+        sorted((each["elemental_id"], [boxes[number]["x"] for number in each["localizations"]]) for each in states),
+    )
+
+
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 9])
+def test_an_import_is_done_once_wherever_it_is_killed(api, organization, monkeypatch, every):
+    monkeypatch.setattr(checking, "PART", 5)
+    monkeypatch.setattr(creating, "AT_ONCE", 3)
+    killer, queue = Killer(monkeypatch), Queue(monkeypatch)
+
+    def world(number):
+        project = api.made("Projects", {"name": f"killed at {number}", "organization": organization})
+        make_types(api, project)
+        key = uploaded(api, project, zipped(FILES))
+        return project, api.post(f"Imports/{project}", {"format": "coco", "key": key}).json["uid"]
+
+    def finish(project, uid):
+        killed = queue.run()
+        assert records.get(IMPORT, uid).status == "succeeded"
+        assert list(objects.under(f"_pieces/{project}/")) == []
+        return killed
+
+    project, uid = world(0)
+    before = killer.calls
+    assert finish(project, uid) == 0
+    calls = killer.calls - before
+    wanted = seen(api, project)
+    report = tallies(uid)
+    assert (len(wanted[0]), len(wanted[1]), len(wanted[2])) == (1, 12, 4)
+    assert calls > 60
+    for number in range(1 + every // 2, calls + 1, every):
+        project, uid = world(number)
+        killer.left = number
+        killed = finish(project, uid)
+        killer.left = None
+        assert killed == 1 or number > calls - 10, number
+        assert seen(api, project) == wanted, number
+        assert tallies(uid) == report, number
+
+
+def test_every_message_twice_and_late_ones_change_nothing(api, project, monkeypatch):
+    monkeypatch.setattr(checking, "PART", 5)
+    queue = Queue(monkeypatch)
+    make_types(api, project)
+    key = uploaded(api, project, zipped(FILES))
+    uid = api.post(f"Imports/{project}", {"format": "coco", "key": key}).json["uid"]
+    messages = [CheckImport(uid=uid), *(RunImportPart(uid=uid, part=part) for part in (0, 0, 1, 0, 1, 3, 2, 2))]
+    for message in messages:
+        handle(message)
+    queue.run()
+    wanted = seen(api, project)
+    assert len(wanted[1]) == 12
+    for message in messages:
+        handle(message)
+    queue.run()
+    assert seen(api, project) == wanted

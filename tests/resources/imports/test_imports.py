@@ -1,0 +1,188 @@
+"""Imports over HTTP: what becomes of rows, dry runs, repetition, cancelling, permissions."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.settings import settings
+from tests.resources.imports.archives import imported, uploaded, zipped
+
+COCO = {
+    "categories": [{"id": 1, "name": "Box"}, {"id": 7, "name": "Cod"}],
+    "images": [{"id": 5, "file_name": "images/reef.png", "width": 640, "height": 480}],
+    "annotations": [
+        {"id": 1, "image_id": 5, "category_id": 1, "bbox": [64, 48, 320, 240]},
+        {"id": 2, "image_id": 5, "category_id": 7, "bbox": [0, 0, 64, 48]},
+        {"id": 3, "image_id": 9, "category_id": 1, "bbox": [0, 0, 64, 48]},
+        {"id": 4, "image_id": 5, "category_id": 1, "bbox": [0, 0, 6400, 48]},
+    ],
+}
+
+
+def test_rows_become_localizations_and_each_refusal_has_its_place_and_reason(world):
+    found = imported(world.api, world.project, {"a.json": COCO}, "coco", class_attribute="Species")
+    assert (found["status"], found["message"]) == ("succeeded", None)
+    shown = [[box[name] for name in ("media", "type", "x", "y", "width", "height")] for box in world.localizations()]
+    box = world.types["box"]
+    assert shown == [[world.image, box, 0.1, 0.1, 0.5, 0.5], [world.image, box, 0, 0, 0.1, 0.1]]
+    assert [each["attributes"].get("Species") for each in world.localizations()] == ["Box", "Cod"]
+    report = found["report"]
+    assert report["localizations"] == {"read": 4, "accepted": 2, "present": 0, "refused": 2, "skipped": 0}
+    assert [each["place"] for each in report["refusals"]] == ["a.json annotations[2]", "a.json annotations[3]"]
+    assert "image_id: 9" in report["refusals"][0]["reason"]
+    assert "reaches beyond the picture" in report["refusals"][1]["reason"]
+    assert found["progress"] == {"done": 2, "total": 2}
+
+
+def test_a_class_that_would_be_lost_is_refused(world):
+    report = imported(world.api, world.project, {"a.json": COCO}, "coco")["report"]
+    assert report["localizations"]["accepted"] == 1
+    [cod] = [each for each in report["classes"] if each["name"] == "Cod"]
+    assert "neither the name of a type nor in classes" in cod["reason"]
+
+
+def test_classes_map_to_types_and_attributes_or_are_skipped(world):
+    classes = {"Cod": {"attributes": {"Species": "Gadus", "Depth": 3}}, "Box": {"skip": True}}
+    report = imported(world.api, world.project, {"a.json": COCO}, "coco", classes=classes)["report"]
+    assert (report["localizations"]["accepted"], report["localizations"]["skipped"]) == (1, 2)
+    [box] = world.localizations()
+    assert {name: box["attributes"][name] for name in ("Species", "Depth")} == {"Species": "Gadus", "Depth": 3.0}
+
+
+def test_a_dry_run_reports_the_same_and_creates_nothing(world):
+    before = len(world.api.get(f"Versions/{world.project}").json)
+    dry = imported(world.api, world.project, {"a.json": COCO}, "coco", class_attribute="Species", dry_run=True)
+    assert (dry["status"], world.localizations()) == ("succeeded", [])
+    assert len(world.api.get(f"Versions/{world.project}").json) == before
+    real = imported(world.api, world.project, {"a.json": COCO}, "coco", class_attribute="Species")
+    assert real["report"] == dry["report"]
+
+
+def test_the_same_archive_creates_nothing_twice_however_it_was_zipped(world):
+    imported(world.api, world.project, {"a.json": COCO}, "coco", class_attribute="Species")
+    before = world.localizations()
+    again = imported(world.api, world.project, zipped({"a.json": COCO}), "coco", class_attribute="Species")
+    assert again["report"]["localizations"]["present"] == 2
+    assert world.localizations() == before
+
+
+def test_deleted_annotations_come_back(world):
+    imported(world.api, world.project, {"a.json": COCO}, "coco", class_attribute="Species")
+    elements = [box["elemental_id"] for box in world.localizations()]
+    world.api.delete(f"Localizations/{world.project}")
+    assert world.localizations() == []
+    imported(world.api, world.project, {"a.json": COCO}, "coco", class_attribute="Species")
+    assert sorted(box["elemental_id"] for box in world.localizations()) == sorted(elements)
+
+
+def test_outside_shapes_are_clipped_where_the_body_says_so(world):
+    imported(world.api, world.project, {"a.json": COCO}, "coco", class_attribute="Species", outside="clip")
+    assert [box["width"] for box in world.localizations()] == [0.5, 0.1, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("match", "row", "is_found"),
+    [
+        ("name", {"file_name": "REEF.png"}, True),
+        ("name", {"file_name": "deep/reef.jpg"}, True),
+        ("name", {"file_name": "other.png"}, False),
+        ("path", {"file_name": "other.png"}, False),
+    ],
+)
+def test_media_are_matched(world, match, row, is_found):
+    document = {**COCO, "images": [{**COCO["images"][0], **row}]}
+    report = imported(world.api, world.project, {"a.json": document}, "coco", match=match, dry_run=True)["report"]
+    assert report["media"]["present"] == is_found
+
+
+def test_a_name_that_several_media_have_is_refused(world):
+    body = {"type": world.types["image"], "name": "reef.png", "md5": "2" * 32}
+    world.api.made(f"Medias/{world.project}", body)
+    report = imported(world.api, world.project, {"a.json": COCO}, "coco", dry_run=True)["report"]
+    assert "2 media match it by name" in report["refusals"][0]["reason"]
+    assert report["localizations"]["refused"] == 4
+
+
+def test_pictures_of_the_archive_become_media_once(world, picture):
+    files = {
+        "data.yaml": "names: [Box]",
+        "labels/train/new.txt": "0 0.5 0.5 0.5 0.5\n",
+        "images/train/new.png": picture,
+        "images/train/empty.png": picture,
+    }
+    found = imported(world.api, world.project, files, "yolo", section="From outside")
+    assert found["report"]["media"] == {"read": 2, "accepted": 2, "present": 0, "refused": 0, "skipped": 0}
+    media = {each["name"]: each for each in world.api.get(f"Medias/{world.project}").json}
+    assert media["new.png"]["width"] == 64  # the file was imported
+    [box] = world.localizations()
+    assert (box["media"], box["x"], box["width"]) == (media["new.png"]["id"], 0.25, 0.5)
+    [section] = [each for each in world.api.get(f"Sections/{world.project}").json if each["name"] == "From outside"]
+    assert media["empty.png"]["primary_section"] == section["id"]
+    again = imported(world.api, world.project, files, "yolo", section="From outside")
+    assert again["report"]["media"]["present"] == 2
+    assert len(world.api.get(f"Medias/{world.project}").json) == 4
+
+
+def test_tracks_have_their_localizations(world):
+    lines = "".join(f"{frame},3,{10 * frame},20,40,50,1,1,1\n" for frame in (1, 2, 5))
+    files = {"dive/gt/gt.txt": lines + "1,4,0,0,10,10,0,1,1\n", "dive/gt/labels.txt": "Box\n"}
+    found = imported(world.api, world.project, files, "mot")
+    boxes = world.localizations()
+    assert [(box["frame"], box["x"]) for box in boxes] == [(0, 0.05), (1, 0.1), (4, 0.25)]
+    [track] = world.states()
+    assert track["localizations"] == [box["id"] for box in boxes]
+    assert track["segments"] == [[0, 1], [4, 4]]
+    assert found["report"]["states"]["accepted"] == 1
+    assert "the benchmark ignores it" in found["report"]["refusals"][0]["reason"]
+
+
+def test_a_cancelled_import_stops_and_its_parts_are_removed(world, monkeypatch):
+    from tests import objects
+
+    key = uploaded(world.api, world.project, zipped({"a.json": COCO}))
+    made = world.api.post(f"Imports/{world.project}", {"format": "coco", "key": key}).json
+    assert [each["uid"] for each in world.api.get(f"Imports/{world.project}").json] == [made["uid"]]
+    assert world.api.delete(f"Import/{made['uid']}").status == 200
+    world.api.drain()
+    assert world.localizations() == []
+    assert world.api.get(f"Import/{made['uid']}").status == 404
+    assert list(objects.under(f"_pieces/{world.project}/")) == []
+
+
+def test_an_archive_of_another_user_or_none_is_refused(world, member):
+    key = uploaded(world.api, world.project, b"x")
+    other = member("Full Control")
+    assert other.post(f"Imports/{world.project}", {"format": "coco", "key": key}).status == 400
+    missing = key.replace("dataset", "missing")
+    said = world.api.post(f"Imports/{world.project}", {"format": "coco", "key": missing})
+    assert (said.status, "there is no object" in said.message) == (400, True)
+    assert member("Can Edit").post(f"Imports/{world.project}", {"format": "coco", "key": key}).status == 403
+
+
+def test_types_of_another_kind_or_project_are_refused(world):
+    key = uploaded(world.api, world.project, b"x")
+    for types in ({"box": world.types["dot"]}, {"track": 999_999}, {"media": world.types["video"]}):
+        said = world.api.post(f"Imports/{world.project}", {"format": "coco", "key": key, "types": types})
+        assert (said.status, next(iter(types)) in said.message) == (400, True)
+
+
+def test_an_unreadable_archive_fails_with_its_reason(world):
+    found = imported(world.api, world.project, b"PK\x03\x04 no zip", "coco")
+    assert (found["status"], "not a zip" in found["message"]) == ("failed", True)
+    found = imported(world.api, world.project, b"[]", "coco")
+    assert (found["status"], "is not a JSON object" in found["message"]) == ("failed", True)
+
+
+def test_a_user_who_lost_the_permission_imports_nothing(world, member):
+    writer = member("Can Transfer")
+    key = uploaded(writer, world.project, zipped({"a.json": COCO}))
+    made = writer.post(f"Imports/{world.project}", {"format": "coco", "key": key}).json
+    [membership] = [
+        each["id"] for each in world.api.get(f"Memberships/{world.project}").json if each["user"] == writer.user.id
+    ]
+    assert world.api.patch(f"Membership/{membership}", {"permission": "Can Edit"}).status == 200
+    world.api.drain()
+    found = world.api.get(f"Import/{made['uid']}").json
+    assert (found["status"], "may no longer write" in found["message"]) == ("failed", True)
+    assert world.localizations() == []
+    assert settings().dataset_queue_url
