@@ -77,6 +77,7 @@ class Scenario:
 
     def __init__(self, patch):
         self.patch = patch
+        patch.setattr(log, "GROWN_BY", 1)  # each commit counts for the compaction
         self.api = new_user(is_staff=True)
         self.organization = self.api.made("Organizations", {"name": f"roles {uuid.uuid4()}"})
         self.project = self.api.made("Projects", {"name": "roles", "organization": self.organization})
@@ -340,6 +341,7 @@ class Scenario:
         """A job that ends, and goes once it is old."""
         [workflow] = cluster.workflows.values()
         workflow["status"] = {"phase": "Succeeded", "nodes": {}}
+        log._hints.clear()  # as in a container that has just started
         with RECORDER.acting("Jobs"):
             jobs.handler({}, None)
             jobs.handler({"detail-type": "Batch Job State Change", "detail": {"jobName": "x"}}, None)
