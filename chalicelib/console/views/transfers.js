@@ -44,6 +44,9 @@ export default function Transfers() {
 /** @param {any} report */
 const reportText = (report) => (report ? text.imported(number(report.localizations?.accepted ?? 0), number(report.media?.accepted ?? 0), number((report.localizations?.refused ?? 0) + (report.media?.refused ?? 0))) : "");
 
+/** Go to the archive of an export; its URL is made for one hour when it is asked for. @param {string} uid */
+const fetchArchive = (uid) => get(`Export/${uid}`).then((work) => { const anchor = Object.assign(document.createElement("a"), { href: work.url, rel: "noreferrer" }); anchor.click(); }, toastError);
+
 /** One export or import. @param {{work: any, about: string, report?: any, onRemove: (work: any) => void}} props */
 function Work({ work, about, report, onRemove }) {
   const [reading, setReading] = useState(false);
@@ -51,7 +54,7 @@ function Work({ work, about, report, onRemove }) {
   const chip = isDone(work) ? "good" : /^failed$/i.test(work.status) ? "bad" : "accent";
   return html`<li><div class="row"><${Icon} name=${report === undefined ? "download" : "import"} /><div class="grow column tight"><div class="row"><strong class="cut">${work.name || formatName(work.format)}</strong><span class="chip">${formatName(work.format)}</span>${work.dry_run && html`<span class="chip">${text.dryRun}</span>`}</div>
       <span class="muted small" title=${date(work.created_datetime)}>${[ago(work.created_datetime), isDone(work) && about, work.size > 0 && bytes(work.size)].filter(Boolean).join(" · ")}</span></div><span class=${`chip ${chip}`}>${work.status}</span>
-      ${report && html`<${Button} small onClick=${() => setReading(true)}>${text.report}<//>`}${work.url && html`<a class="button primary small" href=${work.url} download rel="noreferrer"><${Icon} name="download" />${text.download}</a>`}
+      ${report && html`<${Button} small onClick=${() => setReading(true)}>${text.report}<//>`}${report === undefined && isDone(work) && html`<${Button} small kind="primary" icon="download" onClick=${() => fetchArchive(work.uid)}>${text.download}<//>`}
       <${Button} small kind="quiet" icon="close" title=${isEnded(work) ? text.delete : text.cancelJob} onClick=${() => onRemove(work)} /></div>
     ${!isEnded(work) && html`<${Progress} value=${share} name=${work.name || work.format} />`}${work.message && html`<p class="note bad small">${work.message}</p>`}
     ${reading && html`<${Dialog} wide title=${text.report} onClose=${() => setReading(false)}><p>${about}</p>${[...(report.refusals ?? []), ...(report.notes ?? [])].length > 0 && html`<table class="table"><thead><tr><th scope="col">${text.place}</th><th scope="col">${text.reason}</th></tr></thead><tbody>${[...(report.refusals ?? []), ...(report.notes ?? [])].map((row, index) => html`<tr key=${index}><td><code>${row.place}</code></td><td>${row.reason}</td></tr>`)}</tbody></table>`}<//>`}</li>`;

@@ -12,6 +12,7 @@ import html
 from dataclasses import dataclass
 
 from chalicelib.http.operation import Answer
+from chalicelib.settings import settings
 
 CONTENT_TYPE = "text/html; charset=utf-8"
 _STYLE = """
@@ -105,6 +106,11 @@ def form(*fields: Field, button: str) -> str:
 def paragraph(text: str) -> str:
     """A paragraph of plain text."""
     return f"<p>{html.escape(text)}</p>"
+
+
+def console_link() -> str:
+    """The way to the console."""
+    return f'<p><a href="{html.escape(settings().public_url)}/">Open Limn</a></p>'
 
 
 def secret(text: str) -> str:
