@@ -84,7 +84,7 @@ def _wait(page: Page, condition: str) -> None:
     page.locator("body[data-view]:not([data-view=''])").wait_for()
     if condition:
         page.locator(condition).first.wait_for()
-    expect(page.locator(".picture-waiting")).to_have_count(0)
+    expect(page.locator(".picture-waiting")).to_have_count(0, timeout=SECONDS * 1000)
     page.wait_for_load_state("networkidle")
     page.evaluate("Promise.all([...document.images].map(each => each.decode().catch(() => 0)))")
 
