@@ -10,10 +10,10 @@ TESTS ?=
 MINUTES ?= 10
 CHECKOV := .venv-checkov/bin/checkov
 export SCALE PROJECTS
-.PHONY: help run demo test check rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
+.PHONY: help run demo test check check-console pictures rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV) ## the whole service on this machine; PORT=8000, FRESH=1 starts empty
 	@$(BIN)/python -m infra.local
@@ -34,6 +34,12 @@ check: $(VENV) ## lint, format, types, layers, templates and their security rule
 	@$(BIN)/cfn-lint infra/stateful.yaml infra/batch.yaml build/check/app.json
 	@$(BIN)/python -m infra.security cfripper
 	@$(BIN)/python -m infra.audit
+
+check-console: ## types of the console's modules, by TypeScript; needs Node, and a network the first time
+	@npx --yes --package typescript@5 tsc --project chalicelib/console/jsconfig.json
+
+pictures: $(VENV) ## the pictures of docs/console.md, by the Chromium of this machine
+	@$(BIN)/python -m tests.console.pictures
 
 rules: $(VENV) $(CHECKOV) ## the security rules of checkov too, in an environment of its own; the first time needs a network
 	@$(BIN)/python -m infra.security checkov $(CHECKOV)

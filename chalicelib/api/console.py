@@ -32,7 +32,6 @@ TYPES = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
     ".png": "image/png",
-    ".json": "application/json",
 }
 """The served suffixes and their content types."""
 FOREVER = "public, max-age=31536000, immutable"
@@ -75,7 +74,7 @@ def _read(_changed: int) -> Build:
         content.update(f"\n{path} {hashlib.sha256(body).hexdigest()}".encode())
     name = content.hexdigest()[:16]
     first = tuple(imports(files, "app.js"))
-    styles = (path for path in files if path.startswith("styles/") and path.endswith(".css"))
+    styles = (path for path in files if path.endswith(".css"))
     links = [f'<link rel="stylesheet" href="console/{name}/{path}">' for path in styles]
     links += [f'<link rel="modulepreload" href="console/{name}/{path}">' for path in first]
     index = page.replace("{links}", "\n    ".join(links)).replace("{build}", name)

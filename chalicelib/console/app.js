@@ -26,11 +26,13 @@ function View() {
     );
     return () => { current = false; };
   }, [view, params.project]);
+  const isOpen = !params.project || project.value?.id === Number(params.project);
+  const isShown = !failure && state.component && state.view === view && isOpen;
+  useEffect(() => { document.body.dataset.view = isShown || state.missing || state.failure ? path : ""; });
   if (failure) return html`<${Failure} failure=${failure} again=${() => location.reload()} />`;
   if (state.missing) return html`<${Empty} icon="search" title=${text.noView} action=${html`<${Button} href=${link("/")}>${text.toProjects}<//>`}>${path}<//>`;
   if (state.failure && state.view === view) return html`<${Failure} failure=${state.failure} again=${() => location.reload()} />`;
-  const isOpen = !params.project || project.value?.id === Number(params.project);
-  if (!state.component || state.view !== view || !isOpen) return html`<${Loading} />`;
+  if (!isShown) return html`<${Loading} />`;
   return html`<${state.component} params=${params} query=${query} />`;
 }
 

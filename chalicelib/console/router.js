@@ -29,10 +29,13 @@ export const VIEWS = [
 const hash = signal(location.hash);
 addEventListener("hashchange", () => { hash.value = location.hash; });
 
-/** The current address: `view` is null where none matches. */
+/**
+ * The current address: `view` is null where none matches.
+ * @typedef {{view: View | null, params: Record<string, string>, query: Record<string, string>, path: string}} Route
+ */
 export const route = computed(() => parse(hash.value));
 
-/** @param {string} text such as "#/projects/3?section=2" */
+/** @param {string} text such as "#/projects/3?section=2" @returns {Route} */
 export function parse(text) {
   const [path, search] = split(text.replace(/^#/, "") || "/");
   const query = Object.fromEntries(new URLSearchParams(search));

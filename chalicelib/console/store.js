@@ -1,6 +1,7 @@
 // What several views share, as signals: the user, the open project and its types, the theme.
 import { ApiError, get, setToken, token } from "./client.js";
 import { computed, effect, signal } from "./lib.js";
+import { text } from "./strings.js";
 
 /** The signed-in user (`User` of the reference), or null. */
 export const user = signal(/** @type {any} */ (null));
@@ -72,6 +73,7 @@ const LISTS = /** @type {const} */ ({
 /** Open a project; a second call for the open one does nothing. @param {number | string} id @returns {Promise<OpenProject>} */
 export async function openProject(id) {
   const number = Number(id);
+  if (!Number.isSafeInteger(number) || number < 1) throw new ApiError(404, text.noProject(String(id)));
   if (project.value?.id === number) return project.value;
   const [found, ...lists] = await Promise.all([get(`Project/${number}`), ...Object.values(LISTS).map((path) => get(`${path}/${number}`))]);
   const members = Object.fromEntries(Object.keys(LISTS).map((name, index) => [name, lists[index]]));
@@ -87,11 +89,11 @@ export async function reload(...names) {
   if (project.value?.id === open.id) project.value = { ...project.value, ...Object.fromEntries(names.map((name, index) => [name, lists[index]])) };
 }
 
-/** The type of a media, localization or state of the open project. @param {number} id */
-export const typeById = (id) => {
-  const open = project.value;
-  return open && [...open.mediaTypes, ...open.localizationTypes, ...open.stateTypes, ...open.leafTypes, ...open.fileTypes].find((type) => type.id === id);
-};
+/**
+ * A type of the open project; each kind counts its ids by itself.
+ * @param {"mediaTypes" | "localizationTypes" | "stateTypes" | "leafTypes" | "fileTypes"} list @param {number} id @returns {any}
+ */
+export const typeById = (list, id) => project.value?.[list].find((type) => type.id === id);
 
 /**
  * The color of a type, or of one of its annotations by the attribute that its color map names; stable for the type's id.

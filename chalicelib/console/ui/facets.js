@@ -1,12 +1,14 @@
 // Facets: values of attributes with counts, chosen by clicking. They become part of the search string.
 import { get } from "../client.js";
 import { html, useEffect, useState } from "../lib.js";
+import { project } from "../store.js";
 import { text } from "../strings.js";
 import { number } from "./format.js";
 import { Icon } from "./icons.js";
 import { allOf, facetString } from "./search.js";
 
 const MOST_VALUES = 24;
+const MOST_FACETS = 10;
 
 /** Attributes that make facets: few, known values. @param {any[]} types @returns {{name: string, values: any[]}[]} */
 export function facetsOf(types) {
@@ -40,32 +42,37 @@ export function toggled(facets, name, value) {
 
 /**
  * The facets of a list, with the number of matches of each value while the other filters hold.
- * @param {{facets: {name: string, values: any[]}[], chosen: Record<string, any[]>, path: string, query: Record<string, any>, search: string, turn?: any,
- *   onToggle: (name: string, value: any) => void}} props `path` is the count operation; counts are read again when `turn` changes
+ * @param {{facets: {name: string, values: any[]}[], chosen: Record<string, any[]>, kind: "media" | "localization", query: Record<string, any>, search: string, turn?: any,
+ *   onToggle: (name: string, value: any) => void}} props counts are read again when `turn` changes
  */
-export function Facets({ facets, chosen, path, query, search, onToggle, turn }) {
+export function Facets({ facets, chosen, kind, query, search, onToggle, turn }) {
   const [closed, setClosed] = useState(/** @type {Record<string, boolean>} */ ({}));
-  return html`<div class="facets">${facets.map((facet, index) => html`<${Facet} key=${facet.name} ...${{ facet, chosen, path, query, search, onToggle, turn }}
+  const [counts, setCounts] = useState(/** @type {Record<string, Map<any, number>>} */ ({}));
+  const key = JSON.stringify([project.value?.id, kind, query, search, chosen, facets, turn]);
+  useEffect(() => {
+    const abort = new AbortController();
+    const open = project.peek();
+    const ask = (/** @type {string[]} */ names, /** @type {Record<string, any[]>} */ others) => names.length ? get(`Statistics/${open?.id}`, { ...query, kind, facets: names, limit: MOST_VALUES, search: allOf(search, facetString(others)) }, { signal: abort.signal }) : { facets: [] };
+    const own = facets.filter((each) => chosen[each.name]?.length).map((each) => each.name);
+    const rest = facets.map((each) => each.name).filter((name) => !own.includes(name));
+    // a facet with chosen values counts as if it had none; all others share one request
+    Promise.all([ask(rest.slice(0, MOST_FACETS), chosen), ...own.map((name) => ask([name], { ...chosen, [name]: [] }))]).then((answers) => {
+      if (abort.signal.aborted) return;
+      const found = answers.flatMap((answer) => answer.facets ?? []);
+      setCounts(Object.fromEntries(found.map((/** @type {any} */ each) => [each.name, new Map(each.values.map((/** @type {any} */ value) => [value.value, value.count]))])));
+    }, () => { if (!abort.signal.aborted) setCounts({}); });
+    return () => abort.abort();
+  }, [key]);
+  return html`<div class="facets">${facets.map((facet, index) => html`<${Facet} key=${facet.name} facet=${facet} own=${chosen[facet.name] ?? []} counts=${counts[facet.name]} onToggle=${onToggle}
     open=${!(closed[facet.name] ?? index > 3)} onOpen=${() => setClosed({ ...closed, [facet.name]: !(closed[facet.name] ?? index > 3) })} />`)}</div>`;
 }
 
-/** @param {any} props */
-function Facet({ facet, chosen, path, query, search, onToggle, open, onOpen, turn }) {
-  const [counts, setCounts] = useState(/** @type {(number | undefined)[]} */ ([]));
-  const others = facetString({ ...chosen, [facet.name]: [] });
-  const key = JSON.stringify([path, query, search, others, facet.values, turn]);
-  useEffect(() => {
-    if (!open) return undefined;
-    const abort = new AbortController();
-    Promise.all(facet.values.map((/** @type {any} */ value) => get(path, { ...query, search: allOf(search, others, facetString({ [facet.name]: [value] })) }, { signal: abort.signal }).catch(() => undefined)))
-      .then((found) => { if (!abort.signal.aborted) setCounts(found); });
-    return () => abort.abort();
-  }, [key, open]);
-  const largest = Math.max(1, ...counts.map((count) => count ?? 0));
-  const own = chosen[facet.name] ?? [];
+/** @param {{facet: {name: string, values: any[]}, own: any[], counts: Map<any, number> | undefined, open: boolean, onToggle: (name: string, value: any) => void, onOpen: () => void}} props */
+function Facet({ facet, own, counts, open, onToggle, onOpen }) {
+  const largest = Math.max(1, ...(counts?.values() ?? []));
   return html`<section class="facet"><button type="button" class="facet-name" aria-expanded=${open} onClick=${onOpen}><${Icon} name=${open ? "down" : "next"} /><span class="cut grow">${facet.name}</span>${own.length > 0 && html`<span class="chip accent">${own.length}</span>`}</button>
-    ${open && html`<ul>${facet.values.map((/** @type {any} */ value, /** @type {number} */ index) => html`<li key=${String(value)}><button type="button" class="facet-value" aria-pressed=${own.includes(value)} onClick=${() => onToggle(facet.name, value)}>
-      <span class="facet-bar" style=${{ width: `${((counts[index] ?? 0) / largest) * 100}%` }} /><span class="cut grow">${value === true ? text.yes : value === false ? text.no : value}</span><span class="number muted">${counts[index] === undefined ? "" : number(/** @type {number} */ (counts[index]))}</span></button></li>`)}</ul>`}</section>`;
+    ${open && html`<ul>${facet.values.map((value) => html`<li key=${String(value)}><button type="button" class="facet-value" aria-pressed=${own.includes(value)} onClick=${() => onToggle(facet.name, value)}>
+      <span class="facet-bar" style=${{ width: `${((counts?.get(value) ?? 0) / largest) * 100}%` }} /><span class="cut grow">${value === true ? text.yes : value === false ? text.no : value}</span><span class="number muted">${counts ? number(counts.get(value) ?? 0) : ""}</span></button></li>`)}</ul>`}</section>`;
 }
 
 /** The chosen values as chips that are removed by a click. @param {{chosen: Record<string, any[]>, onToggle: (name: string, value: any) => void, onClear: () => void}} props */

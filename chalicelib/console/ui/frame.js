@@ -8,8 +8,7 @@ import { Menu } from "./menu.js";
 import { Icon, Mark } from "./icons.js";
 
 const TABS = /** @type {const} */ ([
-  ["media", "", "video"],
-  ["review", "/review", "check"],
+  ["media", "", "video"], ["crops", "/crops", "crop"], ["review", "/review", "check"], ["upload", "/upload", "upload"], ["transfers", "/transfers", "download"], ["jobs", "/jobs", "jobs"], ["statistics", "/statistics", "plot"], ["manage", "/manage", "gear"],
 ]);
 
 /** @param {{children?: any}} props */

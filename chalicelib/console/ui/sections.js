@@ -27,7 +27,8 @@ export function Sections({ chosen, onClear }) {
     const name = await prompt({ title: text.newFolder, label: text.name, action: text.create });
     if (name) post(`Sections/${open.id}`, { name, dtype: "folder" }).then(() => reload("sections"), toastError);
   };
-  const level = (/** @type {string} */ path, /** @type {number} */ depth) => (children.get(path) ?? []).map((/** @type {any} */ each) => html`<${Item} key=${each.id} section=${each} icon="folder" chosen=${chosen} depth=${depth} onClear=${onClear} />${level(each.path, depth + 1)}`);
+  /** @type {(path: string, depth: number) => any} */
+  const level = (path, depth) => (children.get(path) ?? []).map((/** @type {any} */ each) => html`<${Item} key=${each.id} section=${each} icon="folder" chosen=${chosen} depth=${depth} onClear=${onClear} />${level(each.path, depth + 1)}`);
   return html`<nav aria-label=${text.sections}>
     <a class="item" href=${link(`/projects/${open.id}`)} aria-current=${chosen ? undefined : "page"}><${Icon} name="grid" /><span class="grow">${text.allMedia}</span></a>
     <h2>${text.folders}${may("Can Edit") && html`<${Button} small kind="quiet" icon="add" title=${text.newFolder} onClick=${create} />`}</h2>

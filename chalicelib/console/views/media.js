@@ -52,8 +52,8 @@ export default function MediaGallery({ query }) {
   const total = count.value ?? 0;
   const isWrong = count.failure?.status === 400;
   return html`<div class="with-side"><aside class="side"><${Sections} chosen=${query.section ?? ""} onClear=${() => setQuery({ section: "" })} />
-      ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} path=${`MediaCount/${open.id}`} query=${{ section: query.section }} search=${query.search ?? ""} turn=${turn} onToggle=${toggle} />`}</aside>
-    <div class="gallery">
+      ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} kind="media" query=${{ section: query.section }} search=${query.search ?? ""} turn=${turn} onToggle=${toggle} />`}</aside>
+    <div class="gallery"><h1 class="visually-hidden">${text.tabs.media}</h1>
       <div class="gallery-bar"><${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.searchMedia} error=${isWrong ? count.failure.message : ""} onSearch=${(/** @type {string} */ given) => setQuery({ search: given })} />
         <${Select} name=${text.sort} value=${query.sort ?? ""} options=${sorts} onChange=${(/** @type {string} */ sort) => setQuery({ sort })} />
         <${Menu} icon="more" kind="quiet" title=${text.moreActions} items=${[
@@ -83,9 +83,9 @@ function Card({ media, context, selected, selecting, onSelect }) {
   if (!media) return html`<div class="media-card waiting" />`;
   const files = media.media_files ?? {};
   const still = files.thumbnail?.[0]?.path, moving = files.thumbnail_gif?.[0]?.path;
-  const isVideo = typeById(media.type)?.dtype === "video";
+  const isVideo = typeById("mediaTypes", media.type)?.dtype === "video";
   const seconds = isVideo && media.fps ? media.num_frames / media.fps : 0;
-  const first = typeById(media.type)?.attribute_types?.find((/** @type {any} */ each) => each.dtype === "enum")?.name;
+  const first = typeById("mediaTypes", media.type)?.attribute_types?.find((/** @type {any} */ each) => each.dtype === "enum")?.name;
   const open = (/** @type {any} */ event) => { if (selecting || event.ctrlKey || event.metaKey || event.shiftKey) { event.preventDefault(); onSelect(event); } };
   return html`<div class=${`media-card${selected ? " selected" : ""}`} onMouseEnter=${() => setOver(true)} onMouseLeave=${() => setOver(false)}>
     <a class="media-link" href=${link(`/projects/${media.project ?? project.value?.id}/media/${media.id}`, context)} onClick=${open} onFocus=${() => setOver(true)} onBlur=${() => setOver(false)}>
@@ -120,7 +120,7 @@ function Bulk({ selection, onEdit, onDone }) {
 /** Change attributes of many media of one type. @param {{ids: number[], first: any, onClose: () => void, onDone: () => void}} props */
 function EditMedia({ ids, first, onClose, onDone }) {
   const open = /** @type {any} */ (project.value);
-  const type = typeById(first?.type);
+  const type = typeById("mediaTypes", first?.type);
   const [values, setValues] = useState(/** @type {Record<string, any>} */ (ids.length === 1 ? { ...first?.attributes } : {}));
   const [changed, setChanged] = useState(/** @type {Record<string, any>} */ ({}));
   const set = (/** @type {string} */ name, /** @type {any} */ value) => { setValues({ ...values, [name]: value }); setChanged({ ...changed, [name]: value }); };

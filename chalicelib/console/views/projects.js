@@ -34,9 +34,9 @@ function List({ projects, organizations, again }) {
       ${organizations.length > 0 && html`<${Button} onClick=${() => setCreating("organization")}>${text.newOrganization}<//>`}${projects.length > 0 && create}</div></header>
     ${!projects.length && html`<${Empty} icon="folder" title=${text.noProjects} action=${create}>${organizations.length ? text.noProjectsLead : text.needOrganization}<//>`}
     ${projects.length > 0 && !shown.length && html`<${Empty} icon="search" title=${text.noMatch} />`}
-    ${[...groups].map(([id, members]) => html`<section class="column" key=${id}><h3><a class="organization" href=${link(`/organizations/${id}`)}>${nameOf(id)}</a></h3>
+    ${[...groups].map(([id, members]) => html`<section class="column" key=${id}><h2 class="organization-name"><a class="organization" href=${link(`/organizations/${id}`)}>${nameOf(id)}</a></h2>
       <div class="project-cards">${members.map((/** @type {any} */ each) => html`<${Card} key=${each.id} project=${each} />`)}</div></section>`)}
-    ${organizations.filter((each) => !groups.has(each.id) && !search).map((each) => html`<section class="column" key=${`o${each.id}`}><h3><a class="organization" href=${link(`/organizations/${each.id}`)}>${each.name}</a></h3><p class="muted">${text.noProjects}</p></section>`)}
+    ${organizations.filter((each) => !groups.has(each.id) && !search).map((each) => html`<section class="column" key=${`o${each.id}`}><h2 class="organization-name"><a class="organization" href=${link(`/organizations/${each.id}`)}>${each.name}</a></h2><p class="muted">${text.noProjects}</p></section>`)}
     ${creating === "project" && html`<${CreateProject} organizations=${organizations} onClose=${() => setCreating("")} />`}
     ${creating === "organization" && html`<${CreateOrganization} onClose=${() => setCreating("")} onDone=${() => { setCreating(""); again(); }} />`}</div>`;
 }

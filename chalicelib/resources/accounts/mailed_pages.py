@@ -22,7 +22,7 @@ from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, TooLarge
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Answer, Call, NoQuery, Operation
 from chalicelib.resources.accounts import address_changes, registration
-from chalicelib.resources.accounts.html_pages import Field, alert, form, page, paragraph, secret
+from chalicelib.resources.accounts.html_pages import Field, alert, console_link, form, page, paragraph, secret
 from chalicelib.resources.email import notifications
 from chalicelib.storage.dynamodb import records
 
@@ -85,7 +85,9 @@ def send_registration(call: Call[None, RegistrationQuery, bytes]) -> Answer:
         spec = _convert({**members, "registration_token": call.query.registration_token})
         user = registration.register(spec, call.caller)
         notifications.notify_of_account(user)
-        return page("Welcome", paragraph(f"The account {user.username} is ready. You can sign in with it now."))
+        return page(
+            "Welcome", paragraph(f"The account {user.username} is ready. You can sign in with it now."), console_link()
+        )
 
     return _answer(call, "Register", work, _registration_form)
 
@@ -104,7 +106,9 @@ def send_acceptance(call: Call[None, RegistrationQuery, bytes]) -> Answer:
         if user.email_key != invitation.email.casefold():
             raise Forbidden("The invitation is for another address.")
         registration.accept(invitation, user)
-        return page("Accepted", paragraph("The invitation is accepted. You belong to the organization now."))
+        return page(
+            "Accepted", paragraph("The invitation is accepted. You belong to the organization now."), console_link()
+        )
 
     return _answer(call, "Accept the invitation", work, _acceptance_form)
 
@@ -120,7 +124,11 @@ def send_reset(call: Call[None, ResetQuery, bytes]) -> Answer:
     def work(sent: _Form) -> Answer:
         user = _user(call.query.user)
         registration.reset_password(user, call.query.reset_token, sent["password"], call.caller)
-        return page("Password set", paragraph(f"{user.username} has a new password. You can sign in with it now."))
+        return page(
+            "Password set",
+            paragraph(f"{user.username} has a new password. You can sign in with it now."),
+            console_link(),
+        )
 
     return _answer(call, "Set a new password", work, lambda: (form(_NEW_PASSWORD, button="Set password"),))
 
@@ -134,7 +142,11 @@ def show_confirmation(call: Call[None, NoQuery, None]) -> Answer:
 
     def work(_: _Form) -> Answer:
         user = registration.confirm(token, call.caller)
-        return page("Address confirmed", paragraph(f"The account {user.username} is active. You can sign in now."))
+        return page(
+            "Address confirmed",
+            paragraph(f"The account {user.username} is active. You can sign in now."),
+            console_link(),
+        )
 
     return _answer(call, "Confirm your address", work, tuple)
 

@@ -7,24 +7,15 @@ for conditions, never for times.
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-import requests
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from infra import demo
+from tests.console.browser.stack import Stack, run
 
-SECONDS = 120
-"""How long a stack may take to start on a slow machine."""
 PAGE_SECONDS = 45
 """How long a page may take to reach a condition."""
 
@@ -37,83 +28,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@dataclass(frozen=True)
-class Stack:
-    """A running local stack."""
-
-    url: str
-    username: str
-    password: str
-    token: str
-
-    @property
-    def api(self) -> demo.Service:
-        """The REST interface as its first user."""
-        return demo.Service(self.url, self.token)
-
-    def user(self, name: str, **more: Any) -> tuple[int, str]:
-        """A new user with the password `reef watch 77`: the id and a token."""
-        spec = {
-            "username": name,
-            "first_name": "Ada",
-            "last_name": "Lovelace",
-            "email": f"{name}@example.org",
-            "password": "reef watch 77",
-        }
-        number = self.api.create("Users", {**spec, **more})
-        signed = requests.post(
-            f"{self.url}/rest/Token", json={"username": name, "password": "reef watch 77"}, timeout=60
-        )
-        return number, signed.json()["token"]
-
-
 @pytest.fixture(scope="session")
 def stack(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """`make run` on free ports and an empty folder."""
-    home = tmp_path_factory.mktemp("stack")
-    port = _free_ports()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LIMN_", "AWS_"))}
-    environment = {**kept, "LIMN_HOME": str(home), "PORT": str(port), "LIMN_JOBS": "off"}
-    with (home / "log").open("wb") as log:
-        process = subprocess.Popen([sys.executable, "-m", "infra.local"], env=environment, stdout=log, stderr=log)
-    try:
-        place = _wait_for(home / ".limn" / "local.json", f"http://127.0.0.1:{port}", process, home / "log")
-        yield Stack(place["url"], place["username"], place["password"], place["token"])
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _free_ports() -> int:
-    """A port that is free with the next one, for the API and S3."""
-    while True:
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = int(first.getsockname()[1])
-            try:
-                second.bind(("127.0.0.1", port + 1))
-            except OSError:
-                continue
-            return port
-
-
-def _wait_for(place: Path, url: str, process: subprocess.Popen[bytes], log: Path) -> dict[str, str]:
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            break
-        try:
-            if place.exists() and requests.get(f"{url}/health", timeout=5).status_code < 500:
-                found: dict[str, str] = json.loads(place.read_text())
-                return found
-        except (requests.RequestException, ValueError):
-            pass
-        time.sleep(0.1)
-    pytest.fail(f"the local stack did not start:\n{log.read_text()[-2000:]}")
+    with run(tmp_path_factory.mktemp("stack")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

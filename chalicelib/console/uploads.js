@@ -1,0 +1,197 @@
+// Uploads: files go to the object store in parts, then become media. They go on while views change; they can be paused,
+// and resumed after a reload by dropping the same files again.
+import { get, post } from "./client.js";
+import { signal } from "./lib.js";
+
+const PART = 16 * 1024 * 1024;
+const MOST_PARTS = 10000;
+const AT_ONCE = 3;
+const PARTS_AT_ONCE = 3;
+const ATTEMPTS = 6;
+const IMAGE = /\.(jpe?g|png|gif|webp|bmp|tiff?|avif|heic|heif|dng)$/i;
+const VIDEO = /\.(mp4|mov|m4v|avi|mkv|webm|mpe?g|mts|m2ts|ts|wmv|flv|3gp|ogv)$/i;
+
+/**
+ * @typedef {"waiting" | "hashing" | "uploading" | "paused" | "creating" | "transcoding" | "done" | "failed"} Status
+ * @typedef {{id: number, project: number, file: File, name: string, type: number, isVideo: boolean, section: {section?: string, section_id?: number},
+ *   status: Status, sent: number, message: string, media: number | null, transcode: string | null, progress: number, abort: AbortController}} Upload
+ */
+
+/** Uploads of this tab, the newest last. @type {import("./lib.js").Signal<Upload[]>} */
+export const uploads = signal(/** @type {Upload[]} */ ([]));
+let numbers = 0;
+
+/** "video", "image", or "" for files that are neither. @param {File} file */
+export const kindOf = (file) => (file.type.startsWith("video/") || VIDEO.test(file.name) ? "video" : file.type.startsWith("image/") || IMAGE.test(file.name) ? "image" : "");
+
+/**
+ * Add files, and begin.
+ * @param {number} project @param {File[]} files @param {{video?: number, image?: number}} types media types by kind
+ * @param {(file: File) => {section?: string, section_id?: number}} sectionOf where each goes
+ * @returns {File[]} files that are neither a video nor an image, or have no media type
+ */
+export function add(project, files, types, sectionOf) {
+  const refused = [];
+  const made = [];
+  for (const file of files) {
+    const kind = kindOf(file), type = kind && types[/** @type {"video"|"image"} */ (kind)];
+    if (!type) { refused.push(file); continue; }
+    made.push(/** @type {Upload} */ ({ id: ++numbers, project, file, name: file.name, type, isVideo: kind === "video", section: sectionOf(file), status: "waiting", sent: 0, message: "", media: null, transcode: null, progress: 0, abort: new AbortController() }));
+  }
+  uploads.value = [...uploads.value, ...made];
+  advance();
+  return refused;
+}
+
+/** Stop sending; what has arrived is kept. @param {number} id */
+export function pause(id) {
+  const upload = find(id);
+  if (!upload || !["waiting", "hashing", "uploading"].includes(upload.status)) return;
+  upload.abort.abort();
+  change(id, { status: "paused" });
+  advance();
+}
+
+/** Go on with what is paused or failed. @param {number} id */
+export function resume(id) {
+  change(id, { status: "waiting", message: "", abort: new AbortController() });
+  advance();
+}
+
+/** Take an upload off the list. @param {number} id */
+export function remove(id) {
+  find(id)?.abort.abort();
+  uploads.value = uploads.value.filter((each) => each.id !== id);
+  advance();
+}
+
+/** @param {number} id */
+const find = (id) => uploads.peek().find((each) => each.id === id);
+
+/** @param {number} id @param {Partial<Upload>} changes */
+function change(id, changes) {
+  uploads.value = uploads.value.map((each) => (each.id === id ? { ...each, ...changes } : each));
+}
+
+function advance() {
+  const active = uploads.peek().filter((each) => ["hashing", "uploading", "creating"].includes(each.status)).length;
+  for (const upload of uploads.peek().filter((each) => each.status === "waiting").slice(0, Math.max(0, AT_ONCE - active))) {
+    change(upload.id, { status: "uploading" });
+    run(/** @type {Upload} */ (find(upload.id))).catch((failure) => {
+      if (find(upload.id)?.status !== "paused") change(upload.id, { status: "failed", message: [failure.message, failure.details].filter(Boolean).join(" ") });
+    }).finally(advance);
+  }
+}
+
+/** @param {Upload} upload */
+async function run(upload) {
+  const { id, file, project, abort } = upload;
+  const key = await send(upload);
+  if (abort.signal.aborted) return;
+  change(id, { status: "creating", sent: file.size });
+  const [{ url }] = await post(`DownloadInfo/${project}`, { keys: [key] }, { expiration: 86400 });
+  const spec = { type: upload.type, gid: crypto.randomUUID(), uid: crypto.randomUUID(), url, name: upload.name, md5: "", size: file.size, ...upload.section };
+  if (upload.isVideo) {
+    const made = await post(`Transcode/${project}`, spec);
+    change(id, { status: "transcoding", media: made.object?.spec?.media_id ?? null, transcode: made.id });
+    forget(upload);
+    await follow(id, made.id);
+  } else {
+    const { size, ...image } = spec;
+    const made = await post(`Medias/${project}`, image);
+    change(id, { status: "done", media: Array.isArray(made.id) ? made.id[0] : made.id });
+    forget(upload);
+  }
+}
+
+/** Send the file; parts that arrived before are not sent again. @param {Upload} upload @returns {Promise<string>} the key of the object */
+async function send(upload) {
+  const { file, project } = upload;
+  const size = Math.max(PART, Math.ceil(file.size / MOST_PARTS / 1048576) * 1048576);
+  const parts = Math.max(1, Math.ceil(file.size / size));
+  /** @type {{key: string, urls: string[], upload_id: string, etags: (string | null)[], until: number}} */
+  let plan = remembered(upload, parts);
+  if (!plan) {
+    const info = await get(`UploadInfo/${project}`, { num_parts: parts }, { signal: upload.abort.signal });
+    plan = { ...info, etags: Array(parts).fill(null), until: Date.now() + 20 * 3600 * 1000 };
+  }
+  const loaded = plan.etags.map((etag, index) => (etag ? partSize(file, size, index) : 0));
+  const report = () => change(upload.id, { sent: loaded.reduce((sum, each) => sum + each, 0) });
+  report();
+  const left = plan.etags.map((_, index) => index).filter((index) => !plan.etags[index]);
+  const worker = async () => {
+    for (let index = left.shift(); index !== undefined; index = left.shift()) {
+      const at = index;
+      plan.etags[at] = await putPart(plan.urls[at], file.slice(at * size, (at + 1) * size), upload.abort.signal, (sent) => { loaded[at] = sent; report(); });
+      remember(upload, plan);
+    }
+  };
+  await Promise.all(Array.from({ length: PARTS_AT_ONCE }, worker));
+  if (parts > 1) await post(`UploadCompletion/${project}`, { key: plan.key, upload_id: plan.upload_id, parts: plan.etags.map((etag, index) => ({ ETag: etag, PartNumber: index + 1 })) });
+  return plan.key;
+}
+
+/** @param {File} file @param {number} size @param {number} index */
+const partSize = (file, size, index) => Math.min(size, file.size - index * size);
+
+/**
+ * Put one part, with pauses between attempts while the network is away.
+ * @param {string} url @param {Blob} content @param {AbortSignal} stop @param {(sent: number) => void} report @returns {Promise<string>} its ETag
+ */
+async function putPart(url, content, stop, report) {
+  for (let attempt = 1; ; attempt++) {
+    try { return await putOnce(url, content, stop, report); } catch (failure) {
+      if (stop.aborted || attempt >= ATTEMPTS || /** @type {any} */ (failure).isFinal) throw failure;
+      report(0);
+      await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
+    }
+  }
+}
+
+/** @param {string} url @param {Blob} content @param {AbortSignal} stop @param {(sent: number) => void} report @returns {Promise<string>} */
+const putOnce = (url, content, stop, report) => new Promise((resolve, reject) => {
+  const request = new XMLHttpRequest(); // fetch does not report what was sent
+  const abort = () => request.abort();
+  stop.addEventListener("abort", abort, { once: true });
+  request.upload.onprogress = (event) => report(event.loaded);
+  request.onload = () => {
+    if (request.status < 300) resolve(request.getResponseHeader("ETag") ?? "none");
+    else reject(Object.assign(new Error(`The object store answered ${request.status}.`), { isFinal: request.status >= 400 && request.status < 500 && request.status !== 408 && request.status !== 429 }));
+  };
+  request.onerror = () => reject(new Error("The object store cannot be reached."));
+  request.onabort = () => reject(new DOMException("Paused", "AbortError"));
+  request.onloadend = () => stop.removeEventListener("abort", abort);
+  request.open("PUT", url);
+  request.send(content);
+});
+
+/** Follow a transcode until it ends. @param {number} id @param {string} transcode */
+async function follow(id, transcode) {
+  for (;;) {
+    const upload = find(id);
+    if (!upload) return;
+    const { job } = await get(`Transcode/${transcode}`);
+    const { done = 0, total = 0 } = job.progress ?? {};
+    if (job.status === "succeeded") return change(id, { status: "done", progress: 1 });
+    if (job.status === "failed" || job.status === "canceled") return change(id, { status: "failed", message: job.message ?? job.status });
+    change(id, { progress: total ? done / total : 0 });
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+  }
+}
+
+// What was sent of a file is kept for this tab's session, so that the same file dropped after a reload goes on.
+/** @param {Upload} upload */
+const memory = (upload) => `limn.upload.${upload.project}.${upload.file.name}.${upload.file.size}.${upload.file.lastModified}`;
+/** @param {Upload} upload @param {any} plan */
+function remember(upload, plan) {
+  try { if (plan.urls.length > 1) sessionStorage.setItem(memory(upload), JSON.stringify(plan)); } catch { /* a full storage costs the resume only */ }
+}
+/** @param {Upload} upload @param {number} parts */
+function remembered(upload, parts) {
+  try {
+    const plan = JSON.parse(sessionStorage.getItem(memory(upload)) ?? "null");
+    return plan && plan.until > Date.now() && plan.urls.length === parts ? plan : null;
+  } catch { return null; }
+}
+/** @param {Upload} upload */
+const forget = (upload) => sessionStorage.removeItem(memory(upload));

@@ -1,0 +1,54 @@
+// The user's own account: name, address, password, tokens, appearance.
+import { get, patch, post } from "../client.js";
+import { html, useState } from "../lib.js";
+import { signIn, theme, user } from "../store.js";
+import { text } from "../strings.js";
+import { Button, Segmented, TextField } from "../ui/controls.js";
+import { RecordDialog } from "../ui/records.js";
+import { explain, toast, toastError } from "../ui/toast.js";
+
+export default function Profile() {
+  const who = user.value;
+  const [editing, setEditing] = useState(false);
+  if (!who) return null;
+  const refresh = async () => { user.value = await get("User/GetCurrent", { presigned: 86400 }); };
+  const save = async (/** @type {any} */ values) => {
+    await patch(`User/${who.id}`, values);
+    await refresh();
+    toast(values.email ? text.addressMailed : text.saved, { kind: "good" });
+  };
+  const avatar = (/** @type {File} */ file) => {
+    const reader = new FileReader();
+    reader.onload = () => patch(`User/${who.id}`, { new_avatar: reader.result }).then(refresh, toastError);
+    reader.readAsDataURL(file);
+  };
+  const picture = who.profile?.avatar;
+  return html`<div class="page narrow"><header><h1>${text.profile}</h1></header>
+    <section class="card panel row profile-head"><span class="avatar large">${typeof picture === "string" && /^https?:/.test(picture) ? html`<img src=${picture} alt="" />` : `${who.first_name?.[0] ?? ""}${who.last_name?.[0] ?? ""}`.toUpperCase()}</span>
+      <div class="grow column tight"><strong>${`${who.first_name ?? ""} ${who.last_name ?? ""}`.trim()}</strong><span class="muted">${who.username}</span><span class="muted">${who.email}</span></div>
+      <div class="column tight"><${Button} icon="edit" onClick=${() => setEditing(true)}>${text.edit}<//><label class="button">${text.newPicture}<input class="visually-hidden" type="file" accept="image/png,image/jpeg" onChange=${(/** @type {any} */ e) => e.currentTarget.files[0] && avatar(e.currentTarget.files[0])} /></label></div></section>
+    <section class="column"><h2>${text.theme}</h2><${Segmented} name=${text.theme} value=${theme.value} options=${[["light", text.light], ["dark", text.dark], ["system", text.system]]} onChange=${(/** @type {string} */ value) => { theme.value = value; }} /></section>
+    <${Tokens} username=${who.username} />
+    <section class="column"><h2>${text.password}</h2><p class="muted">${text.passwordLead}</p><div><${Button} icon="mail" onClick=${() => post("PasswordReset", { email: who.email }).then(() => toast(text.linkSent, { kind: "good" }), toastError)}>${text.mailReset}<//></div></section>
+    ${editing && html`<${RecordDialog} title=${text.editProfile} isNew=${false} values=${who} onSave=${save} onClose=${() => setEditing(false)} members=${[{ name: "first_name", label: text.firstName }, { name: "last_name", label: text.lastName }, { name: "email", label: text.email, hint: text.emailHint }]} />`}</div>`;
+}
+
+/** Make a token for scripts, or end all earlier ones. A token is shown once. @param {{username: string}} props */
+function Tokens({ username }) {
+  const [password, setPassword] = useState("");
+  const [made, setMade] = useState("");
+  const [failure, setFailure] = useState("");
+  const create = async (/** @type {boolean} */ refresh) => {
+    setFailure("");
+    try {
+      const { token } = await post("Token", { username, password, refresh });
+      setPassword("");
+      setMade(token);
+      if (refresh) await signIn(token);
+    } catch (reason) { setFailure(explain(reason)); }
+  };
+  return html`<section class="column"><h2>${text.tokens}</h2><p class="muted">${text.tokensLead}</p>${failure && html`<div class="note bad" role="alert">${failure}</div>`}
+    ${made && html`<div class="note good row"><code class="grow token">${made}</code><${Button} small icon="copy" onClick=${() => navigator.clipboard.writeText(made).then(() => toast(text.copied, { kind: "good" }), toastError)}>${text.copy}<//></div>`}
+    <form class="row wrap token-form" onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); create(false); }}><div class="grow"><${TextField} label=${text.yourPassword} type="password" autocomplete="current-password" value=${password} onInput=${setPassword} required /></div>
+      <${Button} type="submit" icon="key" disabled=${!password}>${text.newToken}<//><${Button} kind="danger" disabled=${!password} onClick=${() => create(true)}>${text.endTokens}<//></form></section>`;
+}

@@ -1,0 +1,114 @@
+"""`make pictures`: pictures of every view for docs/console.md, of a stack with the demonstration project.
+
+python -m tests.console.pictures            starts a stack of its own
+python -m tests.console.pictures URL TOKEN PROJECT    takes a running one
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import Page, expect, sync_playwright
+
+from infra import demo
+from tests import chromium
+from tests.console.browser.stack import run
+
+FOLDER = Path(__file__).parent.parent.parent / "docs" / "images" / "console"
+SIZE = {"width": 1360, "height": 850}
+COLORS = 160
+LARGEST = 150_000
+"""Bytes of a picture."""
+SECONDS = 90
+VIEWS: tuple[tuple[str, str, str, str], ...] = (
+    ("sign-in", "light", "#/sign-in", ""),
+    ("projects", "light", "#/", ".project-picture img"),
+    ("media", "light", "#/projects/{project}", ".media-picture img"),
+    ("media-search", "dark", "#/projects/{project}?search=Weather:Sun", ".media-picture img"),
+    ("crops", "dark", "#/projects/{project}/crops?type={animal}", ".crop-picture img"),
+    ("annotate", "dark", "#/projects/{project}/media/{clip}?frame=48", ".stage[data-frame='48']"),
+    ("review", "light", "#/projects/{project}/review", "main"),
+    ("upload", "light", "#/projects/{project}/upload", ".drop-zone"),
+    ("transfers", "light", "#/projects/{project}/transfers", ".works"),
+    ("jobs", "light", "#/projects/{project}/jobs?show=transcodes", ".job-group"),
+    ("statistics", "light", "#/projects/{project}/statistics?type={animal}&by=Behavior", ".uplot"),
+    ("types", "light", "#/projects/{project}/manage/types", ".type-card"),
+    ("members", "light", "#/projects/{project}/manage/members", ".table"),
+    ("history", "dark", "#/projects/{project}/manage/history", ".history"),
+    ("organization", "light", "#/organizations/{organization}", ".table"),
+    ("profile", "dark", "#/profile", ".token-form"),
+)
+"""Name, appearance, address, and what has to be there before the picture is taken."""
+
+
+def main() -> None:
+    """Take the pictures of a stack."""
+    if len(sys.argv) > 1:
+        url, token, project = sys.argv[1:]
+        take(url, token, int(project))
+        return
+    with tempfile.TemporaryDirectory() as home, run(Path(home)) as stack:
+        take(stack.url, stack.token, demo.fill(stack.api))
+
+
+def take(url: str, token: str, project: int) -> None:
+    """Take the pictures of a project. Raises SystemExit where there is no Chromium."""
+    found = chromium.find() or sys.exit(chromium.ABSENT)
+    service = demo.Service(url, token)
+    places = {**_places(service, project), "project": project}
+    if not service.ask("GET", f"Exports/{project}"):
+        service.create(f"Exports/{project}", {"format": "coco", "name": "Animals", "classes": {"attribute": "Species"}})
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=chromium.ARGUMENTS)
+        for name, theme, address, condition in VIEWS:
+            page = browser.new_context(viewport=SIZE, locale="en-GB", timezone_id="UTC").new_page()  # type: ignore[arg-type]
+            page.set_default_timeout(SECONDS * 1000)
+            page.add_init_script(f"localStorage.setItem('limn.theme', '{theme}')")
+            if name != "sign-in":
+                page.add_init_script(f"sessionStorage.setItem('limn.token', {json.dumps(token)})")
+            page.goto(f"{url}/{address.format(**places)}")
+            _wait(page, condition)
+            _save(page.screenshot(animations="disabled"), FOLDER / f"{name}.png")
+            page.close()
+        browser.close()
+
+
+def _wait(page: Page, condition: str) -> None:
+    page.locator("body[data-view]:not([data-view=''])").wait_for()
+    if condition:
+        page.locator(condition).first.wait_for()
+    expect(page.locator(".picture-waiting")).to_have_count(0, timeout=SECONDS * 1000)
+    page.wait_for_load_state("networkidle")
+    page.evaluate("Promise.all([...document.images].map(each => each.decode().catch(() => 0)))")
+
+
+def _places(service: demo.Service, project: int) -> dict[str, Any]:
+    [clip, *_] = service.ask("GET", f"Medias/{project}", dtype="video", fields="id")
+    types = service.ask("GET", f"LocalizationTypes/{project}")
+    animal = next(each["id"] for each in types if each["name"] == "Animal")
+    about = service.ask("GET", f"Project/{project}")
+    return {"clip": clip["id"], "animal": animal, "organization": about["organization"]}
+
+
+def _save(content: bytes, path: Path) -> None:
+    """Write a picture with few colors, smaller where it would have more than 150 KB."""
+    whole = Image.open(io.BytesIO(content)).convert("RGB")
+    for share in (1, 0.85, 0.7, 0.6):
+        size = (round(whole.width * share), round(whole.height * share))
+        whole.resize(size, Image.Resampling.LANCZOS).quantize(COLORS, dither=Image.Dither.NONE).save(
+            path, optimize=True
+        )
+        if path.stat().st_size <= LARGEST:
+            break
+    print(f"{path.name}: {path.stat().st_size // 1000} KB")  # noqa: T201 the command's output
+
+
+if __name__ == "__main__":
+    main()
