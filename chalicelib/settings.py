@@ -44,6 +44,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     dataset_queue_url: str
     email_queue_url: str
     purge_queue_url: str
+    webhook_queue_url: str
     key_id: str
     public_url: str = "http://127.0.0.1:8000"
     """The URL at which users and clients reach the API; links in responses and emails start with it. No trailing slash.
@@ -77,6 +78,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Origins of registered buckets outside, such as https://storage.googleapis.com, whose media the console shows."""
     service_origins: list[str] = []
     """Origins of job clusters and annotators inside the operator's network that may be registered."""
+    event_bus: str = ""
+    """The name of an EventBridge bus that gets the events of all projects. Empty for none."""
     gcs_endpoint: str = "https://storage.googleapis.com"
     """The URL of Google Cloud Storage, or of an emulator, whose origin is then one of `store_origins`."""
     job_queue: str = ""

@@ -124,6 +124,7 @@ def worker(
     on_poison: Poison | None = None,
     receives: int = RECEIVES,
     first_pause: float = FIRST_PAUSE,
+    remembers: bool = True,
 ) -> LambdaHandler:
     """A Lambda handler for an SQS queue.
 
@@ -133,6 +134,8 @@ def worker(
             where it could not, so that the dead-letter queue keeps it. It may be called more than once for a message.
         receives: `maxReceiveCount` of the queue.
         first_pause: seconds before the second delivery; each further pause is twice as long.
+        remembers: whether finished messages are remembered and skipped. Without it a message costs no write; its
+            handler holds a lease of its own, or does no harm when it runs twice.
     """
 
     def handle(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
@@ -140,7 +143,7 @@ def worker(
 
         def run(record: SQSRecord) -> None:
             delivery = _delivery(record, receives, context)
-            _Attempt(handlers, on_poison, first_pause, delivery).run(record.body)
+            _Attempt(handlers, on_poison, first_pause, delivery, remembers).run(record.body)
 
         processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
         return process_partial_response(event=event, record_handler=run, processor=processor, context=context)
@@ -174,6 +177,7 @@ class _Attempt:
     on_poison: Poison | None
     first_pause: float
     delivery: Delivery
+    remembers: bool = True
 
     def run(self, body: str) -> None:
         began = time.monotonic()
@@ -218,6 +222,9 @@ class _Attempt:
             Died: the run before the last delivery did not end, and `on_poison` can record it.
             Whatever the handler raises.
         """
+        if not self.remembers:
+            self.handlers[type(message)](message, self.delivery)
+            return
         # 150 ms of imports that a cold start can skip
         from aws_lambda_powertools.utilities.idempotency import IdempotencyConfig, idempotent_function
         from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyAlreadyInProgressError

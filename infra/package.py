@@ -50,8 +50,8 @@ _TOOLS = frozenset(
 )
 _API_ONLY = frozenset({"swagger-ui-bundle", "jinja2", "markupsafe", "luqum", "ply"})
 _SEARCHES = frozenset({"luqum", "ply"})
-"""What reads search strings; the queries of exports have them."""
-_SERVICES = frozenset({"batch", "dynamodb", "kms", "s3", "sesv2", "sqs", "sts"})
+"""What reads search strings; the queries of exports and of webhooks have them."""
+_SERVICES = frozenset({"batch", "dynamodb", "events", "kms", "s3", "sesv2", "sqs", "sts"})
 """Whose descriptions botocore keeps, of some 400: 2 MB instead of 28."""
 _IMPORTS = frozenset({"pi-heif"})
 """What only the import of images needs, which is the transcode function's."""
@@ -74,6 +74,7 @@ QUEUE_FUNCTIONS = (
     Artifact("dataset", _TOOLS | _IMPORTS | (_API_ONLY - _SEARCHES)),
     Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
     Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
+    Artifact("webhook", _TOOLS | _PICTURES | (_API_ONLY - _SEARCHES)),
     Artifact("compact", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("jobs", _TOOLS | _API_ONLY | _MEDIA),
     Artifact("upkeep", _TOOLS | _API_ONLY | _PICTURES),

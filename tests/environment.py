@@ -19,6 +19,7 @@ VARIABLES = {
     "LIMN_TRANSCODE_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/limn-local-transcode",
     "LIMN_UPLOAD_BUCKET": "limn-local-uploads-123456789012-us-east-1",
     "LIMN_VIEWS_BUCKET": "limn-local-views-123456789012-us-east-1",
+    "LIMN_WEBHOOK_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/limn-local-webhook",
     "LIMN_ANSWERS_URL": "http://127.0.0.1:8000",
     "LIMN_PUBLIC_URL": "http://127.0.0.1:8000",
     "LIMN_S3_ENDPOINT": "http://127.0.0.1:8001",

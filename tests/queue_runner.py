@@ -20,7 +20,7 @@ VISIBILITY = 900
 
 def handlers() -> dict[str, Any]:
     """The queue functions by the URL of their queue."""
-    from functions import clip, dataset, email, purge, transcode
+    from functions import clip, dataset, email, purge, transcode, webhook
 
     return {
         settings().transcode_queue_url: transcode.handler,
@@ -28,6 +28,7 @@ def handlers() -> dict[str, Any]:
         settings().dataset_queue_url: dataset.handler,
         settings().email_queue_url: email.handler,
         settings().purge_queue_url: purge.handler,
+        settings().webhook_queue_url: webhook.handler,
     }
 
 

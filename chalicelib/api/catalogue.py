@@ -52,6 +52,7 @@ from chalicelib.resources.types import attribute_operations
 from chalicelib.resources.types import operations as types_operations
 from chalicelib.resources.uploads import operations as uploads_operations
 from chalicelib.resources.versions import operations as versions_operations
+from chalicelib.resources.webhooks import operations as webhooks_operations
 
 OPERATIONS: tuple[Operation, ...] = (
     *accounts_operations.OPERATIONS,
@@ -92,6 +93,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *rewrites_operations.OPERATIONS,
     *change_logs_operations.OPERATIONS,
     *events_operations.OPERATIONS,
+    *webhooks_operations.OPERATIONS,
     *email_operations.OPERATIONS,
     *bookmarks_operations.OPERATIONS,
     *favorites_operations.OPERATIONS,

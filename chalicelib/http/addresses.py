@@ -164,6 +164,31 @@ def record_of_organization(kind: RecordKind[Any]) -> _InOrganization:
     return _InOrganization(what=kind.name, locate=locate)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _OfEither:
+    """A record that belongs to a project or to an organization: the level there decides."""
+
+    what: str
+    kind: RecordKind[Any]
+    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
+        """The record, or NotFound."""
+        record = records.get(self.kind, path["id"])
+        return Found(thing=record, project=record.project, organization=record.organization)
+
+    def level(self, scope: Scope, found: Found[Any]) -> Level:
+        """The caller's level in the project, or else in the organization."""
+        if found.project:
+            return scope.project_level(found.project, self.what, lambda: found.thing)
+        return scope.organization_level(found.organization or 0, self.what, found.thing)
+
+
+def record_of_either(kind: RecordKind[Any]) -> Address[Any]:
+    """`/rest/Webhook/{id}`: a record that belongs either to a project or to an organization."""
+    return _OfEither(what=kind.name, kind=kind)
+
+
 def entity(kind: Kind) -> _InProject:
     """`/rest/Localization/{id}`: an entity that readers may see. A deleted project has no members to reach it."""
 

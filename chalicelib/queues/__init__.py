@@ -8,7 +8,7 @@ A message names its work by ids; the handler reads the rest from storage. Delive
 """
 
 from chalicelib.queues.base import LARGEST, Message, Unreadable, decode, encode
-from chalicelib.queues.sending import SETTLED, client, send, send_many
+from chalicelib.queues.sending import SETTLED, client, send, send_many, try_send
 
 __all__ = [
     "LARGEST",
@@ -20,4 +20,5 @@ __all__ = [
     "encode",
     "send",
     "send_many",
+    "try_send",
 ]

@@ -44,11 +44,29 @@ def reach() -> None:
         settings().dataset_queue_url,
         settings().email_queue_url,
         settings().purge_queue_url,
+        settings().webhook_queue_url,
     ):
         try:
             client().get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
         except (ClientError, BotoCoreError) as failure:
             raise Unavailable("The queues do not answer.", type(failure).__name__) from failure
+
+
+@lru_cache(maxsize=1)
+def _hurried_client() -> SQSClient:
+    """A client that gives up at once."""
+    config = Config(connect_timeout=1, read_timeout=1, retries={"total_max_attempts": 1}, max_pool_connections=16)
+    return boto3.client("sqs", endpoint_url=settings().aws_endpoint or None, config=config)
+
+
+def try_send(queue_url: str, message: Message, delay: int = 0) -> bool:
+    """Send one message, without a second attempt; returns whether SQS took it, within 2 s."""
+    body = encode(message)
+    try:
+        _hurried_client().send_message(QueueUrl=queue_url, MessageBody=body, DelaySeconds=_check(delay))
+    except (ClientError, BotoCoreError):
+        return False
+    return True
 
 
 def send(queue_url: str, message: Message, delay: int = 0) -> None:

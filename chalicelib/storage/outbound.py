@@ -7,16 +7,20 @@ the same address.
 
 from __future__ import annotations
 
+import contextlib
 import socket
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from chalicelib.core import origins
 from chalicelib.core.origins import Address
-from chalicelib.errors import Forbidden
+from chalicelib.errors import BadInput, Forbidden
 from chalicelib.settings import settings
 
 if TYPE_CHECKING:
@@ -26,8 +30,25 @@ _TIMEOUT = urllib3.Timeout(connect=3, read=30)
 _PORTS = {"http": 80, "https": 443}
 
 
+def registered(url: str, member: str = "url") -> Address:
+    """The address of a server that a user registers, to be checked again at each connection.
+
+    Raises:
+        BadInput: the URL is malformed, or not https at a public address, and the operator does not allow its origin.
+    """
+    try:
+        address = origins.take_apart(url)
+    except Forbidden:
+        raise BadInput(f"{member}: {url[:200]!r} is not an http or https URL without credentials.") from None
+    if not is_service_allowed(address) and (address.scheme != "https" or resolves_inside(address)):
+        raise BadInput(
+            f"{member}: it must be https at a public address, or an origin that the operator allows (ServiceOrigins)."
+        )
+    return address
+
+
 def is_service_allowed(address: Address) -> bool:
-    """Whether the operator allows a job cluster or an annotator at this origin, whatever its addresses are."""
+    """Whether the operator allows a job cluster, annotator or webhook at this origin, whatever its addresses are."""
     return address.origin in {origins.origin_of(text) for text in settings().service_origins}
 
 
@@ -92,6 +113,87 @@ def send(
     )
 
 
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Cut off the requests that this thread sends within after some seconds, however slowly bytes arrive.
+
+    A time-out of a socket counts from byte to byte, so that a server may hold a request for hours.
+
+    Raises:
+        TimeoutError: at the end, where the time was over before; what was read of an answer may be cut.
+    """
+    watched = _Watch()
+    _watch.current = watched
+    timer = threading.Timer(seconds, watched.end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        _watch.current = None
+    if watched.is_over:
+        raise TimeoutError("the time of this request is over")
+
+
+class _Watch:
+    """The connection that a thread uses, for a timer to shut down."""
+
+    def __init__(self) -> None:
+        self.connection: HTTPConnection | None = None
+        self.is_over = False
+
+    def end(self) -> None:
+        self.is_over = True
+        sock = self.connection.sock if self.connection else None
+        if sock is not None:
+            with contextlib.suppress(OSError):
+                # the file descriptor of a TLS socket is that of its connection
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    def use(self, connection: HTTPConnection) -> None:
+        if self.is_over:
+            raise TimeoutError("the time of this request is over")
+        self.connection = connection
+
+
+_watch = threading.local()
+
+
+def _use(connection: HTTPConnection) -> None:
+    current: _Watch | None = getattr(_watch, "current", None)
+    if current is not None:
+        current.use(connection)
+
+
+class _Plain(HTTPConnection):
+    def connect(self) -> None:
+        _use(self)
+        super().connect()
+
+    def request(self, *args: Any, **more: Any) -> None:
+        _use(self)
+        super().request(*args, **more)
+
+
+class _Tls(HTTPSConnection):
+    def connect(self) -> None:
+        _use(self)
+        super().connect()
+
+    def request(self, *args: Any, **more: Any) -> None:
+        _use(self)
+        super().request(*args, **more)
+
+
+class _PlainPool(urllib3.HTTPConnectionPool):
+    ConnectionCls = _Plain
+
+
+class _TlsPool(urllib3.HTTPSConnectionPool):
+    ConnectionCls = _Tls
+
+
 def resolve(address: Address, *, is_inside: bool) -> str:
     """One checked IP address of the host.
 
@@ -114,5 +216,5 @@ def resolve(address: Address, *, is_inside: bool) -> str:
 def _pool(scheme: str, number: str, port: int, host: str) -> urllib3.HTTPConnectionPool:
     if scheme == "https":
         name = host.strip("[]")
-        return urllib3.HTTPSConnectionPool(number, port, maxsize=16, assert_hostname=name, server_hostname=name)
-    return urllib3.HTTPConnectionPool(number, port, maxsize=16)
+        return _TlsPool(number, port, maxsize=16, assert_hostname=name, server_hostname=name)
+    return _PlainPool(number, port, maxsize=16)

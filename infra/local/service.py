@@ -22,7 +22,7 @@ from chalicelib.core.accounts import USER, UserSpec
 from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from functions import clip, compact, dataset, email, jobs, purge, transcode, upkeep
+from functions import clip, compact, dataset, email, jobs, purge, transcode, upkeep, webhook
 from infra.local import aws, database
 from infra.local.batch.queue import LocalQueue
 from infra.local.batch.step import Runner
@@ -148,6 +148,7 @@ def _timers() -> list[Timer]:
         Timer(name="compact", handler=compact.handler, every=float(os.environ.get("COMPACT_EVERY", "180"))),
         Timer(name="jobs", handler=jobs.handler, every=15.0, timeout=90.0),
         Timer(name="upkeep", handler=upkeep.handler, every=300.0),
+        Timer(name="webhook", handler=webhook.handler, every=15.0, timeout=90.0),
     ]
 
 
@@ -174,5 +175,13 @@ def _sources() -> list[Source]:
         ),
         Source(
             queue_url=place.purge_queue_url, handler=purge.handler, name="purge", concurrency=1, timeout=900.0, **common
+        ),
+        Source(
+            queue_url=place.webhook_queue_url,
+            handler=webhook.handler,
+            name="webhook",
+            concurrency=4,
+            timeout=90.0,
+            **common,
         ),
     ]

@@ -24,7 +24,10 @@ from chalicelib.resources.accounts.invitations import INVITATION
 from chalicelib.resources.annotators.schemas import ANNOTATOR
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
+from chalicelib.resources.webhooks.delivery import PURPOSE
+from chalicelib.resources.webhooks.schemas import WEBHOOK, Webhook
 from chalicelib.settings import settings
+from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records
 from tests.contract.examples import required_of
 from tests.service import Api, join, new_user
@@ -116,6 +119,10 @@ def build() -> World:
         if kind.name not in things:
             things[kind.name] = _minimal(kind, things)
     things["uid"] = things[JOB.name]
+    hook = {"name": "hook", "url": "https://192.0.2.1/hook", "types": ["*"], "user": owner.user.id, "created": now()}
+    things[WEBHOOK.name] = ids.reserve(WEBHOOK.name)[0]
+    sealed = sealing.seal(b"whsec_AAAA", PURPOSE)
+    records.create(WEBHOOK, Webhook(id=things[WEBHOOK.name], project=project, sealed=sealed, **hook))
     neighbour, other = new_user(is_staff=True), "another world"
     elsewhere = neighbour.made("Organizations", {"name": f"{other} {uuid.uuid4().hex[:6]}"})
     neighbour.made("Projects", {"name": other, "organization": elsewhere})

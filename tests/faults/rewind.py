@@ -15,7 +15,7 @@ from chalicelib.resources.media import streams
 from chalicelib.resources.projects import counts as projects_counts
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, entity_rows
-from chalicelib.storage.log import log
+from chalicelib.storage.log import log, wakeups
 from chalicelib.storage.view import views
 from infra.local import aws
 from infra.local.aws import ses_backends, sqs_backends
@@ -199,6 +199,8 @@ def restart():
     entity_rows._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
     entities._visible.clear()
     log._hints.clear()
+    log._watched.clear()
+    wakeups._sent.clear()
     projects_counts._known.clear()
     with views._views._lock:
         views._views._views.clear()

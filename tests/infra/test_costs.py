@@ -43,6 +43,7 @@ def test_what_runs_on_a_schedule_is_counted_from_the_template():
         "CompactSchedule": (43200, 3008 / 1024),
         "JobsSchedule": (43200, 0.5),
         "UpkeepSchedule": (720, 1.0),
+        "WebhookSchedule": (43200, 0.5),
     }
 
 

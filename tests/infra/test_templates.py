@@ -25,8 +25,8 @@ STATE = load(STATEFUL)
 RUNNING = load(BATCH)
 WORK = package.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
-QUEUE_FUNCTIONS = ("Transcode", "Clip", "Dataset", "Email", "Purge")
-SCHEDULED_FUNCTIONS = ("Compact", "Jobs", "Upkeep")
+QUEUE_FUNCTIONS = ("Transcode", "Clip", "Dataset", "Email", "Purge", "Webhook")
+SCHEDULED_FUNCTIONS = ("Compact", "Jobs", "Upkeep", "Webhook")
 
 
 def lint(path):
@@ -235,6 +235,7 @@ def test_the_worker_knows_how_often_messages_are_delivered():
         "DatasetQueue": worker.RECEIVES,
         "EmailQueue": email_function.RECEIVES,
         "PurgeQueue": worker.RECEIVES,
+        "WebhookQueue": worker.RECEIVES,
     }
 
 
@@ -258,7 +259,7 @@ def test_every_function_has_a_role_and_a_log_of_its_own():
     roles = [function["Role"]["Fn::GetAtt"][0] for function in functions.values()]
     logs = [function["LoggingConfig"]["LogGroup"]["Ref"] for function in functions.values()]
     assert len(set(roles)) == len(set(logs)) == len(functions)
-    assert len(functions) == len((*QUEUE_FUNCTIONS, *SCHEDULED_FUNCTIONS)) + 1
+    assert len(functions) == len({*QUEUE_FUNCTIONS, *SCHEDULED_FUNCTIONS}) + 1
     assert set(roles) == set(of_type(WORK, "AWS::IAM::Role"))
     for name in logs:
         assert of_type(WORK, "AWS::Logs::LogGroup")[name]["RetentionInDays"]
@@ -293,7 +294,7 @@ def test_nothing_in_a_bucket_is_public_or_goes_in_the_clear():
         assert len(bucket["PublicAccessBlockConfiguration"]) == 4
         assert bucket["BucketEncryption"], name
     policies = [*of_type(STATE, "AWS::S3::BucketPolicy").values(), *of_type(STATE, "AWS::SQS::QueuePolicy").values()]
-    assert len(policies) == 8
+    assert len(policies) == 9
     for policy in policies:
         statement, *others = policy["PolicyDocument"]["Statement"]
         assert [each["Sid"] for each in others] in ([], ["ServeAnswers"])

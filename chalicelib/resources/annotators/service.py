@@ -17,7 +17,6 @@ from chalicelib.core.definitions import TYPE_RECORD
 from chalicelib.core.entities import Media
 from chalicelib.core.integrations import Parameter
 from chalicelib.core.kinds import Kind
-from chalicelib.core.origins import Address
 from chalicelib.core.records import padded
 from chalicelib.errors import BadInput, Forbidden, NotFound, Unavailable
 from chalicelib.resources.algorithms import service as algorithms_service
@@ -42,23 +41,6 @@ _OK = 200
 _SCRIPT = Path(__file__).with_name("run.py")
 
 
-def address_of(url: str) -> Address:
-    """The address of an annotator.
-
-    Raises:
-        BadInput: its URL is malformed, or its host is in the operator's network and not allowed.
-    """
-    try:
-        address = origins.take_apart(url)
-    except Forbidden:
-        raise BadInput(f"url: {url[:200]!r} is not an http or https URL without credentials.") from None
-    if not outbound.is_service_allowed(address) and (address.scheme != "https" or outbound.resolves_inside(address)):
-        raise BadInput(
-            "url: it must be https at a public address, or an origin that the operator allows (ServiceOrigins)."
-        )
-    return address
-
-
 def check(annotator: Annotator) -> Annotator:
     """Check an annotator.
 
@@ -70,7 +52,7 @@ def check(annotator: Annotator) -> Annotator:
     if (annotator.url is None) == (annotator.algorithm is None):
         raise BadInput("Give url or algorithm: one of them.")
     if annotator.url is not None:
-        address_of(annotator.url)
+        outbound.registered(annotator.url)
     if annotator.algorithm is not None:
         algorithms_service.get_by_name(annotator.project, annotator.algorithm)
     found = records.find(TYPE_RECORD[Kind.LOCALIZATION], annotator.project, padded(annotator.type))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from chalicelib.core import object_keys
-from chalicelib.core.accounts import PROJECT, Organization
+from chalicelib.core.accounts import PROJECT, Organization, Project
 from chalicelib.core.integrations import BUCKET, Bucket, BucketSpec, BucketUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import BadInput
@@ -15,6 +17,8 @@ from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.objects import objects, placement
+
+_NAMED_BY_PROJECTS = ("bucket", "upload_bucket", "backup_bucket")
 
 
 def make_bucket(call: Call[Organization, NoQuery, BucketSpec]) -> Bucket:
@@ -36,16 +40,24 @@ def change_bucket(call: Call[Bucket, NoQuery, BucketUpdate], change: dict[str, A
 
 
 def remove_bucket(call: Call[Bucket, NoQuery, None]) -> None:
-    """Forget a bucket that no project keeps its files in."""
+    """Forget a bucket that holds no files of a project; projects that name it have none from then on."""
     number = call.target.id
-    for project in records.list_linked(PROJECT, "organization", call.target.organization):
-        if not project.deleted and number in (project.bucket, project.upload_bucket, project.backup_bucket):
-            raise BadInput(f"Bucket {number} is still used by project {project.id} ({project.name}).")
+    projects = records.list_linked(PROJECT, "organization", call.target.organization)
+    for project in projects:
         if number in placement.noted_buckets(project.id):
             prefix = object_keys.project_prefix(call.target.organization, project.id)
             if next(iter(objects.under(prefix, bucket=number)), None) is not None:
                 raise BadInput(f"Bucket {number} still holds files of project {project.id} ({project.name}).")
+    for project in projects:
+        if number in (project.bucket, project.upload_bucket, project.backup_bucket):
+            records.edit(PROJECT, project.id, lambda current: _without(current, number), user=call.caller.id)
     records.remove(BUCKET, number)
+
+
+def _without(project: Project, bucket: int) -> Project | None:
+    """The project without a bucket; None if it does not name it."""
+    named = [name for name in _NAMED_BY_PROJECTS if getattr(project, name) == bucket]
+    return msgspec.structs.replace(project, **dict.fromkeys(named)) if named else None
 
 
 OPERATIONS = record_operations(

@@ -77,10 +77,16 @@ def notify_of_membership(membership: Membership, project: Project) -> None:
         _send(system_emails.new_membership(project.name, user, membership.permission), settings().notify_address)
 
 
-def _send(email: system_emails.SystemEmail, address: str) -> None:
+def listener_disabled(user: User, what: str, name: str, where: str, reason: str, number: str) -> None:
+    """Mail the owner of a webhook or rule that was disabled, once for each `number`."""
+    if user.email:
+        _send(system_emails.listener_disabled(what, name, where, reason), user.email, number)
+
+
+def _send(email: system_emails.SystemEmail, address: str, number: str = "") -> None:
     if not settings().email_enabled:
         return
     try:
-        system_emails.enqueue(email, address)
+        system_emails.enqueue(email, address, number=number)
     except LimnError as failure:
         log.warning("a mail could not be sent: %s", type(failure).__name__)

@@ -167,6 +167,28 @@ def new_membership(project: str, user: User, permission: str) -> SystemEmail:
     )
 
 
+_DISABLED = {
+    "gone": "Its server answered 410 (Gone).",
+    "failing": "Its server did not accept an event for three days.",
+    "owner_lost_access": "You no longer have the permission that it needs.",
+    "algorithm_missing": "Its algorithm does not exist any more.",
+    "token_invalid": "The token with which it was made is no longer valid.",
+    "refused": "Its algorithm cannot be launched.",
+}
+
+
+def listener_disabled(what: str, name: str, where: str, reason: str) -> SystemEmail:
+    """To the owner of a webhook or rule that was disabled."""
+    return SystemEmail(
+        f"The {what} {name} is disabled",
+        (
+            f"The {what} {name} ({where}) gets no more events. {_DISABLED[reason]}",
+            f"When this is mended, set active of the {what} to true: it continues after the last event it accepted.",
+            f"Events are kept for at least {settings().log_retention // 86400} days.",
+        ),
+    )
+
+
 def enqueue(email: SystemEmail, *addresses: str, number: str = "") -> None:
     """Put a mail into the email queue; of those with the same `number` one is sent.
 

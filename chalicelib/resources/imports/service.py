@@ -78,7 +78,7 @@ def shown(found: StoredImport) -> Import:
         uid=found.uid,
         project=found.project,
         user=found.user,
-        name=found.spec.name,
+        name=found.spec.name or "",
         format=found.spec.format,
         dry_run=found.spec.dry_run,
         status=found.status,

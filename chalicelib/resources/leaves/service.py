@@ -26,10 +26,11 @@ from chalicelib.resources.annotations.schemas import LeafSpec, LeafSuggestion, L
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.bulk import rewrite_attributes
-from chalicelib.resources.entities.service import Writer, type_of, types_of
+from chalicelib.resources.entities.service import Writer, type_of
 from chalicelib.resources.leaves import bulk as leaves_bulk
 from chalicelib.resources.leaves import hierarchy
 from chalicelib.resources.leaves import trees as leaves_trees
+from chalicelib.resources.leaves.foreign_types import leaf_types
 from chalicelib.resources.leaves.trees import LEAF, find, parent_of, places
 from chalicelib.storage.dynamodb import entities, ids, steps
 from chalicelib.storage.dynamodb.transactions import TooLarge
@@ -50,7 +51,7 @@ def create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[i
 def _create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[int]:
     guard = steps.guard(writer.project)
     moment = now()
-    types = types_of(LEAF, writer.project, (spec.type for spec in specs))
+    types = leaf_types(writer, {spec.type for spec in specs})
     above_of = places(writer.project, {spec.parent for spec in specs})
     made = []
     for index, (spec, number) in enumerate(zip(specs, ids.reserve(LEAF, len(specs)), strict=True)):
@@ -62,7 +63,7 @@ def _create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[
             leaf = Leaf(
                 id=number,
                 project=writer.project,
-                type=spec.type,
+                type=types[spec.type].id,
                 name=spec.name,
                 parent=parent_of(spec.parent),
                 path=hierarchy.path(above.path, spec.name),

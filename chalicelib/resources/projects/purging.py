@@ -51,6 +51,7 @@ from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
+from chalicelib.resources.webhooks import service as webhooks_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -105,6 +106,7 @@ def let_go(project: int) -> None:
     for kind in AT_ONCE:
         for record in records.list_children(kind, project):
             _drop(kind, record)
+    webhooks_service.remove_of_project(project)
 
 
 def purge(message: PurgeProject, seconds: float) -> None:
@@ -159,6 +161,7 @@ def _purge_records(project: int) -> Iterator[None]:
         for record in records.list_children(kind, project):
             _drop(kind, record)
             yield
+    webhooks_service.remove_of_project(project)
     for row in records.list_children(ROW_PROTECTION, project_scope(project)):
         _drop(ROW_PROTECTION, row)
         yield

@@ -1,4 +1,4 @@
-"""Checked bulk changes: frames of annotations, attributes from CSV, URLs of files; each with a dry run."""
+"""Checked bulk changes: frames of annotations, attributes from CSV or telemetry, URLs of files; each with a dry run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from chalicelib.http.addresses import WITHIN_PROJECT
 from chalicelib.http.operation import Call, Operation
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.rewrites import service as rewrites_service
+from chalicelib.resources.rewrites import telemetry
 from chalicelib.resources.rewrites.schemas import (
     FileUrlsQuery,
     FileUrlsUpdate,
     FramesQuery,
     FramesUpdate,
     RewriteAnswer,
+    TelemetryQuery,
+    TelemetryUpdate,
     ValuesQuery,
 )
 
@@ -33,6 +36,11 @@ def assign_values(call: Call[Project, ValuesQuery, bytes]) -> RewriteAnswer:
 def replace_urls(call: Call[Project, FileUrlsQuery, FileUrlsUpdate]) -> RewriteAnswer:
     """Replace the beginning of URLs."""
     return rewrites_service.replace_urls(Writer.of(call), call.query, call.body)
+
+
+def join_telemetry(call: Call[Project, TelemetryQuery, TelemetryUpdate]) -> RewriteAnswer:
+    """Set attributes from telemetry."""
+    return telemetry.join_telemetry(Writer.of(call), call.query, call.body)
 
 
 _RULE = (
@@ -66,6 +74,21 @@ OPERATIONS = (
         body=bytes,
         returns=RewriteAnswer,
         handler=assign_values,
+        tag=TAG,
+    ),
+    Operation(
+        id="UpdateTelemetryValues",
+        method="PATCH",
+        path="/rest/TelemetryValues/{project}",
+        summary="Set attributes of annotations from the telemetry of their media, by time.",
+        details="The telemetry is an attachment of each media, a CSV with a column of times; the time of an annotation "
+        f"is its frame divided by the frames per second. {_RULE}",
+        needs=Permission.EDIT,
+        addresses=WITHIN_PROJECT,
+        query=TelemetryQuery,
+        body=TelemetryUpdate,
+        returns=RewriteAnswer,
+        handler=join_telemetry,
         tag=TAG,
     ),
     Operation(

@@ -60,6 +60,32 @@ class FileUrlsUpdate(Resource, kw_only=True):
     new: Annotated[Url, Meta(description="What replaces it.")]
 
 
+class TelemetryQuery(FramesQuery, kw_only=True):
+    """The annotations that get values."""
+
+
+class TelemetryUpdate(EntityIdQuery, kw_only=True):
+    """The telemetry and the attributes that it sets."""
+
+    file: Annotated[
+        str, Meta(min_length=1, max_length=256, description="The name of an attachment of the media: a CSV.")
+    ]
+    columns: Annotated[
+        dict[str, str | Annotated[list[str], Meta(min_length=2, max_length=2)]],
+        Meta(max_length=50, description="By attribute: its column; of a place, longitude and latitude."),
+    ]
+    time: Annotated[str, Meta(description="The column of times: seconds since the first frame, or instants.")] = "time"
+    start: Annotated[
+        str | None, Meta(description="Where times are instants: the attribute of media with that of the first frame.")
+    ] = None
+    join: Annotated[
+        Literal["preceding", "nearest"], Meta(description="Which row: the last one before, or the nearest.")
+    ] = "preceding"
+    tolerance: Annotated[
+        Annotated[float, Meta(ge=0)] | None, Meta(description="Seconds from the row; further away there is no value.")
+    ] = None
+
+
 class Refusal(Resource, kw_only=True):
     """An entity that cannot be changed like that."""
 

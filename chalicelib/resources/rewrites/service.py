@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.access.view_queries import all_rows
+from chalicelib.core.definitions import Definitions
 from chalicelib.core.entities import media_of
 from chalicelib.core.kinds import Kind
 from chalicelib.core.names import nearest
@@ -69,7 +70,7 @@ class Checked:
         )
 
 
-def _finish(checked: Checked, writer: Writer, *changes: BulkChange, is_dry: bool) -> RewriteAnswer:
+def finish(checked: Checked, writer: Writer, *changes: BulkChange, is_dry: bool) -> RewriteAnswer:
     """Run the changes of what was checked, unless any entity is refused or it is a dry run."""
     if is_dry:
         return checked.answer(is_dry=True)
@@ -83,7 +84,7 @@ def _finish(checked: Checked, writer: Writer, *changes: BulkChange, is_dry: bool
     return checked.answer(is_dry=False)
 
 
-def _check(kind: Kind, writer: Writer, numbers: list[int], after: Callable[[Any], Any]) -> Checked:
+def check_entities(kind: Kind, writer: Writer, numbers: list[int], after: Callable[[Any], Any]) -> Checked:
     """Check entities a few at a time: `after` gives the changed copy, None for no change, or raises BadInput."""
     checked = Checked(matched=len(numbers))
     for start in range(0, len(numbers), entities.ROWS_A_READ):
@@ -149,7 +150,7 @@ def move_frames(writer: Writer, query: FramesQuery, body: FramesUpdate) -> Rewri
                 raise BadInput(f"frame: {row.frame} would become {frame}, and media {number} has {length:.0f} frames.")
         return msgspec.structs.replace(row, frame=frame)
 
-    checked = _check(kind, writer, numbers, after)
+    checked = check_entities(kind, writer, numbers, after)
     change.numbers = checked.changing
     changes = [change]
     if kind is Kind.LOCALIZATION and checked.changing:
@@ -158,7 +159,7 @@ def move_frames(writer: Writer, query: FramesQuery, body: FramesUpdate) -> Rewri
         changes.append(
             BulkChange(kind=Kind.STATE, project=writer.project, user=writer.user, verb="resegment", numbers=tracks)
         )
-    return _finish(checked, writer, *changes, is_dry=query.dry_run)
+    return finish(checked, writer, *changes, is_dry=query.dry_run)
 
 
 class _Lengths:
@@ -186,13 +187,8 @@ def assign_values(writer: Writer, query: ValuesQuery, body: bytes) -> RewriteAns
     """
     kind = Kind(query.kind)
     definitions = records.definitions(writer.project)
-    dtypes: dict[str, str] = {
-        attribute.name: attribute.dtype
-        for type_ in definitions.types(kind).values()
-        for attribute in type_.attribute_types
-    }
-    values = dict(_read_csv(body, dtypes))
-    checked = _check(kind, writer, list(values), lambda row: assigned(definitions, kind, row, values[row.id]))
+    values = dict(_read_csv(body, definitions, kind))
+    checked = check_entities(kind, writer, list(values), lambda row: assigned(definitions, kind, row, values[row.id]))
     change = BulkChange(
         kind=kind,
         project=writer.project,
@@ -202,16 +198,30 @@ def assign_values(writer: Writer, query: ValuesQuery, body: bytes) -> RewriteAns
         values={number: values[number] for number in checked.changing},
         fixed=writer.authorship(),
     )
-    return _finish(checked, writer, change, is_dry=query.dry_run)
+    return finish(checked, writer, change, is_dry=query.dry_run)
 
 
-def _read_csv(body: bytes, dtypes: Mapping[str, str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def dtypes_of(definitions: Definitions, kind: Kind, names: Iterable[str]) -> dict[str, str]:
+    """The dtypes of attributes. Raises BadInput for a name that no type has."""
+    dtypes: dict[str, str] = {
+        attribute.name: attribute.dtype
+        for type_ in definitions.types(kind).values()
+        for attribute in type_.attribute_types
+    }
+    for name in names:
+        if name not in dtypes:
+            raise BadInput(f"{name}: no type has this attribute.{nearest(name, dtypes)}")
+    return dtypes
+
+
+def _read_csv(body: bytes, definitions: Definitions, kind: Kind) -> Iterator[tuple[int, dict[str, Any]]]:
     """The ids and values of a CSV."""
     try:
         rows = list(csv.reader(io.StringIO(body.decode("utf-8-sig"), newline=""), strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"The body is not CSV in UTF-8: {error}.") from None
-    names = _columns(rows, dtypes)
+    names = _columns(rows)
+    dtypes = dtypes_of(definitions, kind, names)
     if len(rows) - 1 > MOST_CSV_ROWS:
         raise BadInput(f"A CSV may have at most {MOST_CSV_ROWS} rows, and this one has {len(rows) - 1}.")
     seen: set[int] = set()
@@ -224,23 +234,21 @@ def _read_csv(body: bytes, dtypes: Mapping[str, str]) -> Iterator[tuple[int, dic
         if number in seen:
             raise BadInput(f"Row {line}: id {number} is in the CSV more than once.")
         seen.add(number)
-        yield number, {name: _value(dtypes[name], cell) for name, cell in zip(names, row[1:], strict=True) if cell}
+        yield number, {name: value_of(dtypes[name], cell) for name, cell in zip(names, row[1:], strict=True) if cell}
 
 
-def _columns(rows: list[list[str]], dtypes: Mapping[str, str]) -> list[str]:
+def _columns(rows: list[list[str]]) -> list[str]:
     """The names of the attributes in the first line of a CSV."""
     if not rows or rows[0][:1] != ["id"]:
         raise BadInput("The first line of the CSV must begin with the column id, followed by names of attributes.")
     names = [unescaped(name) for name in rows[0][1:]]
     for name in names:
-        if name not in dtypes:
-            raise BadInput(f"{name}: no type has this attribute.{nearest(name, dtypes)}")
         if names.count(name) > 1:
             raise BadInput(f"{name}: the CSV has this column more than once.")
     return names
 
 
-def _value(dtype: str, cell: str) -> Any:
+def value_of(dtype: str, cell: str) -> Any:
     """The value of a cell: JSON for places and vectors, else its text, which the attribute's definition converts."""
     if dtype not in ("geopos", "float_array", "blob"):
         return unescaped(cell)
@@ -277,7 +285,7 @@ def replace_urls(writer: Writer, query: FileUrlsQuery, body: FileUrlsUpdate) -> 
         media_service.check_files(project, row.id, files)
         return msgspec.structs.replace(row, media_files=files)
 
-    checked = _check(Kind.MEDIA, writer, numbers, after)
+    checked = check_entities(Kind.MEDIA, writer, numbers, after)
     change = BulkChange(
         kind=Kind.MEDIA,
         project=writer.project,
@@ -287,4 +295,4 @@ def replace_urls(writer: Writer, query: FileUrlsQuery, body: FileUrlsUpdate) -> 
         prefixes=(body.old, body.new),
         fixed=writer.authorship(),
     )
-    return _finish(checked, writer, change, is_dry=query.dry_run)
+    return finish(checked, writer, change, is_dry=query.dry_run)

@@ -27,7 +27,7 @@ from chalicelib.storage.dynamodb import entity_rows
 from chalicelib.storage.dynamodb.entity_rows import ROWS_A_READ, Reading, Stored
 from chalicelib.storage.dynamodb.entity_rows import key as _key
 from chalicelib.storage.dynamodb.tables import CounterRow, EntityRow, Unmoved
-from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.dynamodb.transactions import Transaction, check_row
 
 __all__ = ["ROWS_A_READ", "Stored"]
 
@@ -135,6 +135,8 @@ def create(
         return
     project, first = created[0].project, created[0].id
     docs = [_encoder.encode(entity) for entity in created]
+    for doc in docs:
+        check_row(doc)
     changes = [Change(kind, entity.id, msgspec.Raw(doc)) for entity, doc in zip(created, docs, strict=True)]
     change = Transaction()
     if len(created) <= SMALL:

@@ -185,7 +185,7 @@ class Unmoved(Condition):
 
 
 class LogRow(Row):
-    """A commit: its body compressed, or the key of the object that holds it."""
+    """A commit: its body compressed, or the key of the object that holds it; 1 in `watched` where it wakes senders."""
 
     class Meta:
         table_name = settings().log_table
@@ -195,6 +195,7 @@ class LogRow(Row):
     body = BinaryAttribute(null=True, legacy_encoding=False)
     object_key = UnicodeAttribute(null=True)
     expires = NumberAttribute(null=True)
+    watched = NumberAttribute(null=True)
 
 
 class CounterRow(Row):

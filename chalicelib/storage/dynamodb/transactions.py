@@ -17,15 +17,18 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
+from chalicelib import errors
 from chalicelib.core.commits import Change, Edit, Note
 from chalicelib.core.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.dynamodb.tables import LogRow, Row, connection
-from chalicelib.storage.log import log
+from chalicelib.storage.log import log, wakeups
 
 LARGEST = 100
 """Items that DynamoDB takes in one transaction."""
 LARGEST_BYTES = 3_500_000
+LARGEST_ROW = 390_000
+"""Bytes of one document: an item of DynamoDB has at most 400 KB, with its keys and other values."""
 """Most bytes of documents in one transaction: DynamoDB takes 4 MB, which includes keys and a commit body of 350 KB."""
 PATIENT = 2
 """After this many sequence conflicts, write the body of the commit inline instead of to S3."""
@@ -36,6 +39,15 @@ _ORDER = {"check": 0, "delete": 1, "put": 2, "update": 3}
 
 class TooLarge(BadInput):
     """The change is larger than one DynamoDB transaction; nothing was changed."""
+
+
+def check_row(doc: bytes | None) -> None:
+    """Raise errors.TooLarge for a document that does not fit into one row."""
+    if doc is not None and len(doc) > LARGEST_ROW:
+        raise errors.TooLarge(
+            f"One object would have {len(doc):,} bytes; at most {LARGEST_ROW:,} are stored for one. "
+            "Give fewer points, members or shorter attributes. Nothing was changed."
+        )
 
 
 @dataclass(frozen=True)
@@ -60,7 +72,12 @@ class Transaction:
         self._notes: list[Note] = []
 
     def put(self, row: Row, condition: Condition | None = None, otherwise: LimnError | None = None) -> None:
-        """Put a whole row. `run` raises `otherwise` (or Conflict) where the condition does not hold."""
+        """Put a whole row. `run` raises `otherwise` (or Conflict) where the condition does not hold.
+
+        Raises:
+            errors.TooLarge: the row's document does not fit.
+        """
+        check_row(getattr(row, "doc", None))
         self._steps.append(_Step("put", row, condition, otherwise))
 
     def update(
@@ -135,6 +152,7 @@ class Transaction:
                 )
                 if self._together(log.row(commit, hurried=attempt >= PATIENT), attempt):
                     log.seen(self._project, seq)
+                    wakeups.wake(self._project, seq)
                     log.note_growth(self._project, seq, len(self._changes))
                     return seq
                 seq = log.last(self._project, fresh=True) + 1

@@ -17,10 +17,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
 from isal import isal_zlib
-from pynamodb.exceptions import DeleteError, PynamoDBException, UpdateError
+from pynamodb.exceptions import DeleteError, PutError, PynamoDBException, UpdateError
 
 from chalicelib.core.commits import Change, Commit, Edit, Note
 from chalicelib.core.resource import now
+from chalicelib.core.retry import LOG
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.objects import objects
@@ -58,6 +59,9 @@ _pool = ThreadPoolExecutor(8, thread_name_prefix="bodies")
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Commit)
 _hints: dict[int, tuple[int, float]] = {}
+_NO_HINT = (0, 0.0)
+_watched: set[int] = set()
+"""The projects whose last known commit carries the mark of `watch`."""
 _shunned_until = 0.0
 _locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
@@ -74,22 +78,59 @@ def last(project: int, *, fresh: bool = False) -> int:
         return hint[0]
     newest = next(iter(LogRow.query(project, scan_index_forward=False, limit=1, consistent_read=True)), None)
     number = int(newest.seq) if newest else 0
-    seen(project, number)
+    seen(project, number, watched=newest is not None and bool(newest.watched))
     return number
 
 
-def seen(project: int, seq: int) -> None:
-    """Remember that a project's log reaches at least `seq`."""
+def seen(project: int, seq: int, *, watched: bool | None = None) -> None:
+    """Remember that a project's log reaches at least `seq`, and whether that commit is marked as watched, if known."""
+    if watched:
+        _watched.add(project)  # before the number: a writer that takes the next one must know of the mark
+    elif watched is not None:
+        _watched.discard(project)
     _hints[project] = (seq, time.monotonic())
 
 
+def is_watched(project: int) -> bool:
+    """Whether the last known commit of a project is marked: somebody is notified of its commits (`watch`)."""
+    return project in _watched
+
+
+def watch(project: int, *, on: bool = True) -> int:
+    """Mark a project's log, or take the mark away, by an empty commit; returns its number.
+
+    Each commit repeats the mark of the one before it. Whoever appends commit n+1 has read or written commit n, so that
+    every writer of every container knows of the mark, and a project without one costs no call and no byte.
+    """
+    for attempt in LOG.attempts():
+        seq = last(project, fresh=True) + 1
+        made = row(Commit(project=project, seq=seq, at=now(), user=None, changes=[]), hurried=attempt > 0)
+        made.watched = 1 if on else None
+        try:
+            made.save(LogRow.seq.does_not_exist())
+        except PutError as failure:
+            if failure.cause_response_code != _CONDITION:
+                raise Unavailable("The database refused the write; try again.", str(failure)) from failure
+        else:
+            seen(project, seq, watched=on)
+            return seq
+    raise Unavailable("Too many writers on this project; try again.")
+
+
 def row(commit: Commit, *, hurried: bool = False) -> LogRow:
-    """The row of a commit, for the transaction of its change.
+    """The row of a commit, for the transaction of its change, with the mark of the commit before.
 
     Args:
         commit: the commit.
         hurried: other writers will soon take the number: keep the body in the row if it fits.
     """
+    made = _row(commit, hurried=hurried)
+    if is_watched(commit.project):
+        made.watched = 1
+    return made
+
+
+def _row(commit: Commit, *, hurried: bool) -> LogRow:
     body = isal_zlib.compress(_encoder.encode(commit), _DEFLATE_LEVEL)
     dear = len(commit.changes) >= MANY and not hurried and not _is_shunned()
     if len(body) <= (LARGEST_BODY if dear else LARGEST_IN_ROW):
@@ -130,9 +171,10 @@ def commit_of(
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:
     """The commits after `seq`, in order; one consistent query, usually with no result."""
-    for body in _bodies(LogRow.query(project, LogRow.seq > seq, consistent_read=True)):
+    for body, watched in _bodies(LogRow.query(project, LogRow.seq > seq, consistent_read=True)):
         commit = _decoder.decode(isal_zlib.decompress(body))
-        seen(project, commit.seq)
+        if commit.seq >= _hints.get(project, _NO_HINT)[0]:
+            seen(project, commit.seq, watched=watched)
         yield commit
 
 
@@ -147,7 +189,7 @@ def follow(project: int, seq: int, most: int) -> Iterator[Commit]:
         Expired: the next commit's time is over. DynamoDB removes such commits in any order, at any time.
     """
     rows = LogRow.query(project, LogRow.seq > seq, consistent_read=True, limit=most)
-    for body in _bodies(_skip_expired(rows, seq)):
+    for body, _ in _bodies(_skip_expired(rows, seq)):
         yield _decoder.decode(isal_zlib.decompress(body))
 
 
@@ -159,23 +201,24 @@ def _skip_expired(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
         yield found
 
 
-def _bodies(rows: Iterable[LogRow]) -> Iterator[bytes]:
-    """The bodies of commits in order; those in S3 are fetched a few ahead."""
-    waiting: deque[bytes | Future[bytes]] = deque()
+def _bodies(rows: Iterable[LogRow]) -> Iterator[tuple[bytes, bool]]:
+    """The bodies of commits in order, each with its mark; those in S3 are fetched a few ahead."""
+    waiting: deque[tuple[bytes | Future[bytes], bool]] = deque()
     for found in rows:
-        waiting.append(
+        body = (
             found.body
             if found.body is not None
             else _pool.submit(objects.get_view_object, int(found.project), found.object_key)
         )
+        waiting.append((body, bool(found.watched)))
         if len(waiting) > _AHEAD:
-            yield _fetch(waiting.popleft())
+            yield _fetch(*waiting.popleft())
     while waiting:
-        yield _fetch(waiting.popleft())
+        yield _fetch(*waiting.popleft())
 
 
-def _fetch(body: bytes | Future[bytes]) -> bytes:
-    return body.result() if isinstance(body, Future) else body
+def _fetch(body: bytes | Future[bytes], watched: bool) -> tuple[bytes, bool]:
+    return body.result() if isinstance(body, Future) else body, watched
 
 
 def first(project: int) -> int:
@@ -189,6 +232,7 @@ def begin_at(project: int, seq: int) -> None:
     commit = Commit(project=project, seq=seq, at=now(), user=None, changes=[])
     row(commit).save(LogRow.seq.does_not_exist())
     _hints.pop(project, None)
+    _watched.discard(project)
 
 
 # --- compaction -----------------------------------------------------------------------------------------------------

@@ -31,6 +31,19 @@ class TestCreating:
         assert here.listed() == [box]
         assert here.count() == 1
 
+    @pytest.mark.parametrize("together", [1, 60])
+    def test_one_that_does_not_fit_into_a_row_is_413_with_the_limit(self, here, together):
+        points = [[index / 100_003, 0.123456789012] for index in range(40_000)]
+        said = here.api.post(here.many, [*[here.spec(x=0.1)] * (together - 1), here.spec(points=points)])
+        assert (said.status, "390,000" in said.message) == (413, True), said.body[:300]
+        assert here.count() == 0
+        media_types = here.api.get(f"LocalizationType/{here.type}").json["media"]
+        spec = {"name": "poly", "dtype": "poly", "media_types": media_types}
+        poly = here.api.made(f"LocalizationTypes/{here.project}", spec)
+        number = here.make(type=poly, points=points[:3])
+        said = here.api.patch(f"Localization/{number}", {"points": points})
+        assert (said.status, "390,000" in said.message) == (413, True), said.body[:300]
+
     def test_zero_false_and_empty_survive(self, here):
         empty = {"flag": False, "count": 0, "size": 0.0, "text": "", "vector": []}
         number = here.make(x=0.0, y=0, width=0.0, height=0, attributes=empty)

@@ -59,12 +59,13 @@ class TestBuckets:
         assert api.post(f"Buckets/{organization}", spec).status == 400
         assert api.get(f"Buckets/{organization}").json == []
 
-    def test_one_in_use_is_not_deleted(self, api, organization, project):
+    def test_projects_that_name_a_deleted_one_have_none(self, api, organization, project):
         number = api.made(f"Buckets/{organization}", FLAT)
-        assert api.patch(f"Project/{project}", {"bucket": number}).status == 200
-        assert api.delete(f"Bucket/{number}").status == 400
-        other = api.made(f"Buckets/{organization}", FLAT)
-        assert api.delete(f"Bucket/{other}").status == 200
+        for member in ("bucket", "upload_bucket", "backup_bucket"):
+            assert api.patch(f"Project/{project}", {member: number}).status == 200
+        assert api.delete(f"Bucket/{number}").status == 200
+        shown = api.get(f"Project/{project}").json
+        assert [shown[member] for member in ("bucket", "upload_bucket", "backup_bucket")] == [None] * 3
 
     def test_a_project_takes_no_bucket_of_another_organization(self, api, project):
         elsewhere = api.made("Organizations", {"name": f"elsewhere {project}"})

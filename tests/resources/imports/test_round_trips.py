@@ -31,7 +31,7 @@ VALUES = st.fixed_dictionaries(
     },
 )
 MEMBERS = {"box": ("x", "y", "width", "height"), "line": ("x", "y", "u", "v"), "dot": ("x", "y")}
-MEDIA = (("reef.png", "image", 1), ("dive one.mp4", "video", 40))
+MEDIA = (("reef.mp4", "video", 1), ("dive one.mp4", "video", 40))
 FORMATS = {
     "coco": {},
     "yolo": {},
@@ -50,7 +50,7 @@ _names = itertools.count(1)
 def annotations(draw):
     """Shapes on two media, some of them in tracks."""
     made, taken = [], set()
-    for _ in range(draw(st.integers(1, 8))):
+    for _ in range(draw(st.integers(3, 8))):
         kind = draw(st.sampled_from(sorted(SHAPES)))
         media = draw(st.sampled_from([0, 1]))
         frame = draw(st.integers(0, MEDIA[media][2] - 1))

@@ -1,0 +1,159 @@
+"""Which events a webhook or a rule takes: patterns of types, and a query over the entities as they are at the time.
+
+A query is evaluated on rows in memory, not in a view: the sender needs no view, and an event has few entities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from chalicelib.access import users
+from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.core.definitions import Definitions
+from chalicelib.core.entities import media_of
+from chalicelib.core.kinds import Kind
+from chalicelib.core.names import nearest
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.query import evaluate
+from chalicelib.query.check import check
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.parameters import (
+    FileQuery,
+    LeafQuery,
+    ListQuery,
+    LocalizationQuery,
+    MediaQuery,
+    StateQuery,
+)
+from chalicelib.query.tree import AfterMedia, And, Coincident, Not, Or, Query, Related, Tree
+from chalicelib.resources.events.events import KINDS
+from chalicelib.storage.dynamodb import entities, records
+
+PREFIX = "limn."
+ANY = "*"
+_QUERIES: dict[Kind, type[ListQuery]] = {
+    Kind.MEDIA: MediaQuery,
+    Kind.LOCALIZATION: LocalizationQuery,
+    Kind.STATE: StateQuery,
+    Kind.LEAF: LeafQuery,
+    Kind.FILE: FileQuery,
+}
+_NOT_FILTERS = ("start", "stop", "sort_by", "operation", "force_es", "fields")
+
+
+def is_match(type_: str, patterns: Iterable[str]) -> bool:
+    """Whether a type of events matches one of some patterns."""
+    return any(
+        pattern in (ANY, type_) or (pattern.endswith(".*") and type_.startswith(pattern[:-1])) for pattern in patterns
+    )
+
+
+def kinds_of(patterns: Iterable[str]) -> frozenset[str]:
+    """What to ask the feed for so that it has all that the patterns match; empty for all."""
+    names = {pattern.removeprefix(PREFIX).removesuffix(".*") for pattern in patterns}
+    return frozenset(names) if names <= KINDS else frozenset()
+
+
+def check_types(patterns: Sequence[str]) -> None:
+    """Raise BadInput for a pattern that matches no known type."""
+    known = [PREFIX + name for name in KINDS if "." in name]
+    for pattern in patterns:
+        if not any(is_match(type_, [pattern]) for type_ in known):
+            raise BadInput(
+                f"types: no event has the type {pattern[:100]!r}.{nearest(pattern, known)} Give a type, a beginning "
+                "that ends with `.*`, or `*`."
+            )
+
+
+def kind_of(patterns: Sequence[str]) -> Kind | None:
+    """The one kind of entities whose events match, None where there are several or others."""
+    words = {pattern.removeprefix(PREFIX).partition(".")[0] for pattern in patterns}
+    return Kind(words.pop()) if len(words) == 1 and words <= set(Kind) else None
+
+
+def check_query(text: str | None, patterns: Sequence[str], definitions: Iterable[int]) -> None:
+    """Check a query before it is stored.
+
+    Args:
+        text: the query.
+        patterns: the types of events.
+        definitions: the projects whose definitions must have its names.
+
+    Raises:
+        BadInput: the types are not of one kind of entities, or the query breaks a rule.
+    """
+    if text is None:
+        return
+    kind = kind_of(patterns)
+    if kind is None:
+        raise BadInput(
+            f"query: it needs types of one kind of entities, such as `limn.media.*`; the kinds are {', '.join(Kind)}."
+        )
+    _parse(kind, text)
+    for project in definitions:
+        _checked(kind, text, records.definitions(project), UNRESTRICTED)
+
+
+def matching(kind: Kind, text: str, project: int, numbers: Sequence[int], scope: Scope) -> list[int]:
+    """The ids among some whose entities match now; none where the query does not fit the project's definitions."""
+    try:
+        checked = _checked(kind, text, records.definitions(project), scope)
+    except (BadInput, NotFound):
+        return []
+    found = [row.entity for row in entities.many(kind, numbers).values()]
+    things: dict[Kind, list[Any]] = {kind: found}
+    if kind in (Kind.LOCALIZATION, Kind.STATE):
+        media = {number for each in found for number in media_of(each)}
+        things[Kind.MEDIA] = [row.entity for row in entities.many(Kind.MEDIA, sorted(media)).values()]
+    chosen = set(evaluate.ids(checked, things))
+    return [number for number in numbers if number in chosen]
+
+
+def _checked(kind: Kind, text: str, definitions: Definitions, scope: Scope) -> Query:
+    query = replace(_parse(kind, text), merge=False, exclude_parents=False)
+    seen = scope.terms(definitions.project)
+    checked = check(query, definitions, {}, seen, lambda address: [user.id for user in users.with_address(address)])
+    for node in _nodes(checked.where):
+        if isinstance(node, AfterMedia | Coincident) or (isinstance(node, Related) and node.to is not Kind.MEDIA):
+            raise BadInput("query: it may ask about the entity itself, and about the media of an annotation.")
+    return checked
+
+
+def _parse(kind: Kind, text: str) -> Query:
+    struct = _QUERIES[kind]
+    known = {field.name: field for field in msgspec.structs.fields(struct) if field.name not in _NOT_FILTERS}
+    given: dict[str, Any] = {}
+    for name, value in parse_qsl(text.lstrip("?"), keep_blank_values=True):
+        field = known.get(struct.accepts.get(name, name))
+        if field is None:
+            raise BadInput(f"query: {name[:100]!r} is not a filter of {kind} lists.{nearest(name, known)}")
+        if "list[" in str(field.type):
+            given.setdefault(field.name, []).extend(value.split(","))
+        else:
+            given[field.name] = value
+    if not given:
+        raise BadInput("query: it has no parameter; leave it out, or give one such as `?attribute=Species::Cod`.")
+    try:
+        parameters = msgspec.convert(given, struct, strict=False)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"query: {error}") from None
+    query = filters.parse(kind, parameters)
+    if query.nearest:
+        raise BadInput("query: a search by distance of vectors is not a filter.")
+    return query
+
+
+def _nodes(tree: Tree) -> Iterable[Any]:
+    yield tree
+    if isinstance(tree, And | Or):
+        for term in tree.terms:
+            yield from _nodes(term)
+    elif isinstance(tree, Not):
+        yield from _nodes(tree.term)
+    elif isinstance(tree, Related):
+        yield from _nodes(tree.where)

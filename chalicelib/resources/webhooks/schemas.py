@@ -1,0 +1,156 @@
+"""Webhooks, their deliveries, and rules: the structs of bodies, records and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from chalicelib.core.integrations import Url
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import Id, Name, Resource, Timestamp
+
+MOST_TYPES = 50
+MOST_WEBHOOKS = 20
+"""Webhooks of one project, and of one organization."""
+MOST_RULES = 20
+"""Rules of one project."""
+LONGEST_KEPT = 168
+"""Hours for which a replaced secret may stay valid."""
+MOST_DELIVERIES = 500
+
+Pattern = Annotated[str, Meta(min_length=1, max_length=100)]
+Patterns = Annotated[
+    list[Pattern],
+    Meta(
+        min_length=1,
+        max_length=MOST_TYPES,
+        description="Types of events: `limn.media.ready`, `limn.localization.*` or `*`.",
+    ),
+]
+Filter = Annotated[
+    str,
+    Meta(
+        max_length=4096,
+        description="Parameters of the list of the one kind that `types` names, such as `?attribute_gt=Depth::10`. "
+        "Only entities that match when the event is delivered are sent; deletions always are.",
+    ),
+]
+Active = Annotated[bool, Meta(description="Whether it works. Setting it makes the caller its owner.")]
+
+
+class WebhookUpdate(Resource, kw_only=True):
+    """The body of a PATCH of a webhook."""
+
+    name: Name | None = None
+    url: Annotated[Url, Meta(description="https at a public address; redirects are not followed.")] | None = None
+    types: Patterns | None = None
+    query: Filter | UnsetType | None = UNSET
+    active: Active | None = None
+
+
+class WebhookSpec(WebhookUpdate, kw_only=True):
+    """The body that registers a webhook."""
+
+    name: Name
+    url: Annotated[Url, Meta(description="https at a public address; redirects are not followed.")]
+    types: Patterns
+    query: Filter | None = None
+
+
+DisabledReason = Literal["gone", "failing", "owner_lost_access", "algorithm_missing", "token_invalid", "refused"]
+
+
+class Webhook(Resource, kw_only=True):
+    """A server that gets the events of a project, or of the projects of an organization."""
+
+    hidden: ClassVar = frozenset({"sealed", "sealed_before"})
+
+    id: int
+    project: int | None = None
+    organization: int | None = None
+    name: Name
+    url: Url
+    types: list[str]
+    query: str | None = None
+    active: bool = True
+    user: Annotated[int, Meta(description="The owner: only events that this user may see are sent.")]
+    created: Timestamp
+    disabled_reason: Annotated[
+        DisabledReason | None,
+        Meta(
+            description="`gone`: the server answered 410. `failing`: it did not accept an event for three days. "
+            "`owner_lost_access`: the owner may no longer register webhooks here."
+        ),
+    ] = None
+    disabled_at: Timestamp | None = None
+    previous_secret_until: Annotated[
+        Timestamp | None, Meta(description="Until then messages are also signed with the secret before.")
+    ] = None
+    sealed: str = ""
+    """The secret, sealed."""
+    sealed_before: str = ""
+    effective_permission: int = 0
+
+
+class WebhookCreated(Resource, kw_only=True):
+    """The id of a new webhook, and its secret, which is never shown again."""
+
+    message: str
+    id: int
+    secret: Annotated[str, Meta(description="`whsec_` and 32 random bytes in base64.")]
+
+
+class RotationSpec(Resource, kw_only=True):
+    """How long the present secret stays valid beside the new one."""
+
+    keep_hours: Annotated[int, Meta(ge=0, le=LONGEST_KEPT)] = 24
+
+
+class SecretRotated(Resource, kw_only=True):
+    """The new secret, which is never shown again."""
+
+    message: str
+    secret: str
+    previous_secret_until: Timestamp | None = None
+
+
+class DeliveryQuery(Resource, kw_only=True):
+    """A page of deliveries."""
+
+    stop: Annotated[int, Meta(ge=1, le=MOST_DELIVERIES, description="The number of deliveries.")] = 100
+    before: (
+        Annotated[str, Meta(max_length=64, description="`page` of the last delivery of the page before.")] | None
+    ) = None
+    failed: Annotated[int, Meta(ge=0, le=1, description="1: only failed ones.")] = 0
+
+
+class Delivery(Resource, kw_only=True):
+    """One attempt to send an event. Deliveries are kept for seven days."""
+
+    page: Annotated[str, Meta(description="For `before`, to list what came earlier.")] = ""
+    time: Timestamp
+    project: int
+    event: Annotated[str, Meta(description="The id of the event, and `webhook-id` of the message.")]
+    type: str
+    attempt: Annotated[int, Meta(description="From 1; 0 for one that was asked for by redelivery or ping.")]
+    status: Annotated[int | None, Meta(description="The HTTP status; absent where there was no answer.")] = None
+    milliseconds: int = 0
+    excerpt: Annotated[str, Meta(description="The beginning of the answer, or why there was none.")] = ""
+    next_attempt: Timestamp | None = None
+
+
+class RedeliverySpec(Resource, kw_only=True):
+    """What to send again: one event, or all from a point on, in order. Give one of the three."""
+
+    event: Annotated[str, Meta(min_length=3, max_length=64, description="The id of an event.")] | None = None
+    after: (
+        Annotated[str, Meta(min_length=1, max_length=32, description="A position in the feed: all after it.")] | None
+    ) = None
+    since: Annotated[str, Meta(max_length=40, description="A time (ISO 8601): all commits from then on.")] | None = None
+    project: Annotated[Id, Meta(description="For a webhook of an organization: of which project.")] | None = None
+
+
+WEBHOOK = RecordKind(
+    name="webhook", struct=Webhook, title="Webhook", links={"project": "project", "organization": "organization"}
+)

@@ -1,0 +1,35 @@
+"""Nobody reaches objects of somebody else by any operation: see `sweep.py`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.sweep import LEVELLED, MARK, Report, Worlds, sweep
+from tests.service import Said
+
+
+@pytest.fixture(scope="module")
+def worlds() -> Worlds:
+    return Worlds()
+
+
+def test_a_part_of_all_attempts_on_foreign_objects_finds_nothing(worlds):
+    report = sweep(worlds, LEVELLED[::15])
+    assert report.faults == []
+    assert min(report.attempts[place] for place in ("path", "query", "body")) >= 5
+
+
+@pytest.mark.nightly
+def test_no_operation_reaches_foreign_objects_by_path_query_or_body(worlds):
+    report = sweep(worlds, LEVELLED)
+    assert report.faults == []
+    assert len(worlds.callers) == 10
+    assert report.attempts["path"] == 10 * len(LEVELLED)
+
+
+def test_the_sweep_notices_what_is_shown_and_what_is_let_through():
+    report = Report()
+    report.note("path", Said(200, {}, b"[]"), "a", accepted=(404,))
+    report.note("body", Said(400, {}, MARK.encode()), "b")
+    report.note("query", Said(503, {}, b""), "c")
+    assert [fault[0] for fault in report.faults] == ["a", "b", "c"]
