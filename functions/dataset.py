@@ -6,7 +6,7 @@ from chalicelib.errors import NotFound
 from chalicelib.resources.exports import joining
 from chalicelib.resources.exports import steps as exports_steps
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, WritePart
-from chalicelib.resources.imports import service as imports_service
+from chalicelib.resources.imports import steps as imports_steps
 from chalicelib.resources.imports.messages import CheckImport, RunImportPart
 from functions.worker import Delivery, Retry, worker
 
@@ -29,7 +29,7 @@ def _join(message: JoinExport, delivery: Delivery) -> None:
 def _check(message: CheckImport, delivery: Delivery) -> None:
     """The message is sent before its record is stored, so that no crash can lose it."""
     try:
-        imports_service.check(message.uid)
+        imports_steps.check(message.uid)
     except NotFound as missing:
         if delivery.count > len(PAUSES):
             raise
@@ -37,12 +37,12 @@ def _check(message: CheckImport, delivery: Delivery) -> None:
 
 
 def _run_part(message: RunImportPart, _: Delivery) -> None:
-    imports_service.run_part(message.uid, message.part)
+    imports_steps.run_part(message.uid, message.part)
 
 
 def _give_up(message: PlanExport | WritePart | JoinExport | CheckImport | RunImportPart, reason: Exception) -> None:
     if isinstance(message, CheckImport | RunImportPart):
-        imports_service.fail(message.uid, reason)
+        imports_steps.fail(message.uid, reason)
     else:
         exports_steps.fail(message.uid, message.what, reason)
 

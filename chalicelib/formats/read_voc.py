@@ -76,7 +76,7 @@ def _label(item: Element, key: str, frame: int, first: int) -> Label:
         edges.append(number(text))
     left, top, right, bottom = edges
     attributes = {
-        each.text_of("name"): each.text_of("value")
+        each.text_of("name"): getattr(each.find("value"), "text", "")
         for each in (item.find("attributes") or Element("", {}, 0)).children
         if each.name == "attribute"
     }

@@ -107,8 +107,7 @@ class _Builder:
 
     def _characters(self, text: str) -> None:
         self._take(len(text))
-        if text.strip() or self._open[-1].text:
-            self._open[-1].text += text
+        self._open[-1].text += text
 
     def _take(self, size: int) -> None:
         self._size += size

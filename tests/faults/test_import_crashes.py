@@ -5,6 +5,7 @@ import pytest
 from chalicelib.queues import decode, encode
 from chalicelib.resources.imports import checking, creating
 from chalicelib.resources.imports import service as imports_service
+from chalicelib.resources.imports import steps as imports_steps
 from chalicelib.resources.imports.messages import CheckImport, RunImportPart
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.storage.dynamodb import records
@@ -32,7 +33,8 @@ class Queue:
 
     def __init__(self, monkeypatch):
         self.waiting = []
-        monkeypatch.setattr(imports_service, "send", lambda _, message: self.take(message))
+        for module in (imports_service, imports_steps):
+            monkeypatch.setattr(module, "send", lambda _, message: self.take(message))
 
     def take(self, message):
         self.waiting.append(decode(encode(message), KINDS))
@@ -54,9 +56,9 @@ class Queue:
 
 def handle(message):
     if isinstance(message, CheckImport):
-        imports_service.check(message.uid)
+        imports_steps.check(message.uid)
     else:
-        imports_service.run_part(message.uid, message.part)
+        imports_steps.run_part(message.uid, message.part)
 
 
 def tallies(uid):

@@ -9,15 +9,13 @@ from collections import OrderedDict
 from typing import BinaryIO, cast
 
 from chalicelib.core.object_keys import ObjectKey
-from chalicelib.errors import BadInput, TooLarge
+from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive
 from chalicelib.formats.reading import Reader
 from chalicelib.formats.unzip import SingleFile, ZipArchive, is_zip
 from chalicelib.resources.imports.schemas import ImportSpec
 from chalicelib.storage.objects import objects
 
-LARGEST = 50 * 1024**3
-"""Bytes of an archive."""
 _BLOCK = 4 * 1024 * 1024
 _BLOCKS = 6
 """Blocks that are kept: the end of a zip is read while its begin is."""
@@ -40,16 +38,12 @@ class RangeFile(io.RawIOBase):
 
         Raises:
             BadInput: it does not exist.
-            TooLarge: it has more than `LARGEST` bytes.
         """
         found = objects.head(key)
         if found is None:
             message = f"key: there is no object {key.path}."
             raise BadInput(message)
         self.size, self._etag = found
-        if self.size > LARGEST:
-            message = f"key: the archive has {self.size} bytes; at most {LARGEST} are imported."
-            raise TooLarge(message)
         self._key = key
         self._at = 0
         self._blocks: OrderedDict[int, bytes] = OrderedDict()
@@ -132,4 +126,4 @@ def reader_of(spec: ImportSpec) -> Reader:
     return readers[spec.format]
 
 
-__all__ = ["LARGEST", "Archive", "RangeFile", "namespace", "open_archive", "reader_of"]
+__all__ = ["Archive", "RangeFile", "namespace", "open_archive", "reader_of"]

@@ -154,7 +154,7 @@ class Check:
             elif isinstance(row, State):
                 self._take_state(placed, row)
             else:
-                self._refused(placed, row)
+                self._take_refusal(placed, row)
         self._flush_labels()
         self._finish()
 
@@ -212,7 +212,7 @@ class Check:
         )
         return _Found(element, Size(row.width, row.height, 1))
 
-    def _found(self, key: str) -> _Found:
+    def _find(self, key: str) -> _Found:
         found = self._media.get(key)
         if found is None:
             message = f"its media {key!r} is not in the archive"
@@ -230,7 +230,7 @@ class Check:
             tally.skipped += 1
             return
         try:
-            found = self._found(row.media)
+            found = self._find(row.media)
             element = self._element(row.elemental_id, "label")
             spec, note = self._mapper.label(row, found.size, element)
             self._join(row.track, element)
@@ -278,7 +278,7 @@ class Check:
             raise BadInput(message)
         tally.read += 1
         try:
-            found = self._found(row.media)
+            found = self._find(row.media)
             element = self._element(row.elemental_id, "state")
             spec, note = self._mapper.state(row, element)
         except Skipped:
@@ -295,7 +295,7 @@ class Check:
     def _join_media(self, state: _State, placed: Placed, row: State) -> None:
         """A track on several media has a row for each, of the same key."""
         try:
-            found = self._found(row.media)
+            found = self._find(row.media)
         except ValueError as reason:
             self._show_note(placed, f"the track is without a media: {reason}")
             return
@@ -368,7 +368,7 @@ class Check:
         self._elements.add(element.bytes)
         return str(element)
 
-    def _refused(self, placed: Placed, row: Refusal) -> None:
+    def _take_refusal(self, placed: Placed, row: Refusal) -> None:
         """A row that the reader could not take: of localizations, unless its place says otherwise."""
         tally = self.report.localizations
         for word, other in (("media", self.report.media), ("images", self.report.media), ("videos", self.report.media)):

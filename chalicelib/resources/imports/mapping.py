@@ -190,7 +190,8 @@ class Mapper:
     def _compiled(self, of: Any, class_name: str, target: ClassTarget, *, becomes_box: bool = False) -> Chosen:
         constants = dict(target.attributes)
         attribute = self._spec.class_attribute
-        if attribute is not None and class_name and of.attribute(attribute) is not None:
+        # The class of a label without a value is the name of its type, as exports have it.
+        if attribute is not None and class_name not in ("", of.name) and of.attribute(attribute) is not None:
             constants.setdefault(attribute, class_name)
         return Chosen(
             type=of.id,

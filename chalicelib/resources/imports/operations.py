@@ -20,19 +20,19 @@ def start_import(call: Call[Project, NoQuery, ImportSpec]) -> ImportCreated:
     made = imports_service.start(call.scope, call.target, call.body)
     what = "A dry run of the import" if made.spec.dry_run else "The import"
     return ImportCreated(
-        message=f"{what} {made.uid} was started.", id=made.uid, uid=made.uid, object=imports_service.shown(made)
+        message=f"{what} {made.uid} was started.", id=made.uid, uid=made.uid, object=imports_service.as_response(made)
     )
 
 
 def list_imports(call: Call[Project, NoQuery, None]) -> list[Import]:
     """The imports of a project, oldest first."""
     found = sorted(records.list_children(IMPORT, call.project), key=lambda each: (each.start_time, each.uid))
-    return [imports_service.shown(each) for each in found]
+    return [imports_service.as_response(each) for each in found]
 
 
 def get_import(call: Call[StoredImport, NoQuery, None]) -> Import:
     """One import."""
-    return imports_service.shown(call.target)
+    return imports_service.as_response(call.target)
 
 
 def cancel_import(call: Call[StoredImport, NoQuery, None]) -> MessageResponse:

@@ -25,7 +25,7 @@ def test_rows_become_localizations_and_each_refusal_has_its_place_and_reason(wor
     shown = [[box[name] for name in ("media", "type", "x", "y", "width", "height")] for box in world.localizations()]
     box = world.types["box"]
     assert shown == [[world.image, box, 0.1, 0.1, 0.5, 0.5], [world.image, box, 0, 0, 0.1, 0.1]]
-    assert [each["attributes"].get("Species") for each in world.localizations()] == ["Box", "Cod"]
+    assert [each["attributes"].get("Species") for each in world.localizations()] == [None, "Cod"]
     report = found["report"]
     assert report["localizations"] == {"read": 4, "accepted": 2, "present": 0, "refused": 2, "skipped": 0}
     assert [each["place"] for each in report["refusals"]] == ["a.json annotations[2]", "a.json annotations[3]"]
