@@ -19,7 +19,7 @@ app.api.binary_types = ["*/*"]  # all bodies are bytes: gzip, pictures, and JSON
 app.api.cors = CORSConfig(
     allow_origin=settings().cors_origin,
     allow_headers=["Authorization", "Content-Type", "If-None-Match", "If-Modified-Since"],
-    expose_headers=["ETag", "Location", "Last-Modified", "Limn-Commit"],
+    expose_headers=["ETag", "Location", "Last-Modified", "Limn-Commit", "Link"],
     max_age=3600,
 )
 

@@ -128,6 +128,10 @@ def rights(service: str, operation: str, given: dict[str, Any]) -> set[Right]:
             sender = re.sub(r".*<|>.*", "", given["FromEmailAddress"])
             place = f"arn:aws:ses:{aws.REGION}:{aws.ACCOUNT}:identity/{sender}"
             found = {Right(f"ses:{action}", place) for action in actions}
+        case "events":
+            names = {entry["EventBusName"] for entry in given["Entries"]}
+            place = f"arn:aws:events:{aws.REGION}:{aws.ACCOUNT}:event-bus"
+            found = {Right(f"events:{operation}", f"{place}/{name}") for name in names}
         case "batch":
             found = set(_of_jobs(operation, given))
         case "logs":

@@ -144,7 +144,7 @@ class Scope:
             return list(found)
         return [each for each in found if level_of(self.mask(what, each)) >= self.needed]
 
-    def seen(self, project: int, kind: Kind, numbers: Iterable[int]) -> set[int]:
+    def visible_ids(self, project: int, kind: Kind, numbers: Iterable[int]) -> set[int]:
         """The ids of entities, deleted ones included, on which the caller has the needed level.
 
         The current rows decide, and for a deleted entity its last one until the purge.

@@ -21,6 +21,7 @@ from chalicelib.resources.change_logs import operations as change_logs_operation
 from chalicelib.resources.clips import operations as clips_operations
 from chalicelib.resources.email import notify_operations
 from chalicelib.resources.email import operations as email_operations
+from chalicelib.resources.events import history_operations
 from chalicelib.resources.events import operations as events_operations
 from chalicelib.resources.exports import operations as exports_operations
 from chalicelib.resources.favorites import operations as favorites_operations
@@ -43,6 +44,7 @@ from chalicelib.resources.permissions import group_operations as permissions_gro
 from chalicelib.resources.permissions import operations as permissions_operations
 from chalicelib.resources.projects import membership_operations
 from chalicelib.resources.projects import operations as projects_operations
+from chalicelib.resources.restores import operations as restores_operations
 from chalicelib.resources.rewrites import operations as rewrites_operations
 from chalicelib.resources.sections import operations as sections_operations
 from chalicelib.resources.statistics import operations as statistics_operations
@@ -93,6 +95,8 @@ OPERATIONS: tuple[Operation, ...] = (
     *rewrites_operations.OPERATIONS,
     *change_logs_operations.OPERATIONS,
     *events_operations.OPERATIONS,
+    *history_operations.OPERATIONS,
+    *restores_operations.OPERATIONS,
     *webhooks_operations.OPERATIONS,
     *email_operations.OPERATIONS,
     *bookmarks_operations.OPERATIONS,

@@ -70,10 +70,18 @@ class Note(Struct, frozen=True, kw_only=True):
     data: dict[str, Any] = {}
 
 
+class Operation(Struct, frozen=True, array_like=True):
+    """A bulk change of several commits: its name, and the last commit before it began."""
+
+    name: str
+    after: int
+
+
 class Commit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The changes of one write, in order. `seq` is gapless within a project and starts at 1.
 
     `past` has the documents that definitions had before they changed, and that deleted entities and definitions had.
+    `operation` is the bulk change that the commit is a part of.
     """
 
     project: int
@@ -84,3 +92,4 @@ class Commit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     edits: list[Edit] = []
     past: list[Change] = []
     notes: list[Note] = []
+    operation: Operation | None = None

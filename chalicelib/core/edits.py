@@ -56,6 +56,17 @@ def first_values(made: Any) -> dict[str, object]:
     return new | {name: value for name, value in made.attributes.items() if value is not None}
 
 
+def of_one(edit: Edit, number: int) -> Edit:
+    """The entry of one of several ids with its old values, where they are known; else the entry of all.
+
+    An entry with an `_id` is that of a new mark, whose old values are those of the mark before.
+    """
+    own = edit.olds[edit.ids.index(number)] if edit.olds and "_id" not in edit.new else None
+    if own is None:
+        return edit
+    return Edit(edit.kind, [number], {name: own.get(name, value) for name, value in edit.new.items()}, edit.new)
+
+
 def changed(kind: Kind, before: Any, after: Any, numbers: Iterable[int] = ()) -> Edit:
     """The entry of a change of one entity, or of the same change of many.
 
@@ -72,6 +83,11 @@ def changed(kind: Kind, before: Any, after: Any, numbers: Iterable[int] = ()) ->
 def deleted(kind: Kind, numbers: Iterable[int]) -> Edit:
     """The entry of a deletion."""
     return Edit(kind, list(numbers), {"_deleted": False}, {"_deleted": True})
+
+
+def restored(kind: Kind, numbers: Iterable[int]) -> Edit:
+    """The entry of an undone deletion."""
+    return Edit(kind, list(numbers), {"_deleted": True}, {"_deleted": False})
 
 
 def tombstoned(kind: Kind, numbers: Iterable[int]) -> Edit:
@@ -96,7 +112,7 @@ def with_olds(edit: Edit, rows: Mapping[int, tuple[Any, Any]]) -> Edit:
         edit: the entry.
         rows: by id, the entity before and after the commit; None before for a row that the commit creates.
     """
-    if edit.olds is not None or len(edit.ids) < 2 or not edit.new or edit.new.get("_deleted") is True:  # noqa: PLR2004
+    if edit.olds is not None or len(edit.ids) < 2 or not edit.new or "_deleted" in edit.new:  # noqa: PLR2004
         return edit
     olds: list[dict[str, object] | None] = []
     for number in edit.ids:

@@ -99,6 +99,7 @@ def encode(operation: Operation, result: Any, query: Mapping[str, list[str]], he
     media_type = MEDIA_TYPES.get(format_, MEDIA_TYPES["json"])[0]
     content_type = f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
     sent = {"Content-Type": content_type, "Cache-Control": "no-store"}
+    sent |= result.headers if isinstance(result, Documents) else {}
     if format_ == "csv":
         sent["Content-Disposition"] = f'attachment; filename="{operation.path.split("/")[2].lower()}.csv"'
     return _finished(operation.success, sent, chunks, headers)

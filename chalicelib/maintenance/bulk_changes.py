@@ -8,6 +8,7 @@ from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.bulk.service import Handlers
 from chalicelib.resources.leaves import bulk as leaves_bulk
 from chalicelib.resources.media import bulk as media_bulk
+from chalicelib.resources.restores import bulk as restores_bulk
 from chalicelib.resources.rewrites import bulk as rewrites_bulk
 from chalicelib.resources.sections import bulk as sections_bulk
 
@@ -15,6 +16,7 @@ HANDLERS: Handlers = {
     **annotations_bulk.HANDLERS,
     **leaves_bulk.HANDLERS,
     **media_bulk.HANDLERS,
+    **restores_bulk.HANDLERS,
     **rewrites_bulk.HANDLERS,
     **sections_bulk.HANDLERS,
 }

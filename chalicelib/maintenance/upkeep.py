@@ -32,10 +32,9 @@ from chalicelib.resources.temporary_files import service as temporary_files_serv
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import cursors, ids, records
+from chalicelib.storage.dynamodb import cursors, entities, ids, records
 from chalicelib.storage.log import archive, log, scheduled_tasks
 from chalicelib.storage.log.scheduled_tasks import Task
-from chalicelib.storage.objects import owners
 
 AGAIN = timedelta(minutes=55)
 """Seconds until the next check of a pending task; a little less than the schedule's hour."""
@@ -123,7 +122,7 @@ def tasks_of(commit: Commit) -> Iterator[Task]:
     for (what, kind), numbers in found.items():
         name = f"{commit.seq:012d}|{what}|{kind}"
         if what == "deleted":
-            yield _task("purge", kind, numbers, at + kept, name)
+            yield msgspec.structs.replace(_task("purge", kind, numbers, at + kept, name), since=commit.at)
         elif what == "to_archive":
             yield _task("archive", kind, numbers, at + archiving.PATIENCE, name)
         elif what == "to_live":
@@ -152,8 +151,9 @@ def _task(what: str, kind: Kind, numbers: list[int], at: datetime, name: str) ->
 
 def _do(project: int, task: Task) -> None:
     if task.what == "purge":
-        rows = owners.get_owners(task.kind, task.ids)
-        gone = [number for number, (_, is_deleted) in rows.items() if is_deleted]
+        # What was restored and deleted again has a task of its own for its later deletion.
+        rows = entities.get_deleted(task.kind, task.ids)
+        gone = [number for number, row in rows.items() if task.since is None or row.deleted <= task.since]
         if gone:
             object_cleanup.purge(project, task.kind, gone, whole=False)
     elif waiting := archiving.settle(task.ids):

@@ -32,8 +32,10 @@ from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
 from chalicelib.resources.types.messages import BuryRetired
 from chalicelib.resources.uploads import tus
+from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.log.wakeups import ProjectChanged
 from chalicelib.storage.view import views
 from functions.worker import RECEIVES
 from infra.local import aws
@@ -41,7 +43,7 @@ from infra.local.dynamodb import rows as dynamo_rows
 from infra.local.queues import Context, event_of, failures, queue_of
 from infra.local.sqs import shelf_of
 from tests import objects
-from tests.faults import figures, picture, test_retirement_crashes, workflows
+from tests.faults import figures, picture, test_retirement_crashes, test_webhook_crashes, workflows
 from tests.faults.crashes import Killed, KilledReading, crasher, points
 from tests.faults.rewind import restart, rewinding
 from tests.queue_runner import handlers
@@ -327,8 +329,14 @@ def _differences(one, other):
     return one, other
 
 
-ELSEWHERE = {BuryRetired: test_retirement_crashes.test_a_burial_killed_anywhere_and_delivered_again_is_done_once}
-"""Messages that are swept by a test of their own."""
+ELSEWHERE = {
+    BuryRetired: test_retirement_crashes.test_a_burial_killed_anywhere_and_delivered_again_is_done_once,
+    ProjectChanged: test_webhook_crashes.test_no_crash_loses_an_event,
+    DeliverEvents: test_webhook_crashes.test_no_crash_loses_an_event,
+    RedeliverEvent: test_webhook_crashes.test_no_crash_loses_an_event,
+    "Webhook": test_webhook_crashes.test_no_crash_loses_an_event,
+}
+"""Messages and scheduled functions that are swept by a test of their own."""
 
 
 def test_every_message_and_every_function_on_a_schedule_is_swept():

@@ -33,9 +33,10 @@ from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.transcodes import steps as transcodes_steps
 from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.resources.types import retirement
+from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired
-from chalicelib.storage.log import log
+from chalicelib.storage.log import log, wakeups
 from chalicelib.storage.objects import placement
 from chalicelib.storage.view import snapshots, views
 from functions import compact, jobs
@@ -52,11 +53,23 @@ from tests.resources.jobs import clusters
 from tests.resources.media.samples import media_type, picture, transcode, uploaded, video
 from tests.resources.uploads.test_tus import VERSION, begun, sent
 from tests.resources.uploads.test_tus import asked as asked_for
+from tests.resources.webhooks.receiver import Receiver
 from tests.roles import RECORDER, Right
 from tests.service import join, new_user
 from tests.workflows.test_workflows import FORK
 
-FUNCTION_NAMES = ("APIHandler", "Clip", "Compact", "Dataset", "Email", "Jobs", "Purge", "Transcode", "Upkeep")
+FUNCTION_NAMES = (
+    "APIHandler",
+    "Clip",
+    "Compact",
+    "Dataset",
+    "Email",
+    "Jobs",
+    "Purge",
+    "Transcode",
+    "Upkeep",
+    "Webhook",
+)
 BUCKET = {"name": "b", "access_key": "A", "secret_key": "S", "endpoint_url": "https://s3.example.org", "region": "eu"}
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -77,12 +90,14 @@ class Scenario:
 
     def __init__(self, patch):
         self.patch = patch
+        patch.setattr(log, "GROWN_BY", 1)  # each commit counts for the compaction
         self.api = new_user(is_staff=True)
         self.organization = self.api.made("Organizations", {"name": f"roles {uuid.uuid4()}"})
         self.project = self.api.made("Projects", {"name": "roles", "organization": self.organization})
 
     def play(self):
         self.api.drain()
+        self.webhooks()
         self.media()
         self.clones()
         self.annotations()
@@ -102,7 +117,11 @@ class Scenario:
             Upkeep(self).play()
             Batch(self).play()
             self.job(cluster)
+            with RECORDER.acting("Webhook"):
+                delivery.sweep()
+            self.api.drain()
             self.purge()
+            self.receiver.close()
             assert cluster.workflows == {}
             cluster.close()
 
@@ -140,6 +159,41 @@ class Scenario:
         path = begun(self.api, self.project, 3 * size, bytes(size))
         assert sent(self.api, path, size, bytes(size)).status == 204
         assert asked_for(self.api, "DELETE", path, **VERSION).status == 204
+
+    def webhooks(self):
+        """Webhooks of the project and of its organization, one with a query, one whose server wants no more."""
+        self.patch.setattr(wakeups, "DELAY", 0)
+        self.patch.setattr(wakeups, "COVERED", -1.0)
+        self.receiver = Receiver()
+        self.receiver.answers["/gone"] = 410
+        self.set(service_origins=self.receiver.url)
+        body = {"name": "hook", "types": ["limn.leaf.*"], "query": "?name=leaf"}
+        hook = self.api.made(f"Webhooks/{self.project}", {**body, "url": f"{self.receiver.url}/query"})
+        body = {"name": "all", "types": ["*"]}
+        self.api.made(f"Webhooks/{self.project}", {**body, "url": f"{self.receiver.url}/gone"})
+        self.api.made(f"OrganizationWebhooks/{self.organization}", {**body, "url": f"{self.receiver.url}/ok"})
+        kind = self.api.made(f"LeafTypes/{self.project}", {"name": "of hooks"})
+        self.api.made(f"Leaves/{self.project}", {"name": "leaf", "type": kind})
+        self.api.drain()
+        assert self.api.post(f"WebhookPing/{hook}").json["status"] == 200
+        assert self.api.post(f"WebhookRedelivery/{hook}", {"after": "1"}).status == 200
+        self.api.drain()
+        there = self.api.made("Projects", {"name": "unwatched", "organization": self.organization})
+        with RECORDER.acting("Webhook"):
+            delivery.sweep()
+        watched = new_user(is_staff=True)
+        organization = watched.made("Organizations", {"name": f"roles {uuid.uuid4()}"})
+        there = watched.made("Projects", {"name": "left", "organization": organization})
+        last = watched.made(f"Webhooks/{there}", {**body, "url": f"{self.receiver.url}/ok"})
+        assert watched.delete(f"Webhook/{last}").status == 200
+        watched.made(f"Sections/{there}", {"name": "nobody hears of it"})
+        self.api.drain()
+        boto3.client("events").create_event_bus(Name="limn-local")
+        self.set(event_bus="limn-local")
+        watched.made(f"Sections/{there}", {"name": "the bus hears of it"})
+        self.api.drain()
+        self.set(event_bus="")
+        boto3.client("events").delete_event_bus(Name="limn-local")
 
     def clones(self):
         """A media of this project in another, and one of another in this; one that names no object any more."""
@@ -340,6 +394,7 @@ class Scenario:
         """A job that ends, and goes once it is old."""
         [workflow] = cluster.workflows.values()
         workflow["status"] = {"phase": "Succeeded", "nodes": {}}
+        log._hints.clear()  # as in a container that has just started
         with RECORDER.acting("Jobs"):
             jobs.handler({}, None)
             jobs.handler({"detail-type": "Batch Job State Change", "detail": {"jobName": "x"}}, None)

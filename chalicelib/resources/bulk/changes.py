@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from chalicelib.core.commits import Operation
 from chalicelib.core.kinds import Kind
 
 _OLD_VERBS = {
@@ -41,6 +42,7 @@ class BulkChange(msgspec.Struct, kw_only=True):
         values: for `assign`, by id: values of attributes by name.
         prefixes: for `replace_urls`: the beginning of URLs, and what replaces it.
         children: whether to delete localizations that only these states contain, and how.
+        operation: what its commits are parts of; None for a change that an older release stored.
     """
 
     kind: Kind
@@ -62,6 +64,7 @@ class BulkChange(msgspec.Struct, kw_only=True):
     values: dict[int, dict[str, Any]] = {}
     prefixes: tuple[str, str] = ("", "")
     children: Literal["tombstone", "prune", "bury"] | None = None
+    operation: Operation | None = None
 
     def __post_init__(self) -> None:
         """Rename what an older release stored."""

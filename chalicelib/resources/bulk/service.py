@@ -30,7 +30,7 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core.commits import Edit
+from chalicelib.core.commits import Edit, Operation
 from chalicelib.core.kinds import Kind
 from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import Conflict
@@ -43,7 +43,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import steps
 from chalicelib.storage.dynamodb.steps import Step
 from chalicelib.storage.dynamodb.transactions import TooLarge, Transaction
-from chalicelib.storage.log import intents
+from chalicelib.storage.log import intents, log
 from chalicelib.storage.log.intents import Intent, Progress
 
 SOON_DONE = 500
@@ -69,6 +69,9 @@ def run(*changes: BulkChange, handlers: Handlers, scope: Scope, rows: int = 0) -
     changes = tuple(change for change in changes if change.numbers)
     if not changes:
         return
+    operation = Operation(uuid.uuid4().hex, log.last(changes[0].project))
+    for change in changes:
+        change.operation = operation
     runners = [_Runner(change, handlers) for change in changes]
     for runner in runners:
         runner.check(scope)
@@ -230,14 +233,16 @@ class _Runner:
         """
         self._progress = progress
         if progress.done == first:
-            self._handler.prepare()
+            with log.part_of(self._change.operation):
+                self._handler.prepare()
         conflicts = 0
         while progress.done < first + self.size:
             if end is not None and time.monotonic() > end:
                 return False
             left = self._change.numbers[progress.done - first :]
             try:
-                count, committed = self._handler.do(left, self._most)
+                with log.part_of(self._change.operation):
+                    count, committed = self._handler.do(left, self._most)
             except TooLarge:
                 self._most = min(self._most, len(left)) // 2
                 if not self._most:

@@ -2,43 +2,75 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Annotated, Literal
+from urllib.parse import urlencode
 
 import msgspec
 from msgspec import Meta
 
 from chalicelib.core.accounts import Project
+from chalicelib.core.dates import ACCEPTED, parse_date
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Id, Resource
+from chalicelib.core.resource import Id, Resource, Timestamp, timestamp
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT
 from chalicelib.http.operation import Call, Documents, Operation
 from chalicelib.resources.change_logs import service as change_logs_service
 from chalicelib.resources.change_logs.schemas import ChangeLog
 from chalicelib.resources.change_logs.service import Wanted
+from chalicelib.settings import settings
+
+MOST_ENTRIES = 10_000
+"""Entries of one page, if `stop` asks for them."""
 
 
 class ChangeLogQuery(Resource, kw_only=True):
-    """The filters of change logs: author or entity; at least one is required."""
+    """The filters of change logs, of which one at least is required, and the page."""
 
     user_id: Annotated[Id | None, Meta(description="Changes that this user made.")] = None
     entity_id: Annotated[Id | None, Meta(description="Changes of the object with this id.")] = None
     entity_type: Annotated[
         Literal["media", "localization", "state", "leaf"] | None, Meta(description="Changes of objects of this kind.")
     ] = None
+    since: Annotated[str | None, Meta(description="Changes from this time on, ISO 8601.")] = None
+    before: Annotated[str | None, Meta(description="Changes before this time, ISO 8601.")] = None
+    after: Annotated[int, Meta(ge=0, description="Changes after the one with this id: the next page.")] = 0
+    stop: Annotated[int, Meta(ge=1, le=MOST_ENTRIES, description="Most changes of the page.")] = 1000
 
 
 def list_changes(call: Call[Project, ChangeLogQuery, None]) -> Documents:
-    """The matching changes, oldest first."""
+    """One page of the matching changes, oldest first; its header Link leads to the next."""
     query = call.query
-    if query.user_id is None and query.entity_id is None and query.entity_type is None:
-        raise BadInput("Give one of user_id, entity_id and entity_type at least.")
-    kind = Kind(query.entity_type) if query.entity_type else None
-    found = change_logs_service.list_changes(
-        call.project, Wanted(user=query.user_id, entity=query.entity_id, kind=kind), call.scope
+    filters = (query.user_id, query.entity_id, query.entity_type, query.since, query.before)
+    if all(each is None for each in filters):
+        raise BadInput("Give one of user_id, entity_id, entity_type, since and before at least.")
+    wanted = Wanted(
+        user=query.user_id,
+        entity=query.entity_id,
+        kind=Kind(query.entity_type) if query.entity_type else None,
+        after=query.after,
+        since=_time("since", query.since),
+        before=_time("before", query.before),
     )
-    return Documents(documents=map(msgspec.json.encode, found))
+    found = list(islice(change_logs_service.list_changes(call.project, wanted, call.scope), query.stop + 1))
+    shown = found[: query.stop]
+    headers = {}
+    if len(found) > len(shown):
+        given = {name: value for name, value in msgspec.structs.asdict(query).items() if value is not None}
+        following = urlencode({**given, "after": shown[-1].id})
+        headers["Link"] = f'<{settings().public_url}/rest/ChangeLog/{call.project}?{following}>; rel="next"'
+    return Documents(documents=map(msgspec.json.encode, shown), headers=headers)
+
+
+def _time(name: str, text: str | None) -> Timestamp | None:
+    if text is None:
+        return None
+    moment = parse_date(text)
+    if moment is None:
+        raise BadInput(f"Invalid query parameter: {name}", f"{name} is to be {ACCEPTED}.")
+    return timestamp(moment)
 
 
 OPERATIONS = (
@@ -47,9 +79,10 @@ OPERATIONS = (
         method="GET",
         path="/rest/ChangeLog/{project}",
         summary="Who changed what, the oldest change first.",
-        details="A creation has one entry for each object, whose old values are all null; a bulk change has one for "
-        "all that it changed. One of the parameters must be given; an `entity_id` without `entity_type` is that of "
-        "objects of any kind.",
+        details="A creation has one entry for each entity, whose old values are all null; a bulk change has one for "
+        "all that it changed. One filter must be given; an `entity_id` without `entity_type` is that of entities of "
+        "any kind. A page has at most `stop` entries, 1,000 by default; if there are more, the header `Link` has the "
+        "address of the next page, whose `after` is the id of the last entry.",
         needs=Permission.VIEW,
         addresses=PROJECT,
         query=ChangeLogQuery,

@@ -7,6 +7,9 @@ changes that no reader sees.
 
 Commits that a snapshot has replaced keep the data needed here, their edits and the after-images that no edit names, in
 the archive (`storage/log/archive.py`); a query for one entity reads only its part.
+
+An entry's id is that of its first part, and has the number of its commit in it: a page begins at the commit of the last
+entry before it, whose parts are merged again.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from chalicelib.core.commits import Commit, Edit
 from chalicelib.core.edits import first_values
 from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
+from chalicelib.core.resource import Timestamp
 from chalicelib.resources.change_logs.schemas import ChangeLog, describe_change
 from chalicelib.storage.log import archive
 
@@ -39,6 +43,11 @@ class Wanted(Struct, frozen=True, kw_only=True):
     user: int | None = None
     entity: int | None = None
     kind: Kind | None = None
+    after: int = 0
+    """The id of an entry: later ones only."""
+    since: Timestamp | None = None
+    before: Timestamp | None = None
+    """Times of the commits: from, and before."""
 
 
 class _Entry(Struct, kw_only=True):
@@ -50,8 +59,12 @@ class _Entry(Struct, kw_only=True):
 def list_changes(project: int, wanted: Wanted, scope: Scope) -> Iterator[ChangeLog]:
     """The requested changes, oldest first, of entities that the caller may see."""
     visible = _visible(project, scope)
-    entries = _entries(archive.history(project, wanted.entity), wanted, visible)
+    about = None if wanted.entity is None else {wanted.entity}
+    commits = archive.history(project, about, after=max(wanted.after // NUMBERS_A_COMMIT - 1, 0))
+    entries = _entries(commits, wanted, visible)
     for entry in entries if wanted.entity is not None else _merge(entries):
+        if entry.number <= wanted.after:
+            continue
         yield ChangeLog(
             id=entry.number,
             project=project,
@@ -66,6 +79,8 @@ def _entries(commits: Iterable[Commit], wanted: Wanted, visible: Mapping[Kind, s
     for commit in commits:
         edits = [*_creations(commit, known, wanted), *commit.edits]
         if wanted.user is not None and commit.user != wanted.user:
+            continue
+        if (wanted.since and commit.at < wanted.since) or (wanted.before and commit.at >= wanted.before):
             continue
         for index, edit in enumerate(edits):
             if edit.new and edit.kind in LOGGED and _is_wanted(edit, wanted):

@@ -199,7 +199,7 @@ def _changes(commit: Commit) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for change in commit.changes:
         key = (change.kind, change.id)
         before = past.get(key)
-        found = _definition(change, before) if change.is_definition else _entity(change, before, told.get(key, []))
+        found = definition(change, before) if change.is_definition else _entity(change, before, told.get(key, []))
         if found is not None:
             action, old, new, more = found
             yield change.kind, action, {"id": change.id, "old": old, "new": new, **more}
@@ -209,14 +209,16 @@ _Values = dict[str, Any] | None
 _Found = tuple[str, _Values, _Values, dict[str, Any]]
 
 
-def _definition(change: Change, past: Change | None) -> _Found:
+def definition(change: Change, past: Change | None) -> _Found:
+    """The action, and the members of a definition before and after."""
     struct = DEFINITION_STRUCT[DefinitionKind(change.kind)]
-    before = None if past is None else _as_member(msgspec.json.decode(past.doc, type=struct))
+    is_back = past is not None and past.is_gone
+    before = None if past is None or is_back else public_values(msgspec.json.decode(past.doc, type=struct))
     if change.is_gone:
         return "deleted", before, None, {}
-    after = _as_member(msgspec.json.decode(change.doc, type=struct))
+    after = public_values(msgspec.json.decode(change.doc, type=struct))
     if before is None:
-        return "created", None, after, {}
+        return "restored" if is_back else "created", None, after, {}
     names = [name for name in after if before.get(name) != after[name]]
     return "updated", {name: before.get(name) for name in names}, {name: after[name] for name in names}, {}
 
@@ -224,12 +226,12 @@ def _definition(change: Change, past: Change | None) -> _Found:
 def _entity(change: Change, past: Change | None, edits: list[tuple[Edit, int]]) -> _Found | None:
     kind = Kind(change.kind)
     if change.is_gone:
-        before = None if past is None else _as_member(msgspec.json.decode(past.doc, type=STRUCT_OF[kind]))
+        before = None if past is None else public_values(msgspec.json.decode(past.doc, type=STRUCT_OF[kind]))
         return "deleted", before, None, {"latest": False} if kind.is_annotation else {}
     entity: Any = msgspec.json.decode(change.doc, type=STRUCT_OF[kind])
     more = {"latest": entity.latest} if kind.is_annotation else {}
     if not edits:
-        return "created", None, _as_member(entity), more
+        return "created", None, public_values(entity), more
     return _edit_event(kind, entity, edits, more)
 
 
@@ -240,25 +242,25 @@ def _edit_event(kind: Kind, entity: Any, edits: list[tuple[Edit, int]], more: di
     if new.get("_variant_deleted") is True:
         return None if is_made else ("deleted", {"variant_deleted": False}, {"variant_deleted": True}, more)
     if new.get("_deleted") is False or new.get("_variant_deleted") is False:
-        return "restored", None, _as_member(entity), more
+        return "restored", None, public_values(entity), more
     olds = [old for edit, place in edits if (old := _old(edit, place)) is not None]
     if not new and not any(olds):
         return _unseen(kind, entity, more)
     if is_made:
-        return "updated", None, _as_member(entity), more
-    names = dict.fromkeys(name for each in olds for name in each) or dict.fromkeys(new)
+        return "updated", None, public_values(entity), more
     before = {name: value for each in olds for name, value in each.items()}
+    names = before if olds else new
     after = {name: _value(entity, name) for name in names}
     signed = {f"_{name}": getattr(entity, name) for name in _AUTOMATIC}
-    return "updated", _nest(entity, before) if olds else None, _nest(entity, after | signed), more
+    return "updated", document_of(entity, before) if olds else None, document_of(entity, after | signed), more
 
 
 def _unseen(kind: Kind, entity: Any, more: dict[str, Any]) -> _Found:
     """A change without an entry: a clone, or a mark that became its element's latest or ceased to be."""
     if not kind.is_annotation:
-        return "created", None, _as_member(entity), more
+        return "created", None, public_values(entity), more
     if entity.latest and not entity.variant_deleted:
-        return "restored", None, _as_member(entity), more
+        return "restored", None, public_values(entity), more
     return "updated", {}, {}, more
 
 
@@ -285,8 +287,8 @@ def _value(entity: Any, name: str) -> Any:
     return getattr(entity, name[1:]) if _is_member(entity, name) else entity.attributes.get(name)
 
 
-def _nest(entity: Any, values: dict[str, Any]) -> dict[str, Any]:
-    """Values, named as in entries of the change log, in the shape of an entity's document."""
+def document_of(entity: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """Values, named as in entries of the change log, in the shape of the document of an entity or of its Struct."""
     found: dict[str, Any] = {}
     attributes: dict[str, Any] = {}
     for name, value in values.items():
@@ -297,7 +299,7 @@ def _nest(entity: Any, values: dict[str, Any]) -> dict[str, Any]:
     return found | ({"attributes": attributes} if attributes else {})
 
 
-def _as_member(thing: Any) -> dict[str, Any]:
+def public_values(thing: Any) -> dict[str, Any]:
     """The members of a record or entity as responses show them, apart from those that depend on the reader."""
     values = msgspec.to_builtins({name: value for name, value in answer(thing).items() if name not in _OWN})
     found: dict[str, Any] = values

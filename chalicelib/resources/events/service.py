@@ -183,7 +183,7 @@ def _visible(project: int, events: list[Event], scope: Scope) -> list[Event]:
         if event.kind in set(Kind) and event.changes is not None:
             wanted.setdefault(Kind(event.kind), set()).update(event.ids)
         wanted.setdefault(Kind.MEDIA, set()).update(event.media)
-    seen = {kind: scope.seen(project, kind, numbers) for kind, numbers in wanted.items()}
+    seen = {kind: scope.visible_ids(project, kind, numbers) for kind, numbers in wanted.items()}
     return [found for event in events if (found := _seen(project, event, seen, scope)) is not None]
 
 
@@ -194,10 +194,13 @@ def _seen(project: int, event: Event, seen: dict[Kind, set[int]], scope: Scope) 
         return event if level_of(scope.in_project(project).whole) >= scope.needed or event.media else None
     if event.kind in set(Kind):
         return event.only(seen[Kind(event.kind)].__contains__)
-    return event.only(lambda number: _sees_definition(project, event.kind, number, scope))
+    return event.only(lambda number: sees_definition(project, event.kind, number, scope))
 
 
-def _sees_definition(project: int, kind: str, number: int, scope: Scope) -> bool:
+def sees_definition(project: int, kind: str, number: int, scope: Scope) -> bool:
+    """Whether a reader may see a definition, perhaps a deleted one."""
+    if not scope.is_restricted or scope.needed is Level.NONE:
+        return True
     known = scope.in_project(project)
     has_own = kind in (DefinitionKind.SECTION, DefinitionKind.VERSION)
     mask: Any = known.on(kind, number) if has_own else known.whole

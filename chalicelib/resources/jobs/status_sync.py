@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.core import object_keys
+from chalicelib.core.commits import Note
 from chalicelib.core.integrations import JOB_CLUSTER
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now
@@ -40,6 +41,7 @@ from chalicelib.resources.jobs.runs import ACTIVE, FINAL, RUN, Run, RunNode
 from chalicelib.settings import settings
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 
 PURPOSE = "job"
@@ -51,6 +53,8 @@ LOST_SECONDS = 60.0
 LEASE_SECONDS = 30.0
 _OVER = 1.0
 """A lease that ended long ago."""
+MEDIA_TOLD = 100
+"""Ids of media in the event of a run's end."""
 _THREADS = 8
 
 
@@ -244,10 +248,21 @@ def _store_status(run: Run, status: RunStatus | None) -> Run:
         except Unavailable:
             return None  # the run ends once its mail is queued
 
+    def note(transaction: Transaction, before: Run, after: Run) -> None:
+        if after.is_final and not before.is_final:
+            transaction.note(after.project, after.user, _ended(after))
+
     try:
-        return records.edit(RUN, run.uid, change)
+        return records.edit(RUN, run.uid, change, also=note)
     except NotFound:
         return run
+
+
+def _ended(run: Run) -> Note:
+    """The event of the end of a run, with at most `MEDIA_TOLD` of its media."""
+    media = run.media_ids[:MEDIA_TOLD]
+    data = {"status": run.phase, "gid": run.gid, "algorithm": run.algorithm_name, "media": media}
+    return Note(type="job.ended", kind="job", id=run.uid, media=run.media_ids, data=data)
 
 
 def _with_status(run: Run, status: RunStatus | None, moment: float) -> Run:

@@ -13,6 +13,7 @@ from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.email import notifications
+from chalicelib.resources.projects import service as projects_service
 from chalicelib.storage.dynamodb import ids, records
 
 
@@ -34,7 +35,7 @@ def make_membership(call: Call[Project, NoQuery, MembershipSpec]) -> Membership:
         default_version=call.body.default_version,
     )
     taken = BadInput(f"Membership already exists for project {call.project}, user {user.id}!")
-    records.create(MEMBERSHIP, membership, taken=taken)
+    projects_service.add_member(membership, call.caller.id, taken)
     notifications.notify_of_membership(membership, call.target)
     return membership
 

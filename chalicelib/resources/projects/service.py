@@ -8,11 +8,12 @@ from collections.abc import Callable
 import msgspec
 
 from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Project, ProjectSpec
+from chalicelib.core.commits import Note
 from chalicelib.core.definitions import VERSION, Version
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now
 from chalicelib.core.retry import CONFLICTS
-from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
+from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
 from chalicelib.resources.projects import purging
 from chalicelib.resources.versions import service as versions_service
 from chalicelib.storage.dynamodb import ids, records
@@ -53,8 +54,21 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
     ]
     _store(project, versions_service.baseline(project.id), memberships[:_MEMBERS_AT_ONCE])
     for membership in memberships[_MEMBERS_AT_ONCE:]:
-        records.create(MEMBERSHIP, membership)
+        add_member(membership, creator)
     return project
+
+
+def add_member(membership: Membership, user: int, taken: LimnError | None = None) -> None:
+    """Store a membership. Raises `taken` where the user has one already."""
+    change = Transaction()
+    _add_member(change, membership, user, taken)
+    change.run()
+
+
+def _add_member(change: Transaction, membership: Membership, user: int, taken: LimnError | None = None) -> None:
+    records.add(change, MEMBERSHIP, membership, taken=taken)
+    data = {"user": membership.user, "permission": membership.permission}
+    change.note(membership.project, user, Note(type="member.added", kind="membership", id=membership.id, data=data))
 
 
 def _store(project: Project, first: Version, memberships: list[Membership]) -> None:
@@ -66,7 +80,7 @@ def _store(project: Project, first: Version, memberships: list[Membership]) -> N
         records.add(change, PROJECT, project, taken=name_taken())
         records.add(change, VERSION, first, user=project.created_by)
         for membership in memberships:
-            records.add(change, MEMBERSHIP, membership)
+            _add_member(change, membership, project.created_by)
         try:
             change.run()
         except Conflict:

@@ -74,7 +74,10 @@ def import_image(message: ImportImage) -> None:
             current, media_files=files, width=made.width, height=made.height, modified_datetime=now()
         )
 
-    entities.edit(Kind.MEDIA, found.id, with_image, user=found.created_by)
+    def note(change: Transaction, _: Media) -> None:
+        change.note(found.project, found.created_by, transcodes_service.ready_event(found.id))
+
+    entities.edit(Kind.MEDIA, found.id, with_image, user=found.created_by, also=note)
 
 
 def fail(message: ImportImage, reason: Exception) -> None:
@@ -100,6 +103,7 @@ def fail(message: ImportImage, reason: Exception) -> None:
             spec=spec,
         )
         records.add(change, JOB, job)
+        change.note(found.project, found.created_by, transcodes_service.end_event(job))
 
     def add_job(current: Media) -> Media | None:
         if uid in current.attributes.get(JOBS_ATTRIBUTE, []) or _is_imported(current, message.url):

@@ -13,6 +13,7 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
+from chalicelib.core.commits import Note
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.entities import Media, MediaFiles
 from chalicelib.core.jobs import JOB, Job, JobProgress, StoredJob, Transcode, TranscodeSpec
@@ -175,6 +176,19 @@ def take_back(job: StoredJob) -> None:
 
     with contextlib.suppress(NotFound):
         entities.edit(Kind.MEDIA, job.media, before, user=job.user)
+
+
+def end_event(job: StoredJob) -> Note:
+    """The event of the end of a transcode."""
+    if job.status == "failed":
+        data = {"media": job.media, "message": job.message}
+        return Note(type="transcode.failed", kind="transcode", id=job.uid, media=[job.media], data=data)
+    return ready_event(job.media, transcode=job.uid)
+
+
+def ready_event(media: int, **more: Any) -> Note:
+    """The event of a media whose files the service has made."""
+    return Note(type="media.ready", kind="media", id=media, media=[media], data=more)
 
 
 def clean_up(job: StoredJob) -> None:

@@ -38,7 +38,7 @@ from chalicelib.resources.email import project_emails
 from chalicelib.resources.media.service import project_with
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece
 from chalicelib.resources.transcodes.results import Workshop
-from chalicelib.resources.transcodes.service import clean_up, readable, take_back
+from chalicelib.resources.transcodes.service import clean_up, end_event, readable, take_back
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
@@ -341,9 +341,12 @@ def _finish(job: StoredJob, status: str, message: str | None) -> None:
             return None
         return msgspec.structs.replace(current, status=status, message=message, stop_time=now())
 
+    def note(change: Transaction, _before: StoredJob, after: StoredJob) -> None:
+        change.note(job.project, job.user, end_event(after))
+
     # The job may have been cancelled during its last step.
     with contextlib.suppress(NotFound):
-        records.edit(JOB, job.uid, how)
+        records.edit(JOB, job.uid, how, also=note)
     clean_up(job)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ from chalicelib.core.commits import Change, Edit
 from chalicelib.core.edits import unlogged
 from chalicelib.core.entities import Entity
 from chalicelib.core.kinds import Kind
-from chalicelib.core.resource import now
+from chalicelib.core.resource import Timestamp, now
 from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.storage.dynamodb import entity_rows
@@ -73,6 +74,36 @@ def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
 def get_hidden(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
     """Entities hidden because their definition was deleted, and not yet tombstoned."""
     return Reading(kind, _there(kind, numbers)).hidden()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deleted:
+    """A deleted entity whose row is kept.
+
+    Attributes:
+        stored: its last state.
+        deleted: when it was deleted.
+        is_hidden: whether one of its definitions was deleted, too.
+    """
+
+    stored: Stored[Any]
+    deleted: Timestamp
+    is_hidden: bool
+
+
+def get_deleted(kind: Kind, numbers: Iterable[int]) -> dict[int, Deleted]:
+    """The deleted entities among some ids whose rows are not purged yet."""
+    rows = [row for row in entity_rows.read(kind, numbers) if row.deleted is not None]
+    if not rows:
+        return {}
+    reading = Reading(kind, rows)
+    hidden = reading.hidden()
+    found = {**reading.seen(), **hidden}
+    at = {entity_rows.number_of(row): row.deleted for row in rows}
+    return {
+        number: Deleted(stored=stored, deleted=at[number], is_hidden=number in hidden)
+        for number, stored in found.items()
+    }
 
 
 def _there(kind: Kind, numbers: Iterable[int]) -> list[EntityRow]:

@@ -1,22 +1,23 @@
 """The archive of commits older than the snapshot, as far as the change log needs them, in Parquet.
 
-A segment holds consecutive commits, each with its entries and the entities it created or deleted without an entry
-(`core/edits.py`); commits without either are left out, and so are definitions. Segments are immutable: a compaction
-adds one, which repeats the last segment while that is small.
+A segment holds consecutive commits, each with its entries, the entities it created or deleted without an entry
+(`core/edits.py`), and its definitions before and after; commits without any are left out. Segments are immutable: a
+compaction adds one, which repeats the last segment while that is small.
 
-    for commit in history(project):            all commits, oldest first, archived or still in the log
-    for commit in history(project, about=42):  at least those that concern an entity with that id, of any kind
+    for commit in history(project):              all commits, oldest first, archived or still in the log
+    for commit in history(project, about={42}):  at least those that concern an entity with this id, of any kind
+    find_commit(project, 17)                     one commit
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from chalicelib.core.commits import Change, Commit, Edit
+from chalicelib.core.commits import Change, Commit, Edit, Operation
 from chalicelib.errors import NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.log import log
@@ -25,26 +26,32 @@ from chalicelib.storage.view.snapshot_records import Segment, current, folder, s
 
 LARGEST_SEGMENT = 50_000
 """Rows and changes from which on a segment is full."""
-_COLUMNS = "seq BIGINT, modified_datetime VARCHAR, modified_by BIGINT, edits VARCHAR, created VARCHAR"
+_COLUMNS = (
+    "seq BIGINT, modified_datetime VARCHAR, modified_by BIGINT, edits VARCHAR, created VARCHAR, past VARCHAR, "
+    "operation VARCHAR"
+)
+"""Older segments lack the last two."""
 _ROWS_AT_ONCE = 500
 _encode = msgspec.json.Encoder().encode
 _edits = msgspec.json.Decoder(list[Edit])
 _changes = msgspec.json.Decoder(list[Change])
+_operations = msgspec.json.Decoder(Operation | None)
 
 
 def essence(commit: Commit) -> Commit:
-    """A commit without the after-images that the change log does not read."""
+    """A commit without the documents of entities that the change log does not read, and without notes."""
     told = {(edit.kind.value, number) for edit in commit.edits for number in edit.ids}
-    left = [change for change in commit.changes if not change.is_definition and (change.kind, change.id) not in told]
-    return msgspec.structs.replace(commit, changes=left)
+    left = [change for change in commit.changes if change.is_definition or (change.kind, change.id) not in told]
+    past = [change for change in commit.past if change.is_definition]
+    return msgspec.structs.replace(commit, changes=left, past=past, notes=[])
 
 
-def history(project: int, about: int | None = None, after: int = 0) -> Iterator[Commit]:
+def history(project: int, about: Collection[int] | None = None, after: int = 0) -> Iterator[Commit]:
     """The `essence` of every commit that has one, in order.
 
     Args:
         project: the project.
-        about: leave out commits that do not concern an entity with this id; some may remain.
+        about: leave out commits that concern no entity with one of these ids; some may remain.
         after: leave out the commits up to this one.
     """
     manifest = current(project)
@@ -56,6 +63,18 @@ def history(project: int, about: int | None = None, after: int = 0) -> Iterator[
         found = essence(commit)
         if (found.changes or found.edits) and (about is None or _tells_of(found, about)):
             yield found
+
+
+def find_commit(project: int, seq: int) -> Commit | None:
+    """The `essence` of one commit; None where it has none, or does not exist."""
+    commit = log.find(project, seq)
+    if commit is not None:
+        return essence(commit)
+    manifest = current(project)
+    for segment in manifest.archive if manifest else []:
+        if segment.first <= seq <= segment.last:
+            return next((each for each in read(project, segment) if each.seq == seq), None)
+    return None
 
 
 def write(project: int, before: list[Segment], commits: Iterable[Commit]) -> list[Segment]:
@@ -74,7 +93,7 @@ class _Writer:
         self._segments = segments
         self._database = duckdb.connect(":memory:")
         self._database.execute(f"CREATE TABLE commits ({_COLUMNS})")
-        self._waiting: list[tuple[int, str, int | None, str, str]] = []
+        self._waiting: list[tuple[int, str, int | None, str, str, str, str]] = []
         self._first = segments[-1].last + 1 if segments else 1
         self._last = self._first - 1
         self._size = 0
@@ -86,8 +105,10 @@ class _Writer:
         found = essence(commit)
         if found.changes or found.edits:
             self._size += 1 + len(found.changes)
-            edits, changes = _encode(found.edits).decode(), _encode(found.changes).decode()
-            self._waiting.append((commit.seq, commit.at, commit.user, edits, changes))
+            edits, changes, past, operation = (
+                _encode(each).decode() for each in (found.edits, found.changes, found.past, found.operation)
+            )
+            self._waiting.append((commit.seq, commit.at, commit.user, edits, changes, past, operation))
         if len(self._waiting) >= _ROWS_AT_ONCE:
             self._append()
         if self._size >= LARGEST_SEGMENT:
@@ -116,7 +137,7 @@ class _Writer:
                 self._continues = False
                 old = Path(place) / "old.parquet"
                 objects.download(folder(self._project) + before.key, old, bucket=settings().views_bucket)
-                self._database.execute("INSERT INTO commits SELECT * FROM read_parquet(?)", [str(old)])
+                self._database.execute("INSERT INTO commits BY NAME SELECT * FROM read_parquet(?)", [str(old)])
             path = Path(place) / "new.parquet"
             self._database.execute(f"COPY (FROM commits ORDER BY seq) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
             first, size = (before.first, before.size + self._size) if before else (self._first, self._size)
@@ -157,7 +178,7 @@ def forget(project: int, segment: Segment) -> None:
     objects.remove([folder(project) + segment.key], bucket=settings().views_bucket)
 
 
-def read(project: int, segment: Segment, about: int | None = None) -> Iterator[Commit]:
+def read(project: int, segment: Segment, about: Collection[int] | None = None) -> Iterator[Commit]:
     """The commits of a segment in order; `about` as for `history`."""
     import duckdb  # noqa: PLC0415 as in view.py
 
@@ -165,13 +186,14 @@ def read(project: int, segment: Segment, about: int | None = None) -> Iterator[C
         path = Path(place) / "segment.parquet"
         objects.download(folder(project) + segment.key, path, bucket=settings().views_bucket)
         database = duckdb.connect(":memory:", config={"preserve_insertion_order": "true"})
-        wanted = "true" if about is None else f"contains(edits, '{about:d}') OR contains(created, '{about:d}')"
+        texts = (f"contains(edits, '{number:d}') OR contains(created, '{number:d}')" for number in about or ())
+        wanted = "true" if about is None else " OR ".join(texts) or "false"
         found = database.execute(
             f"SELECT * FROM read_parquet(?) WHERE {wanted} ORDER BY seq",  # noqa: S608 a number
             [str(path)],
         )
         while rows := found.fetchmany(_ROWS_AT_ONCE):
-            for seq, at, user, edits, created in rows:
+            for seq, at, user, edits, created, *more in rows:
                 commit = Commit(
                     project=project,
                     seq=seq,
@@ -179,11 +201,16 @@ def read(project: int, segment: Segment, about: int | None = None) -> Iterator[C
                     user=user,
                     changes=_changes.decode(created),
                     edits=_edits.decode(edits),
+                    past=_changes.decode(more[0]) if more and more[0] else [],
+                    operation=_operations.decode(more[1]) if more and more[1] else None,
                 )
                 if about is None or _tells_of(commit, about):
                     yield commit
         database.close()
 
 
-def _tells_of(commit: Commit, number: int) -> bool:
-    return any(change.id == number for change in commit.changes) or any(number in edit.ids for edit in commit.edits)
+def _tells_of(commit: Commit, about: Collection[int]) -> bool:
+    numbers = set(about)
+    return any(change.id in numbers for change in commit.changes) or any(
+        not numbers.isdisjoint(edit.ids) for edit in commit.edits
+    )

@@ -14,12 +14,13 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 
 import msgspec
 from isal import isal_zlib
 from pynamodb.exceptions import DeleteError, PutError, PynamoDBException, UpdateError
 
-from chalicelib.core.commits import Change, Commit, Edit, Note
+from chalicelib.core.commits import Change, Commit, Edit, Note, Operation
 from chalicelib.core.resource import now
 from chalicelib.core.retry import LOG
 from chalicelib.errors import NotFound, Unavailable
@@ -63,6 +64,7 @@ _NO_HINT = (0, 0.0)
 _watched: set[int] = set()
 """The projects whose last known commit carries the mark of `watch`."""
 _shunned_until = 0.0
+_operation: ContextVar[Operation | None] = ContextVar("operation", default=None)
 _locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
 
@@ -166,7 +168,20 @@ def commit_of(
 ) -> Commit:
     """A commit with the current time."""
     found = Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits)
-    return msgspec.structs.replace(found, past=list(past), notes=list(notes)) if past or notes else found
+    operation = _operation.get()
+    if not (past or notes or operation):
+        return found
+    return msgspec.structs.replace(found, past=list(past), notes=list(notes), operation=operation)
+
+
+@contextlib.contextmanager
+def part_of(operation: Operation | None) -> Iterator[None]:
+    """Inside, the commits of this thread are parts of a bulk change."""
+    token = _operation.set(operation)
+    try:
+        yield
+    finally:
+        _operation.reset(token)
 
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:
@@ -176,6 +191,15 @@ def read_after(project: int, seq: int) -> Iterator[Commit]:
         if commit.seq >= _hints.get(project, _NO_HINT)[0]:
             seen(project, commit.seq, watched=watched)
         yield commit
+
+
+def find(project: int, seq: int) -> Commit | None:
+    """One commit; None where it is not kept any more, or does not exist yet."""
+    return next(iter(_decode(LogRow.query(project, LogRow.seq == seq, consistent_read=True))), None)
+
+
+def _decode(rows: Iterable[LogRow]) -> Iterator[Commit]:
+    return (_decoder.decode(isal_zlib.decompress(body)) for body, _ in _bodies(rows))
 
 
 class Expired(Exception):
@@ -189,11 +213,10 @@ def follow(project: int, seq: int, most: int) -> Iterator[Commit]:
         Expired: the next commit's time is over. DynamoDB removes such commits in any order, at any time.
     """
     rows = LogRow.query(project, LogRow.seq > seq, consistent_read=True, limit=most)
-    for body, _ in _bodies(_skip_expired(rows, seq)):
-        yield _decoder.decode(isal_zlib.decompress(body))
+    yield from _decode(_check_kept(rows, seq))
 
 
-def _skip_expired(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
+def _check_kept(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
     moment = time.time()
     for number, found in enumerate(rows, seq + 1):
         if found.seq != number or (found.expires is not None and found.expires <= moment):

@@ -27,6 +27,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """When the task is due."""
     name: str
     """Unique among the project's tasks of that time."""
+    since: Timestamp | None = None
+    """The time of the commit that it derives from; None for a task that an older release stored."""
 
 
 _encode = msgspec.json.encode

@@ -132,3 +132,38 @@ class TestGetChangeLogList:
     def test_any_member_may_and_a_stranger_may_not(self, here, member, stranger):
         assert member("View Only").get(f"ChangeLog/{here.project}", entity_id=1).status == 200
         assert stranger.get(f"ChangeLog/{here.project}", entity_id=1).status == 404
+
+
+class TestPages:
+    @pytest.fixture
+    def changes(self, here):
+        """Creations, a bulk change of three parts with commits of others around it, and single changes."""
+        numbers = here.api.made(here.many, [here.spec() for _ in range(250)])
+        here.api.patch(here.many, {"attributes": {"count": 7}})
+        here.api.patch(f"Localization/{numbers[0]}", {"x": 0.5})
+        return logs(here, entity_type="localization")
+
+    @pytest.mark.parametrize("stop", [60, 251])
+    def test_pages_of_any_size_have_the_same_entries(self, here, changes, stop):
+        found, after = [], None
+        while True:
+            said = here.api.get(f"ChangeLog/{here.project}", entity_type="localization", stop=stop, after=after)
+            found += said.json
+            assert len(said.json) <= stop
+            if "Link" not in said.headers:
+                break
+            assert f"after={said.json[-1]['id']}" in said.headers["Link"]
+            after = said.json[-1]["id"]
+        assert found == changes
+
+    def test_a_page_after_a_bulk_change_does_not_repeat_its_parts(self, here, changes):
+        bulk, last = changes[250:]
+        assert logs(here, entity_type="localization", after=bulk["id"]) == [last]
+
+    def test_by_time(self, here, changes):
+        moment = changes[-1]["modified_datetime"]
+        assert logs(here, since=moment)[-1] == changes[-1]
+        assert changes[-1] not in logs(here, before=moment)
+        said = here.api.get(f"ChangeLog/{here.project}", since="yesterday")
+        assert said.status == 400
+        assert "ISO 8601" in said.json["details"]

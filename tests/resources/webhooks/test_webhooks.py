@@ -6,21 +6,28 @@ import itertools
 import re
 import socket
 import time
+from collections import Counter
 
+import boto3
 import msgspec
 import pytest
+from moto.events.models import events_backends
 
 from chalicelib.core.accounts import MEMBERSHIP, USER
 from chalicelib.core.records import padded
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.webhooks import advance, delivery, sender
 from chalicelib.resources.webhooks.schemas import WEBHOOK
+from chalicelib.settings import override
 from chalicelib.storage.dynamodb import records, streams
 from chalicelib.storage.log import log, wakeups
 from infra.local import aws
 from infra.local.http import outbox
+from tests.faults.crashes import crasher
 from tests.resources.webhooks.receiver import drip, hang
 from tests.service import join, new_user
+
+BUS = f"arn:aws:events:{aws.REGION}:{aws.ACCOUNT}:event-bus/limn-local"
 
 
 def feed(project, after="0"):
@@ -82,6 +89,43 @@ class TestDelivery:
         assert receiver.ids == []
         later()
         assert receiver.ids == feed(project, start)
+
+    def test_a_write_costs_no_call_more_without_webhooks_and_one_message_with_them(self, api, project, hook, section):
+        number = section()
+
+        def calls(name):
+            with crasher() as counted:
+                assert api.patch(f"Section/{number}", {"name": name}).status == 200
+                return Counter(counted.calls)
+
+        calls("a")
+        before = calls("b")
+        assert not [call for call in before if call.startswith("sqs.")]
+        made = hook()
+        calls("c")
+        assert calls("d") - before == Counter({"sqs.SendMessage": 1})
+        assert api.delete(f"Webhook/{made}").status == 200
+        api.drain()
+        calls("e")
+        api.drain()
+        assert calls("f") == before
+
+    def test_events_are_put_on_the_bus_that_the_operator_chose(self, api, project, section):
+        client = boto3.client("events")
+        client.create_event_bus(Name="limn-local")
+        archive = client.create_archive(ArchiveName=f"a{project}", EventSourceArn=BUS, EventPattern="{}")
+        with override(event_bus="limn-local"):
+            section()
+            section()
+            api.drain()
+            api.drain()
+        kept = events_backends[aws.ACCOUNT][aws.REGION].archives[f"a{project}"].events
+        assert archive
+        found = [each for each in kept if each["detail"]["source"] == f"/rest/Project/{project}"]
+        assert [each["detail-type"] for each in found] == ["limn.section.created"] * 2
+        assert [each["detail"]["id"] for each in found] == feed(project)[-2:]
+        client.delete_archive(ArchiveName=f"a{project}")
+        client.delete_event_bus(Name="limn-local")
 
     def test_both_secrets_are_valid_while_the_secret_is_replaced(self, api, receiver, hook, section):
         number = hook()

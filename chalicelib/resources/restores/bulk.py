@@ -1,0 +1,123 @@
+"""Bulk changes that undo deletions: rows that come back, and media that return to a restored section."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from chalicelib.core.commits import Edit
+from chalicelib.core.definitions import SECTION
+from chalicelib.core.edits import restored, unseen
+from chalicelib.core.kinds import Kind
+from chalicelib.core.marks import Identity, identity
+from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.resource import timestamp
+from chalicelib.resources.bulk.service import Handler, Handlers
+from chalicelib.resources.entities.bulk import RewriteRows
+from chalicelib.resources.entities.service import plan_latest_flags, rows_of
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.dynamodb.entities import Deleted, Stored
+from chalicelib.storage.dynamodb.steps import Step
+
+MARGIN = timedelta(minutes=1)
+"""A row is not restored in its last minute: the upkeep purges it as soon as its time is over."""
+_MOVING = ("to_archive", "to_live")
+
+
+def is_kept(row: Deleted) -> bool:
+    """Whether a deleted row is within its retention."""
+    oldest = datetime.now(UTC) + MARGIN - timedelta(seconds=settings().deleted_retention)
+    return row.deleted > timestamp(oldest)
+
+
+def is_tombstone(row: Any) -> bool:
+    """Whether a visible annotation is the tombstone of its element."""
+    return bool(row.latest and row.variant_deleted)
+
+
+class RestoreMedia(Handler):
+    """Brings deleted media back."""
+
+    def do(self, left: list[int], most: int) -> tuple[int, bool]:
+        """Restore the media of one part that are still deleted."""
+        part = left[:most]
+        rows = _restorable(Kind.MEDIA, part)
+        sections = {row.entity.primary_section for row in rows} - {None}
+        there = {number for number in sections if records.maybe(SECTION, number) is not None}
+        done = [Step(Kind.MEDIA, row, _in_section(row.entity, there)) for row in rows]
+        edits = [restored(Kind.MEDIA, [step.after.id for step in done])] if done else []
+        # The upkeep goes on with a move that the deletion interrupted.
+        moving = [(step.after.id, {"_archive_state": step.after.archive_state}) for step in done]
+        edits += [
+            Edit(Kind.MEDIA, [each], state, state) for each, state in moving if state["_archive_state"] in _MOVING
+        ]
+        return self.apply(done, edits, len(part))
+
+
+class RestoreAnnotations(Handler):
+    """Brings deleted annotations back, and turns tombstones into what they were."""
+
+    size = 40
+    """Ids of one part: each may change a further mark of its element."""
+
+    def do(self, left: list[int], most: int) -> tuple[int, bool]:
+        """Restore the annotations of one part that are still deleted."""
+        kind, part = self.change.kind, left[:most]
+        back: dict[int, Stored[Any]] = {row.entity.id: row for row in _restorable(kind, part)}
+        live = entities.many(kind, part)
+        shown = {number: row for number, row in live.items() if is_tombstone(row.entity)}
+        afters = {number: row.entity for number, row in back.items()}
+        afters |= {number: msgspec.structs.replace(row.entity, variant_deleted=False) for number, row in shown.items()}
+        befores = {**back, **shown}
+        elements: dict[Identity, list[Any]] = {}
+        for after in afters.values():
+            elements.setdefault(identity(after), []).append(after)
+        done: list[Step] = []
+        flips: list[Step] = []
+        for element, others in rows_of(kind, self.change.project, elements).items():
+            rest = [row for row in others if row.entity.id not in shown]
+            more, rewritten = plan_latest_flags(kind, rest, elements[element])
+            flips += more
+            done += [Step(kind, befores[after.id], rewritten.get(after.id, after)) for after in elements[element]]
+        edits = [restored(kind, back)] if back else []
+        if shown:
+            edits.append(Edit(kind, list(shown), {"_variant_deleted": True}, {"_variant_deleted": False}))
+        if flips:
+            edits.append(unseen(kind, [step.after.id for step in flips]))
+        return self.apply([*done, *flips], edits, len(part))
+
+
+class Relink(RewriteRows):
+    """Returns media to the section that they lost by its deletion, unless they are in another by now."""
+
+    def rewrite(self, row: Any) -> Any:
+        """The media in its section."""
+        if row.primary_section is not None:
+            return None
+        tag = self.change.logged[1][TAG_ATTRIBUTE]
+        attributes = {**row.attributes, TAG_ATTRIBUTE: tag}
+        return msgspec.structs.replace(row, primary_section=self.change.section, attributes=attributes)
+
+
+def _restorable(kind: Kind, numbers: Iterable[int]) -> list[Stored[Any]]:
+    rows = entities.get_deleted(kind, numbers).values()
+    return [row.stored for row in rows if is_kept(row) and not row.is_hidden]
+
+
+def _in_section(media: Any, there: set[int]) -> Any:
+    if media.primary_section is None or media.primary_section in there:
+        return media
+    return msgspec.structs.replace(media, primary_section=None, attributes={**media.attributes, TAG_ATTRIBUTE: ""})
+
+
+HANDLERS: Handlers = {
+    ("relink", Kind.MEDIA): Relink,
+    ("restore", Kind.MEDIA): RestoreMedia,
+    ("restore", Kind.LOCALIZATION): RestoreAnnotations,
+    ("restore", Kind.STATE): RestoreAnnotations,
+}
+"""The verbs of this slice."""

@@ -1,0 +1,65 @@
+"""Undoing deletions by their numbers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from chalicelib.core.accounts import Project
+from chalicelib.core.permissions import Permission
+from chalicelib.core.resource import Resource
+from chalicelib.http.addresses import WITHIN_PROJECT
+from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.restores import service as restores_service
+
+MOST_CHANGES = 100
+
+
+class RestoreSpec(Resource, kw_only=True):
+    """Which deletions to undo."""
+
+    changes: Annotated[
+        list[Annotated[int, Meta(ge=1)]],
+        Meta(
+            min_length=1,
+            max_length=MOST_CHANGES,
+            description="Numbers of commits: `commit` of an event, `change` of an entry of History.",
+        ),
+    ]
+
+
+class RestoreResponse(Resource, kw_only=True):
+    """What came back."""
+
+    message: Annotated[str, Meta(description="What the operation did.")]
+    restored: Annotated[dict[str, int], Meta(description="The number of entities of each kind, and of sections.")]
+
+
+def restore(call: Call[Project, NoQuery, RestoreSpec]) -> RestoreResponse:
+    """Undo deletions."""
+    restored = restores_service.restore(Writer.of(call), call.body.changes)
+    count = sum(restored.values())
+    return RestoreResponse(message=f"Restored {count} of what was deleted.", restored=restored)
+
+
+OPERATIONS = (
+    Operation(
+        id="Restore",
+        method="POST",
+        path="/rest/Restore/{project}",
+        summary="Undo the deletion of media, localizations, states and sections.",
+        details="A media comes back with the annotations that were deleted with it, a section with its media. Deleted "
+        "entities are kept for 30 days: 410 where they were purged, or where their type or version was deleted. 409 "
+        "where a change deleted nothing that is still deleted, or where what it deleted was replaced since. All of the "
+        "changes are checked before the first is undone; each part is a commit of its own, of at most 97 entities.",
+        needs=Permission.EDIT,
+        addresses=WITHIN_PROJECT,
+        body=RestoreSpec,
+        returns=RestoreResponse,
+        status=200,
+        handler=restore,
+        tag="Change logs",
+    ),
+)
