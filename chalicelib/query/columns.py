@@ -40,27 +40,28 @@ def _converted(name: str, dtype: str) -> Column:
     return Column(name, dtype, lambda entity: stored(dtype, getattr(entity, name)))
 
 
-def _sizes(files: MediaFiles | None) -> list[tuple[str, int]]:
-    if files is None:
-        return []
-    roles = ("archival", "streaming", "audio", "image", "thumbnail", "thumbnail_gif", "attachment")
-    return [(role, file.size) for role in roles for file in getattr(files, role) or () if file.size]
+_COUNTED = ("archival", "streaming", "image", "thumbnail", "thumbnail_gif", "attachment")
+_DOWNLOADED = ("archival", "streaming", "image")
+
+
+def _sizes(files: MediaFiles | None, roles: tuple[str, ...]) -> list[int]:
+    return [file.size for role in roles for file in getattr(files, role, None) or () if file.size and file.size > 0]
 
 
 def _total_size(media: Media) -> int | None:
-    return stored("int", sum(size for _, size in _sizes(media.media_files)))  # type: ignore[no-any-return]
+    """Bytes of all files except audio."""
+    return stored("int", sum(_sizes(media.media_files, _COUNTED)))  # type: ignore[no-any-return]
 
 
 def _download_size(media: Media) -> int | None:
-    sizes = _sizes(media.media_files)
-    for role in ("archival", "streaming", "image"):
-        if of_role := [size for kind, size in sizes if kind == role]:
-            return stored("int", max(of_role))  # type: ignore[no-any-return]
-    return None
+    """Bytes of one file: archival, else streaming, else image."""
+    return stored("int", next(iter(_sizes(media.media_files, _DOWNLOADED)), None))  # type: ignore[no-any-return]
 
 
 def _duration(media: Media) -> float | None:
-    return stored("float", media.num_frames / media.fps) if media.num_frames and media.fps else None
+    """Seconds of video."""
+    is_timed = media.num_frames and media.fps and media.fps > 0
+    return stored("float", media.num_frames / media.fps) if is_timed else None  # type: ignore[operator]
 
 
 def _tag(media: Media) -> str | None:

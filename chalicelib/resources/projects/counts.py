@@ -14,7 +14,8 @@ from chalicelib.core.accounts import PROJECT, Project
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.errors import Conflict, NotFound
-from chalicelib.query.tree import Query
+from chalicelib.query.tree import Query, Sort
+from chalicelib.resources.media import statistics as media_statistics
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.storage.dynamodb import records
 
@@ -29,28 +30,20 @@ class Counts(NamedTuple):
     first_thumb_media: int | None
 
 
-class _Sized(msgspec.Struct):
-    size: int | None = None
+class _Picture(msgspec.Struct):
     path: str = ""
 
 
 class _Files(msgspec.Struct):
-    archival: list[_Sized] | None = None
-    streaming: list[_Sized] | None = None
-    audio: list[_Sized] | None = None
-    image: list[_Sized] | None = None
-    thumbnail: list[_Sized] | None = None
-    thumbnail_gif: list[_Sized] | None = None
-    attachment: list[_Sized] | None = None
+    thumbnail: list[_Picture] | None = None
 
 
 class _Media(msgspec.Struct):
     id: int
-    num_frames: int | None = None
-    fps: float | None = None
     media_files: _Files | None = None
 
 
+_A_PAGE = 100
 _KNOWN_PROJECTS = 200
 MOST_LOADED = 20
 """Views that one list of projects loads, at most."""
@@ -108,28 +101,17 @@ def _counts(project: int) -> Counts:
 
 
 def _count(view: view_queries.View, scope: Scope) -> Counts:
-    found, size, seconds = 0, 0, 0.0
-    first: tuple[int, str] | None = None
-    for document in view_queries.documents(view, Query(kind=Kind.MEDIA), scope):
-        media = _decode(document)
-        found += 1
-        size += sum(entry.size or 0 for entry in _entries(media.media_files))
-        picture = _picture(media)
-        if picture and (first is None or media.id < first[0]):
-            first = media.id, picture
-        if media.num_frames and media.fps and media.fps > 0:
-            seconds += media.num_frames / media.fps
-    media_id, thumb = first or (None, None)
-    return Counts(found, size, int(seconds), thumb, media_id)
+    found = media_statistics.sums(view, Query(kind=Kind.MEDIA), scope)
+    media, thumb = _first_picture(view, scope, found.count)
+    return Counts(found.count, found.total_size, int(found.duration), thumb, media)
 
 
-def _picture(media: _Media) -> str | None:
-    """The key of a media's thumbnail, if it is an object of ours."""
-    pictures = (media.media_files.thumbnail if media.media_files else None) or []
-    return next((entry.path for entry in pictures if entry.path and not object_keys.is_url(entry.path)), None)
-
-
-def _entries(files: _Files | None) -> list[_Sized]:
-    if files is None:
-        return []
-    return [entry for name in files.__struct_fields__ for entry in getattr(files, name) or []]
+def _first_picture(view: view_queries.View, scope: Scope, count: int) -> tuple[int | None, str | None]:
+    """The first media with a thumbnail that is an object of ours, and its key."""
+    for start in range(0, count, _A_PAGE):
+        page = Query(kind=Kind.MEDIA, sort=(Sort("$id"),), start=start, stop=start + _A_PAGE)
+        for media in map(_decode, view_queries.documents(view, page, scope)):
+            for picture in (media.media_files and media.media_files.thumbnail) or ():
+                if picture.path and not object_keys.is_url(picture.path):
+                    return media.id, picture.path
+    return None, None

@@ -113,6 +113,10 @@ class TestGetMediaStats:
             "download_size": 7,
         }
         assert api.get(f"MediaStats/{project}", media_id=second).json["total_size"] == 3
+        asked = {"kind": "media", "measure": "sum::$total_size,sum::$duration"}
+        (row,) = api.get(f"Statistics/{project}", **asked).json["rows"]
+        shown = api.get(f"Project/{project}").json
+        assert (row["sum::$total_size"], row["sum::$duration"]) == (shown["size"], shown["duration"]) == (40, 2)
 
     def test_of_nothing(self, api, project, stranger, member):
         nothing = {"count": 0, "duration": 0.0, "total_size": 0, "download_size": 0}
