@@ -8,10 +8,13 @@ from aws_lambda_powertools import Logger
 
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs.engines import batch_jobs
+from chalicelib.resources.webhooks import rules
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
+RULE_SECONDS = 20.0
+"""Seconds for launching what trigger rules launch."""
 SWEEP_SECONDS = 30.0
 """Seconds for each half of a sweep; the function has 90, and each half may take one call longer."""
 logger = Logger(service="limn")
@@ -24,6 +27,7 @@ def handler(event: dict[str, Any], _: LambdaContext) -> None:
         if uid:
             status_sync.refresh(uid)
         return
+    rules.sweep(RULE_SECONDS)
     asked, ended = status_sync.sweep(SWEEP_SECONDS), cleanup.sweep(SWEEP_SECONDS)
     if asked or ended:
         logger.info("jobs swept", extra={"asked": asked, "ended": ended})

@@ -76,7 +76,7 @@ QUEUE_FUNCTIONS = (
     Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("webhook", _TOOLS | _PICTURES | (_API_ONLY - _SEARCHES)),
     Artifact("compact", _TOOLS | _API_ONLY | _PICTURES),
-    Artifact("jobs", _TOOLS | _API_ONLY | _MEDIA),
+    Artifact("jobs", _TOOLS | _MEDIA | (_API_ONLY - _SEARCHES)),
     Artifact("upkeep", _TOOLS | _API_ONLY | _PICTURES),
 )
 

@@ -56,6 +56,7 @@ from chalicelib.resources.types import operations as types_operations
 from chalicelib.resources.uploads import operations as uploads_operations
 from chalicelib.resources.versions import operations as versions_operations
 from chalicelib.resources.webhooks import operations as webhooks_operations
+from chalicelib.resources.webhooks import rule_operations
 
 OPERATIONS: tuple[Operation, ...] = (
     *accounts_operations.OPERATIONS,
@@ -100,6 +101,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *history_operations.OPERATIONS,
     *restores_operations.OPERATIONS,
     *webhooks_operations.OPERATIONS,
+    *rule_operations.OPERATIONS,
     *email_operations.OPERATIONS,
     *bookmarks_operations.OPERATIONS,
     *favorites_operations.OPERATIONS,

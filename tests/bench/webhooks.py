@@ -5,9 +5,14 @@ The receiver is in the same process, and so is AWS: what is measured is an upper
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import time
+
+from tests.environment import VARIABLES
+
+os.environ.update(VARIABLES)
 
 from chalicelib.core.accounts import ProjectSpec
 from chalicelib.resources.events import service as events_service
@@ -35,7 +40,7 @@ def main(events: int = 10_000, hooks: int = 100) -> None:
         plain = _writes(api, project)
         api.made(f"Webhooks/{project}", {"name": "x", "url": f"{receiver.url}/x", "types": ["*"]})
         watched = _writes(api, project)
-        print(f"a write: {plain:.2f} ms without webhooks, {watched:.2f} ms with one ({watched / plain:.2f})")
+        print(f"a write: {plain:.2f} ms of CPU without webhooks, {watched:.2f} ms with one ({watched / plain:.2f})")
         _drain(1)
         receiver.ids.clear()
         made = _events(api, project, events)
@@ -56,12 +61,13 @@ def _project(api, organization, name):
 
 
 def _writes(api, project, count=200):
+    section = api.made(f"Sections/{project}", {"name": f"{time.time_ns()}"})
     times = []
     for number in range(count):
-        began = time.perf_counter()
-        api.made(f"Sections/{project}", {"name": f"{number} {time.time_ns()}"})
-        times.append(time.perf_counter() - began)
-    return statistics.median(times) * 1000
+        began = time.process_time()
+        assert api.patch(f"Section/{section}", {"name": f"{number} {time.time_ns()}"}).status == 200
+        times.append(time.process_time() - began)
+    return statistics.mean(times) * 1000
 
 
 def _events(api, project, count):

@@ -25,7 +25,7 @@ from chalicelib.resources.annotators.schemas import ANNOTATOR
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.webhooks.delivery import PURPOSE
-from chalicelib.resources.webhooks.schemas import WEBHOOK, Webhook
+from chalicelib.resources.webhooks.schemas import RULE, WEBHOOK, Webhook
 from chalicelib.settings import settings
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records
@@ -34,7 +34,7 @@ from tests.service import Api, join, new_user
 
 OTHERS: tuple[RecordKind[Any], ...] = (
     ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, DATASET, EXPORT, FAVORITE, GROUP, HOSTED_TEMPLATE, IMPORT,
-    INVITATION, JOB, TEMPORARY_FILE,
+    INVITATION, JOB, RULE, TEMPORARY_FILE,
 )  # fmt: skip
 """Of which one is made straight in the table."""
 LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]

@@ -37,7 +37,7 @@ from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.transcodes import steps as transcodes_steps
 from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.resources.types import retirement
-from chalicelib.resources.webhooks import delivery
+from chalicelib.resources.webhooks import delivery, rules
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired
 from chalicelib.storage.log import log, wakeups
@@ -117,6 +117,7 @@ class Scenario:
         self.retirement()
         with tempfile.TemporaryDirectory() as place:
             self.job(cluster := clusters.FakeCluster(Path(place)))
+            self.rule()
             self.jobs(cluster)
             Upkeep(self).play()
             Batch(self).play()
@@ -420,6 +421,19 @@ class Scenario:
             api.post(f"Jobs/{project}", {"algorithm_name": algorithm["name"], "media_ids": [self.video]}).status == 201
         )
         assert len(cluster.workflows) == 1
+
+    def rule(self):
+        """A rule that launches an algorithm on a new media."""
+        algorithm = self.api.get(f"Algorithms/{self.project}").json[-1]["name"]
+        body = {"name": "rule", "types": ["limn.media.created"], "algorithm": algorithm}
+        number = self.api.made(f"TriggerRules/{self.project}", body)
+        kind = self.api.made(f"MediaTypes/{self.project}", {"name": "of rules", "dtype": "image"})
+        self.api.made(f"Medias/{self.project}", {"type": kind, "name": "r.jpg", "md5": ""})
+        with RECORDER.acting("Jobs"):
+            assert rules.sweep(20.0) == 1
+        launched = self.api.get(f"Jobs/{self.project}").json[-1]["uid"]
+        assert self.api.delete(f"Job/{launched}").status == 200
+        assert self.api.delete(f"TriggerRule/{number}").status == 200
 
     def jobs(self, cluster):
         """A job that ends, and goes once it is old."""

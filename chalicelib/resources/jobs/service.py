@@ -39,7 +39,7 @@ from chalicelib.resources.jobs.engines.base import EngineUnavailable, WorkflowRe
 from chalicelib.resources.jobs.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, RunNode, as_response
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage import sealing
-from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb import records, streams
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects, owners
 from chalicelib.workflows.checks import Engine, check
@@ -62,7 +62,9 @@ class Launched:
     runs: list[Run]
 
 
-def launch(project: Project, scope: Scope, token: str, spec: JobSpec, *, all_media: bool) -> Launched:
+def launch(
+    project: Project, scope: Scope, token: str, spec: JobSpec, *, all_media: bool, once: str | None = None
+) -> Launched:
     """Launch an algorithm on media, in batches of its `files_per_job`.
 
     Args:
@@ -71,14 +73,16 @@ def launch(project: Project, scope: Scope, token: str, spec: JobSpec, *, all_med
         token: the caller's API token, for the workflow to use.
         spec: algorithm and media; `media_query` wins over `media_ids`.
         all_media: whether a launch without both covers all media of the project.
+        once: a name that is claimed with the first run, so that a second launch of that name is refused.
 
     Raises:
         NotFound: the project has no algorithm of the name.
         BadInput: no media are given, there are too many, the manifest or a mail is not valid, or the engine refuses.
             Nothing was started.
+        Conflict: the name `once` is claimed.
     """
     algorithm = algorithms_service.get_by_name(project.id, spec.algorithm_name)
-    return start(project, scope, token, spec, algorithm, None, all_media=all_media)
+    return start(project, scope, token, spec, algorithm, None, all_media=all_media, once=once)
 
 
 def start(
@@ -90,6 +94,7 @@ def start(
     source: bytes | None,
     *,
     all_media: bool,
+    once: str | None = None,
 ) -> Launched:
     """As `launch`, for a given algorithm; with its manifest if it is not registered."""
     caller = scope.caller
@@ -124,7 +129,7 @@ def start(
     manifest = status_sync.manifest_key(runs[0])
     note = object_cleanup.release(project.id, [manifest], within=object_cleanup.GRACE)
     objects.write(manifest, msgspec.json.encode(document), "application/json")
-    _store(runs, note)
+    _store(runs, note, once)
     return Launched(algorithm=algorithm, gid=gid, runs=_submit(runs))
 
 
@@ -345,7 +350,7 @@ def _run(
     )
 
 
-def _store(runs: list[Run], note: str) -> None:
+def _store(runs: list[Run], note: str, once: str | None) -> None:
     """Store runs, all or none; the first also refers to their manifest, and `note` is settled."""
     done: list[Run] = []
     try:
@@ -356,6 +361,8 @@ def _store(runs: list[Run], note: str) -> None:
                 records.add(change, RUN, run)
             if not done:
                 owners.forget(part[0].project, note, change)
+                if once is not None:
+                    streams.claim(change, once)
             change.run()
             done += part
     except Exception:

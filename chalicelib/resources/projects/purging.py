@@ -52,6 +52,7 @@ from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.webhooks import service as webhooks_service
+from chalicelib.resources.webhooks.schemas import RULE
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -72,6 +73,7 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     APPLET,
     ANALYSIS,
     ANNOTATOR,
+    RULE,
     RUN,
     JOB,
     IMPORT,

@@ -151,6 +151,47 @@ class RedeliverySpec(Resource, kw_only=True):
     project: Annotated[Id, Meta(description="For a webhook of an organization: of which project.")] | None = None
 
 
+class RuleUpdate(Resource, kw_only=True):
+    """The body of a PATCH of a trigger rule."""
+
+    name: Name | None = None
+    types: Patterns | None = None
+    query: Filter | UnsetType | None = UNSET
+    algorithm: Annotated[Name | None, Meta(description="The name of a registered algorithm of the project.")] = None
+    active: Active | None = None
+
+
+class RuleSpec(RuleUpdate, kw_only=True):
+    """The body that makes a trigger rule."""
+
+    name: Name
+    types: Patterns
+    query: Filter | None = None
+    algorithm: Annotated[Name, Meta(description="The name of a registered algorithm of the project.")]
+
+
+class Rule(Resource, kw_only=True):
+    """Launches an algorithm on each media that an event is about, once for each media."""
+
+    hidden: ClassVar = frozenset({"sealed"})
+
+    id: int
+    project: int
+    name: Name
+    types: list[str]
+    query: str | None = None
+    algorithm: Name
+    active: bool = True
+    user: Annotated[int, Meta(description="The owner, as whom the algorithm is launched.")]
+    created: Timestamp
+    disabled_reason: DisabledReason | None = None
+    disabled_at: Timestamp | None = None
+    sealed: str = ""
+    """The owner's API token, sealed: for the workflows, as of any launch."""
+    effective_permission: int = 0
+
+
+RULE = RecordKind(name="triggerrule", struct=Rule, title="TriggerRule", parent=("project", "project"))
 WEBHOOK = RecordKind(
     name="webhook", struct=Webhook, title="Webhook", links={"project": "project", "organization": "organization"}
 )

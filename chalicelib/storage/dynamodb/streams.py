@@ -23,6 +23,7 @@ from chalicelib.core.records import padded
 from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import Conflict, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow
+from chalicelib.storage.dynamodb.transactions import Transaction
 
 _CONDITION = "ConditionalCheckFailedException"
 ENTRIES_A_PAGE = 50
@@ -228,9 +229,10 @@ def _sk(project: int, reader: int) -> str:
 # --- once ------------------------------------------------------------------------------------------------------------
 
 
-def claim_row(name: str) -> CounterRow:
-    """A row to be put with `CounterRow.pk.does_not_exist()` in the transaction of what must happen once."""
-    return CounterRow(f"once#{name}", "@", n=1)
+def claim(change: Transaction, name: str) -> None:
+    """Add a claim to the transaction of what must happen once: it fails with Conflict where the name is claimed."""
+    row = CounterRow(f"once#{name}", "@", n=1)
+    change.put(row, CounterRow.pk.does_not_exist(), Conflict(f"{name} was done before."))
 
 
 def is_claimed(name: str) -> bool:

@@ -1,0 +1,200 @@
+"""Trigger rules: an event of a media, and the query of the rule, launch an algorithm; once for each rule and media.
+
+The function of jobs advances the streams of rules every minute. The claim of rule and media is stored in the
+transaction of the run, so that a repeated event launches nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import authentication
+from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import Scope
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Level
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput, Conflict, Forbidden, Gone, NotFound, Unauthenticated, Unavailable
+from chalicelib.resources.algorithms import service as algorithms_service
+from chalicelib.resources.email import notifications
+from chalicelib.resources.events import service as events_service
+from chalicelib.resources.events.events import Event
+from chalicelib.resources.jobs import service as jobs_service
+from chalicelib.resources.jobs.runs import JobSpec
+from chalicelib.resources.webhooks import filters
+from chalicelib.resources.webhooks.advance import Disable, Failed, Receiver, Result, advance
+from chalicelib.resources.webhooks.delivery import owner_of
+from chalicelib.resources.webhooks.schemas import MOST_RULES, RULE, Rule, RuleSpec
+from chalicelib.storage import sealing
+from chalicelib.storage.dynamodb import entities, ids, records, streams
+from chalicelib.storage.dynamodb.streams import Stream
+from chalicelib.storage.log import log
+
+WORD = "rule"
+PURPOSE = "trigger rule"
+_logger = logging.getLogger("limn.rules")
+
+
+def create(project: int, spec: RuleSpec, caller: Caller, token: str) -> Rule:
+    """Make a rule for later events.
+
+    Raises:
+        BadInput: a type is not one of media, the query breaks a rule, or there are too many rules.
+        NotFound: the project has no such algorithm.
+    """
+    _check(project, spec.types, spec.query, spec.algorithm)
+    if len(records.list_children(RULE, project)) >= MOST_RULES:
+        raise BadInput(f"This project has {MOST_RULES} trigger rules, which is the limit. Delete one first.")
+    rule = Rule(
+        id=ids.reserve(RULE.name)[0],
+        project=project,
+        name=spec.name,
+        types=spec.types,
+        query=spec.query,
+        algorithm=spec.algorithm,
+        active=spec.active is not False,
+        user=caller.id,
+        created=now(),
+        sealed=sealing.seal(token.encode(), PURPOSE),
+    )
+    streams.add(WORD, project, rule.id, events_service.last(project))
+    return records.create(RULE, rule)
+
+
+def change(rule: Rule, members: dict[str, Any], caller: Caller, token: str) -> dict[str, Any]:
+    """The members to replace for a PATCH; who changes more than the name becomes the owner. Raises as `create`."""
+    changed = msgspec.structs.replace(rule, **members)
+    _check(rule.project, changed.types, changed.query, changed.algorithm)
+    if members.keys() - {"name"}:
+        members |= {"user": caller.id, "sealed": sealing.seal(token.encode(), PURPOSE)}
+    if members.get("active"):
+        members |= {"disabled_reason": None, "disabled_at": None}
+    if "active" in members:
+        streams.add(WORD, rule.project, rule.id, events_service.last(rule.project))
+
+        def how(stream: Stream) -> None:
+            stream.is_off = not members["active"]
+            stream.attempts, stream.failing_since, stream.next_at = 0, None, 0.0
+
+        streams.change(WORD, rule.project, rule.id, how)
+    return members
+
+
+def remove(rule: Rule) -> None:
+    """Delete a rule and its stream."""
+    records.remove(RULE, rule.id)
+    streams.remove(Stream(word=WORD, project=rule.project, reader=rule.id, position="0"))
+
+
+def sweep(seconds: float) -> int:
+    """Advance the rules that are behind, for some seconds; returns their number."""
+    end, count = time.monotonic() + seconds, 0
+    last: dict[int, str] = {}
+    for stream in list(streams.every(WORD)):
+        if stream.is_off or stream.is_leased or stream.next_at > time.time() or time.monotonic() > end:
+            continue
+        if stream.project not in last:
+            last[stream.project] = str(log.last(stream.project, fresh=True))
+        if stream.next_at or stream.position != last[stream.project]:
+            advance(WORD, stream.project, stream.reader, _open, end - time.monotonic())
+            count += 1
+    return count
+
+
+def _open(stream: Stream) -> Receiver | None:
+    rule = records.maybe(RULE, stream.reader)
+    if rule is None:
+        streams.remove(stream)
+        return None
+    if not rule.active:
+        stream.is_off = True
+        return None
+    return _RuleReceiver(rule)
+
+
+class _RuleReceiver:
+    """A rule as the receiver of a stream."""
+
+    at_once = 1
+
+    def __init__(self, rule: Rule) -> None:
+        self._rule = rule
+        self._token = sealing.unseal(rule.sealed, PURPOSE).decode()
+        self.kinds = filters.kinds_of(rule.types)
+        self.scope = Scope.of(Caller(id=rule.user), Level.EXECUTE)
+
+    def give(self, given: Sequence[Event], stream: Stream) -> Result:  # noqa: ARG002 the receiver's interface
+        """Launch the algorithm on the media of an event."""
+        [event] = given
+        if not filters.is_match(event.type, self._rule.types):
+            return None
+        try:
+            caller = authentication.authenticate(f"Token {self._token}")
+        except Unauthenticated:
+            return Disable(reason="token_invalid")
+        self.scope = Scope.of(caller, Level.EXECUTE)
+        if caller.id != self._rule.user or authentication.project_level(caller, self._rule.project) < Level.EXECUTE:
+            return Disable(reason="owner_lost_access")
+        there = list(entities.many(Kind.MEDIA, event.ids))
+        wanted = there
+        if self._rule.query is not None:
+            wanted = filters.matching(Kind.MEDIA, self._rule.query, self._rule.project, there, self.scope)
+        results = (self._launch(number) for number in wanted)
+        return next((result for result in results if result is not None), None)
+
+    def _launch(self, media: int) -> Result:
+        name = f"rule|{self._rule.id}|{media}"
+        if streams.is_claimed(name):
+            return None
+        spec = JobSpec(algorithm_name=self._rule.algorithm, media_ids=[media])
+        try:
+            project = authentication.project_of(self._rule.project)
+            jobs_service.launch(project, self.scope, self._token, spec, all_media=False, once=name)
+        except Conflict:
+            return None
+        except NotFound:
+            return Disable(reason="algorithm_missing")
+        except (BadInput, Forbidden) as refusal:
+            _logger.warning("rule %d cannot launch: %s", self._rule.id, refusal)
+            return Disable(reason="refused")
+        except Unavailable:
+            return Failed()
+        return None
+
+    def skip(self, expired: Gone, stream: Stream) -> Result:  # noqa: ARG002 the receiver's interface
+        """Log the loss."""
+        _logger.error("events of project %d after %s expired before a rule saw them", stream.project, stream.position)
+        return None
+
+    def failed(self, stream: Stream) -> None:
+        """Nothing is noted."""
+
+    def flush(self) -> None:
+        """Nothing is noted."""
+
+    def disable(self, reason: str, stream: Stream) -> None:
+        """Disable the rule, and mail its owner."""
+        rule = self._rule
+        if user := owner_of(rule.user):
+            number = f"rule-{rule.id}-{reason}-{stream.position}".replace("/", "-")
+            notifications.listener_disabled(user, "trigger rule", rule.name, rule.algorithm, reason, number)
+
+        def how(current: Rule) -> Rule | None:
+            if not current.active:
+                return None
+            return msgspec.structs.replace(current, active=False, disabled_reason=reason, disabled_at=now())  # type: ignore[arg-type]
+
+        records.edit(RULE, rule.id, how)
+
+
+def _check(project: int, types: list[str], query: str | None, algorithm: str) -> None:
+    filters.check_types(types)
+    if filters.kind_of(types) is not Kind.MEDIA:
+        raise BadInput("types: a trigger rule takes types of media, such as `limn.media.ready`.")
+    filters.check_query(query, types, [project])
+    algorithms_service.get_by_name(project, algorithm)

@@ -1,0 +1,76 @@
+"""Trigger rules: a new media launches an algorithm, once, as the rule's owner."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.access.authentication import hash_of
+from chalicelib.core.accounts import TOKEN
+from chalicelib.resources.webhooks import rules
+from chalicelib.storage.dynamodb import records, streams
+from tests.resources.media.samples import media_type
+from tests.roles import RECORDER
+
+
+def run():
+    with RECORDER.acting("Jobs"):
+        rules.sweep(20.0)
+
+
+def make_media(api, project, kind, name):
+    return api.made(f"Medias/{project}", {"type": kind, "name": name, "md5": ""})
+
+
+def jobs(api, project):
+    return [job["media_ids"] for job in api.get(f"Jobs/{project}").json]
+
+
+@pytest.fixture
+def kind(project):
+    return media_type(project, dtype="image")
+
+
+@pytest.fixture
+def rule(api, project, algorithm, cluster):
+    body = {"name": "detect", "types": ["limn.media.created"], "query": "?name=a.jpg", "algorithm": algorithm}
+    return api.made(f"TriggerRules/{project}", body)
+
+
+def test_a_matching_media_launches_once_however_often_its_event_comes(api, project, kind, rule, cluster):
+    media = make_media(api, project, kind, "a.jpg")
+    make_media(api, project, kind, "b.jpg")
+    run()
+    assert jobs(api, project) == [[media]]
+
+    def rewind(stream):
+        stream.position = "0"
+
+    streams.change(rules.WORD, project, rule, rewind)
+    run()
+    assert jobs(api, project) == [[media]]
+    assert api.get(f"Jobs/{project}").json[0]["user"] == api.user.id
+
+
+def test_a_rule_whose_token_was_revoked_is_disabled(api, project, kind, rule, cluster):
+    make_media(api, project, kind, "a.jpg")
+    stored = records.get(TOKEN, hash_of(api.token))
+    records.remove(TOKEN, stored.id)
+    run()
+    assert records.get(rules.RULE, rule).disabled_reason == "token_invalid"
+
+
+def test_a_rule_takes_types_of_media_and_an_algorithm_that_exists(api, project, algorithm):
+    body = {"name": "x", "types": ["limn.leaf.created"], "algorithm": algorithm}
+    assert "types of media" in api.post(f"TriggerRules/{project}", body).message
+    body = {"name": "x", "types": ["limn.media.created"], "algorithm": "no such"}
+    assert api.post(f"TriggerRules/{project}", body).status == 404
+
+
+def test_a_deleted_or_inactive_rule_launches_nothing(api, project, kind, rule, cluster):
+    assert api.patch(f"TriggerRule/{rule}", {"active": False}).status == 200
+    make_media(api, project, kind, "a.jpg")
+    run()
+    assert jobs(api, project) == []
+    assert api.delete(f"TriggerRule/{rule}").status == 200
+    run()
+    assert jobs(api, project) == []
