@@ -20,7 +20,7 @@ BANNED = re.compile(
 _IRREGULAR = (
     "told made kept sent built left lost found held begun done gone given taken known shown drawn written chosen"
 )
-_NOUNS = "feed seed need embed missing nothing everything anything string"
+_NOUNS = "feed ping seed need embed missing nothing everything anything string"
 _PREPOSITIONS = "at by for from in of on to up with"
 
 

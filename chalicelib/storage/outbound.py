@@ -30,7 +30,7 @@ _TIMEOUT = urllib3.Timeout(connect=3, read=30)
 _PORTS = {"http": 80, "https": 443}
 
 
-def registered(url: str, member: str = "url") -> Address:
+def check_registered(url: str, member: str = "url") -> Address:
     """The address of a server that a user registers, to be checked again at each connection.
 
     Raises:

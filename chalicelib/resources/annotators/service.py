@@ -52,7 +52,7 @@ def check(annotator: Annotator) -> Annotator:
     if (annotator.url is None) == (annotator.algorithm is None):
         raise BadInput("Give url or algorithm: one of them.")
     if annotator.url is not None:
-        outbound.registered(annotator.url)
+        outbound.check_registered(annotator.url)
     if annotator.algorithm is not None:
         algorithms_service.get_by_name(annotator.project, annotator.algorithm)
     found = records.find(TYPE_RECORD[Kind.LOCALIZATION], annotator.project, padded(annotator.type))

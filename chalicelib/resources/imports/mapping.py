@@ -108,7 +108,7 @@ class Mapper:
         """The attributes of an image that is created."""
         of = self._definitions.types(Kind.MEDIA)[number]
         dtypes = {each.name: str(each.dtype) for each in of.attribute_types}
-        known = self._known(_decoded(attributes, dtypes), dtypes, ())
+        known = self._known_attributes(_decode(attributes, dtypes), dtypes, ())
         try:
             converter(of.attribute_types).fill(known, self._now)
         except BadInput as refusal:
@@ -142,7 +142,7 @@ class Mapper:
                 if getattr(each, "association", "") == association
             }
             number = self._only(types, self._spec.types.get(kind), type_name or class_name, "state types", kind)
-            return self._compiled(types[number], class_name, target)
+            return self._compile(types[number], class_name, target)
         every = self._definitions.types(Kind.LOCALIZATION)
         types = _of_dtype(every, kind)
         wanted = target.type or self._spec.types.get(kind)
@@ -159,7 +159,7 @@ class Mapper:
         word = "types of " + _KIND_WORDS["box" if becomes_box else kind]
         number = self._only(types, wanted, "", word, kind)
         self._check_class(types[number], class_name, target)
-        return self._compiled(types[number], class_name, target, becomes_box=becomes_box)
+        return self._compile(types[number], class_name, target, becomes_box=becomes_box)
 
     def _only(self, types: Mapping[int, Any], wanted: int | None, name: str, word: str, member: str) -> int:
         """The type that is wanted, else that of a name, else the only one."""
@@ -187,7 +187,7 @@ class Mapper:
             )
             raise ValueError(message)
 
-    def _compiled(self, of: Any, class_name: str, target: ClassTarget, *, becomes_box: bool = False) -> Chosen:
+    def _compile(self, of: Any, class_name: str, target: ClassTarget, *, becomes_box: bool = False) -> Chosen:
         constants = dict(target.attributes)
         attribute = self._spec.class_attribute
         # The class of a label without a value is the name of its type, as exports have it.
@@ -212,8 +212,8 @@ class Mapper:
         CVAT has the attributes of a track and those of its labels in one place: each row takes its own.
         """
         others = self._names_of_others(row) if in_track and self._spec.format == "cvat" else ()
-        given = {**chosen.constants, **_decoded(row.attributes, chosen.dtypes)}
-        known = self._known(given, chosen.dtypes, others)
+        given = {**chosen.constants, **_decode(row.attributes, chosen.dtypes)}
+        known = self._known_attributes(given, chosen.dtypes, others)
         try:
             # The filled values are made again at the creation: defaults belong to that time.
             chosen.fill(known, self._now)
@@ -222,7 +222,7 @@ class Mapper:
         is_whole = known.keys() >= given.keys() - set(others)
         return known, "" if is_whole else "attributes that the type does not have were dropped"
 
-    def _known(self, given: Attributes, dtypes: Mapping[str, str], others: Iterable[str]) -> Attributes:
+    def _known_attributes(self, given: Attributes, dtypes: Mapping[str, str], others: Iterable[str]) -> Attributes:
         known = {name: value for name, value in given.items() if name in dtypes and value is not None}
         unknown = [name for name in given if name not in dtypes and name not in others]
         if unknown and self._spec.unknown_attributes == "refuse":
@@ -250,14 +250,14 @@ class Mapper:
         if self._spec.outside == "refuse":
             message = f"it reaches beyond the picture by {beyond:.3g} of a side; outside may clip it"
             raise ValueError(message)
-        return _clipped(kind, shape)
+        return _clip(kind, shape)
 
 
 def _of_dtype(types: Mapping[int, Any], dtype: str) -> dict[int, Any]:
     return {number: each for number, each in types.items() if each.dtype == dtype}
 
 
-def _clipped(kind: LabelKind, shape: tuple[float, ...]) -> tuple[float, ...]:
+def _clip(kind: LabelKind, shape: tuple[float, ...]) -> tuple[float, ...]:
     if kind not in ("box", "line"):
         return tuple(_unit(number) for number in shape)
     x, y, width, height = shape
@@ -309,7 +309,7 @@ def _members(kind: LabelKind, shape: tuple[float, ...]) -> dict[str, Any]:
     return {"points": [list(point) for point in zip(shape[::2], shape[1::2], strict=True)]}
 
 
-def _decoded(attributes: Attributes, dtypes: Mapping[str, str]) -> Attributes:
+def _decode(attributes: Attributes, dtypes: Mapping[str, str]) -> Attributes:
     """Attributes with lists that formats of text hold as JSON."""
     found = {}
     for name, value in attributes.items():

@@ -70,7 +70,7 @@ class Receiver(Protocol):
     def skip(self, expired: Gone, stream: Stream) -> Result:
         """Report that events after the position have expired."""
 
-    def failed(self, stream: Stream) -> None:
+    def note_failure(self, stream: Stream) -> None:
         """Note the time of the next attempt, which the stream has."""
 
     def flush(self) -> None:
@@ -207,7 +207,7 @@ class _Run:
             stream.is_off = True
             again = False
         if isinstance(result, Failed):
-            receiver.failed(stream)
+            receiver.note_failure(stream)
         receiver.flush()
         woken = not streams.release(stream)
         if woken:

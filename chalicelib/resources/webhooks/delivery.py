@@ -73,15 +73,15 @@ def may_own(user: User, webhook: Webhook) -> bool:
 
 
 @lru_cache(maxsize=500)
-def _unsealed(sealed: str) -> str:
+def _unseal(sealed: str) -> str:
     return sealing.unseal(sealed, PURPOSE).decode()
 
 
 def keys_of(webhook: Webhook) -> list[str]:
     """The valid secrets of a webhook, the present one first."""
-    keys = [_unsealed(webhook.sealed)]
+    keys = [_unseal(webhook.sealed)]
     if webhook.sealed_before and (webhook.previous_secret_until or "") > now():
-        keys.append(_unsealed(webhook.sealed_before))
+        keys.append(_unseal(webhook.sealed_before))
     return keys
 
 
@@ -113,7 +113,7 @@ class WebhookReceiver:
         data = {"begin": getattr(expired, "begin", None)}
         return self._post(stream, event, "limn.feed.expired", {**message, "data": data})
 
-    def failed(self, stream: Stream) -> None:
+    def note_failure(self, stream: Stream) -> None:
         """Note the time of the next attempt in the last entry."""
         if self._entries:
             self._entries[-1]["next_attempt"] = _moment(stream.next_at)
@@ -144,7 +144,7 @@ class WebhookReceiver:
         message = event.thin()
         if self._webhook.query is None or self._kind is None or event.type.endswith(".deleted"):
             return message
-        numbers = filters.matching(self._kind, self._webhook.query, event.project, event.ids, self.scope)
+        numbers = filters.find_matching(self._kind, self._webhook.query, event.project, event.ids, self.scope)
         if not numbers:
             return None
         subject = f"{self._kind}/{numbers[0]}" if len(numbers) == 1 else str(self._kind)

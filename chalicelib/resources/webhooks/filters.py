@@ -96,13 +96,13 @@ def check_query(text: str | None, patterns: Sequence[str], definitions: Iterable
         )
     _parse(kind, text)
     for project in definitions:
-        _checked(kind, text, records.definitions(project), UNRESTRICTED)
+        _check(kind, text, records.definitions(project), UNRESTRICTED)
 
 
-def matching(kind: Kind, text: str, project: int, numbers: Sequence[int], scope: Scope) -> list[int]:
+def find_matching(kind: Kind, text: str, project: int, numbers: Sequence[int], scope: Scope) -> list[int]:
     """The ids among some whose entities match now; none where the query does not fit the project's definitions."""
     try:
-        checked = _checked(kind, text, records.definitions(project), scope)
+        checked = _check(kind, text, records.definitions(project), scope)
     except (BadInput, NotFound):
         return []
     found = [row.entity for row in entities.many(kind, numbers).values()]
@@ -114,7 +114,7 @@ def matching(kind: Kind, text: str, project: int, numbers: Sequence[int], scope:
     return [number for number in numbers if number in chosen]
 
 
-def _checked(kind: Kind, text: str, definitions: Definitions, scope: Scope) -> Query:
+def _check(kind: Kind, text: str, definitions: Definitions, scope: Scope) -> Query:
     query = replace(_parse(kind, text), merge=False, exclude_parents=False)
     seen = scope.terms(definitions.project)
     checked = check(query, definitions, {}, seen, lambda address: [user.id for user in users.with_address(address)])

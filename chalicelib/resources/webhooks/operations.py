@@ -48,15 +48,17 @@ def list_of_organization(call: Call[Organization, NoQuery, None]) -> list[Webhoo
 
 def create_in_project(call: Call[Project, NoQuery, WebhookSpec]) -> WebhookCreated:
     """Register a webhook for a project."""
-    return _created(*webhooks_service.create(call.body, call.caller, project=call.project, organization=None))
+    return _creation_response(*webhooks_service.create(call.body, call.caller, project=call.project, organization=None))
 
 
 def create_in_organization(call: Call[Organization, NoQuery, WebhookSpec]) -> WebhookCreated:
     """Register a webhook for an organization."""
-    return _created(*webhooks_service.create(call.body, call.caller, project=None, organization=call.organization))
+    return _creation_response(
+        *webhooks_service.create(call.body, call.caller, project=None, organization=call.organization)
+    )
 
 
-def _created(webhook: Webhook, secret: str) -> WebhookCreated:
+def _creation_response(webhook: Webhook, secret: str) -> WebhookCreated:
     return WebhookCreated(message="Webhook created successfully!", id=webhook.id, secret=secret)
 
 

@@ -143,7 +143,7 @@ class _RuleReceiver:
         there = list(entities.many(Kind.MEDIA, event.ids))
         wanted = there
         if self._rule.query is not None:
-            wanted = filters.matching(Kind.MEDIA, self._rule.query, self._rule.project, there, self.scope)
+            wanted = filters.find_matching(Kind.MEDIA, self._rule.query, self._rule.project, there, self.scope)
         results = (self._launch(number) for number in wanted)
         return next((result for result in results if result is not None), None)
 
@@ -171,7 +171,7 @@ class _RuleReceiver:
         _logger.error("events of project %d after %s expired before a rule saw them", stream.project, stream.position)
         return None
 
-    def failed(self, stream: Stream) -> None:
+    def note_failure(self, stream: Stream) -> None:
         """Nothing is noted."""
 
     def flush(self) -> None:

@@ -152,10 +152,10 @@ def rotate(webhook: Webhook, keep_hours: int) -> tuple[str, str | None]:
 
 def deliveries(webhook: Webhook, query: DeliveryQuery) -> list[Delivery]:
     """The deliveries of a webhook, newest first."""
-    return list(islice(_listed(webhook.id, query), query.stop))
+    return list(islice(_list(webhook.id, query), query.stop))
 
 
-def _listed(number: int, query: DeliveryQuery) -> Iterator[Delivery]:
+def _list(number: int, query: DeliveryQuery) -> Iterator[Delivery]:
     before, _, place = (query.before or "").partition("~")
     if query.before and not (place.isdigit() and len(before) < 64):  # noqa: PLR2004 far longer than a key
         raise BadInput("before: it must be `page` of a delivery.")
@@ -261,6 +261,6 @@ def _order(project: int, webhook: int) -> None:
 
 
 def _check(url: str, types: list[str], query: str | None, project: int | None) -> None:
-    outbound.registered(url)
+    outbound.check_registered(url)
     filters.check_types(types)
     filters.check_query(query, types, [project] if project is not None else [])

@@ -79,19 +79,19 @@ def add(word: str, project: int, reader: int, position: str) -> bool:
 
 def every(word: str) -> Iterator[Stream]:
     """All streams of a word, by project."""
-    return map(_decoded, CounterRow.query(_pk(word), consistent_read=True))
+    return map(_decode, CounterRow.query(_pk(word), consistent_read=True))
 
 
 def of_project(word: str, project: int) -> list[Stream]:
     """The streams of a project."""
     begins = CounterRow.sk.startswith(f"{padded(project)}|")
-    return [_decoded(row) for row in CounterRow.query(_pk(word), begins, consistent_read=True)]
+    return [_decode(row) for row in CounterRow.query(_pk(word), begins, consistent_read=True)]
 
 
 def get(word: str, project: int, reader: int) -> Stream | None:
     """One stream, None where there is none."""
     try:
-        return _decoded(CounterRow.get(_pk(word), _sk(project, reader), consistent_read=True))
+        return _decode(CounterRow.get(_pk(word), _sk(project, reader), consistent_read=True))
     except CounterRow.DoesNotExist:
         return None
 
@@ -148,7 +148,7 @@ def release(stream: Stream) -> bool:
 
 
 def change(word: str, project: int, reader: int, how: Callable[[Stream], None]) -> bool:
-    """Change a stream whoever holds it; returns False where there is none."""
+    """Change a stream whichever process holds it; returns False where there is none."""
     for _ in CONFLICTS.attempts():
         found = get(word, project, reader)
         if found is None:
@@ -214,7 +214,7 @@ def _encode(stream: Stream) -> str:
     return msgspec.json.encode(stream).decode()
 
 
-def _decoded(row: CounterRow) -> Stream:
+def _decode(row: CounterRow) -> Stream:
     return _decoder.decode(row.detail)
 
 

@@ -94,14 +94,14 @@ def seen(project: int, seq: int, *, watched: bool | None = None) -> None:
 
 
 def is_watched(project: int) -> bool:
-    """Whether the last known commit of a project is marked: somebody is notified of its commits (`watch`)."""
+    """Whether the last known commit of a project is marked: a webhook is notified of its commits (`watch`)."""
     return project in _watched
 
 
 def watch(project: int, *, on: bool = True) -> int:
     """Mark a project's log, or take the mark away, by an empty commit; returns its number.
 
-    Each commit repeats the mark of the one before it. Whoever appends commit n+1 has read or written commit n, so that
+    Each commit repeats the mark of the one before it. A writer of commit n+1 has read or written commit n, so that
     every writer of every container knows of the mark, and a project without one costs no call and no byte.
     """
     for attempt in LOG.attempts():

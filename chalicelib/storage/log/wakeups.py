@@ -1,4 +1,4 @@
-"""Wake-ups: a message after a commit of a project that somebody watches, so that senders of events look at its log.
+"""Wake-ups: a message after a commit of a project that is watched, so that senders of events look at its log.
 
 A wake-up may be lost, and then the schedule finds the commits (`resources/webhooks/sweep.py`). So it is sent after the
 commit, outside its transaction, and its failure fails no write. It is delayed, and covers the commits until then: a
