@@ -69,7 +69,7 @@ def _time(name: str, text: str | None) -> Timestamp | None:
         return None
     moment = parse_date(text)
     if moment is None:
-        raise BadInput(f"Invalid query parameter: {name}", f"{name} is to be {ACCEPTED}.")
+        raise BadInput(f"Invalid query parameter: {name}", f"{name} must be {ACCEPTED}.")
     return timestamp(moment)
 
 

@@ -250,7 +250,7 @@ def _store_status(run: Run, status: RunStatus | None) -> Run:
 
     def note(transaction: Transaction, before: Run, after: Run) -> None:
         if after.is_final and not before.is_final:
-            transaction.note(after.project, after.user, _ended(after))
+            transaction.note(after.project, after.user, _end_note(after))
 
     try:
         return records.edit(RUN, run.uid, change, also=note)
@@ -258,7 +258,7 @@ def _store_status(run: Run, status: RunStatus | None) -> Run:
         return run
 
 
-def _ended(run: Run) -> Note:
+def _end_note(run: Run) -> Note:
     """The event of the end of a run, with at most `MEDIA_TOLD` of its media."""
     media = run.media_ids[:MEDIA_TOLD]
     data = {"status": run.phase, "gid": run.gid, "algorithm": run.algorithm_name, "media": media}

@@ -41,7 +41,7 @@ RESTORABLE = (Kind.MEDIA, Kind.LOCALIZATION, Kind.STATE)
 
 @dataclass
 class _Plan:
-    """What is to be restored.
+    """What a request restores.
 
     Attributes:
         ids: by kind, the ids of deleted rows and tombstones.
@@ -102,7 +102,7 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
     commit = archive.find_commit(writer.project, number)
     if commit is None and not 1 <= number <= log.last(writer.project, fresh=True):
         raise NotFound.of("Change", number)
-    deleted = _deleted(commit) if commit else {}
+    deleted = _deleted_ids(commit) if commit else {}
     sections = dict(_sections(commit)) if commit else {}
     if commit and deleted.get(Kind.MEDIA):
         _add_annotations(commit, deleted)
@@ -121,7 +121,7 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
         raise Conflict(f"changes: nothing that {number} deleted is still deleted, or it was replaced since.")
 
 
-def _deleted(commit: Commit) -> dict[Kind, set[int]]:
+def _deleted_ids(commit: Commit) -> dict[Kind, set[int]]:
     found: defaultdict[Kind, set[int]] = defaultdict(set)
     for edit in commit.edits:
         if edit.new.get("_deleted") is True or edit.new.get("_variant_deleted") is True:
@@ -143,7 +143,7 @@ def _parts(commit: Commit) -> Iterator[Commit]:
 def _add_annotations(commit: Commit, deleted: dict[Kind, set[int]]) -> None:
     """Add the annotations that went with the media of a commit."""
     for part in _parts(commit):
-        for kind, numbers in _deleted(part).items():
+        for kind, numbers in _deleted_ids(part).items():
             if not kind.is_annotation:
                 continue
             rows = entities.get_deleted(kind, numbers)
@@ -177,12 +177,12 @@ def _restorable(plan: _Plan, writer: Writer, kind: Kind, numbers: set[int], defi
     live = entities.many(kind, numbers)
     buried = entities.get_deleted(kind, numbers - live.keys())
     if missing := sorted(numbers - live.keys() - buried.keys()):
-        raise _purged(kind, missing)
+        raise _purge_error(kind, missing)
     found = set()
     for number, row in buried.items():
         entity = row.stored.entity
         if not is_kept(row):
-            raise _purged(kind, [number])
+            raise _purge_error(kind, [number])
         if row.is_hidden or entity.type not in definitions.types(kind):
             message = f"The {kind} {number} cannot be restored: its type or version was deleted."
             raise Gone(message)
@@ -198,7 +198,7 @@ def _restorable(plan: _Plan, writer: Writer, kind: Kind, numbers: set[int], defi
     return set(rows)
 
 
-def _purged(kind: Kind, numbers: Sequence[int]) -> Gone:
+def _purge_error(kind: Kind, numbers: Sequence[int]) -> Gone:
     files = " and its files" if kind is Kind.MEDIA else ""
     days = settings().deleted_retention / 86400
     return Gone(
