@@ -64,6 +64,7 @@ nightly: $(VENV) ## tests too slow for every commit
 	@$(BIN)/python -m pytest -n 0 -rs -m "nightly and browser" $(TESTS) || test $$? -eq 5
 
 docs: $(VENV) ## docs/reference/ from the declarations, docs/rules.md from the tests
+	@$(BIN)/python -m tests.contract.write_examples >/dev/null
 	@$(BIN)/python -m infra.write_docs
 	@$(BIN)/python -m tests.rules.rulebook
 

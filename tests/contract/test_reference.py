@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.api.reference import reference
+from tests.contract import documented_calls
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = json.loads((DOCS / "reference" / "examples.json").read_text())
@@ -17,6 +18,14 @@ EXAMPLES = json.loads((DOCS / "reference" / "examples.json").read_text())
 def test_the_reference_is_that_of_the_declarations():
     written = {page.name: page.read_text() for page in (DOCS / "reference").glob("*.md")}
     assert written == reference(OPERATIONS, EXAMPLES), "make docs writes it anew"
+
+
+def test_the_examples_are_calls_that_the_service_answers_so():
+    calls = documented_calls.examples(documented_calls.record())
+    assert {name: (call["status"], documented_calls.shape(call["answer"])) for name, call in calls.items()} == {
+        name: (call["status"], documented_calls.shape(call["answer"])) for name, call in EXAMPLES.items()
+    }, "make docs writes them anew"
+    assert len(calls) > 0.8 * len(OPERATIONS), "add calls of new operations to documented_survey.py"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)

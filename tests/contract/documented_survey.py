@@ -1,0 +1,441 @@
+"""A survey of a reef from its first account to its end: the calls that the reference shows."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from chalicelib.resources.accounts import administration
+from chalicelib.settings import override
+from tests import objects
+from tests.resources.media.samples import picture, uploaded, video
+from tests.service import Api, new_user
+
+SPECIES = {"name": "Species", "dtype": "string", "description": "Scientific name"}
+SCORE = {"name": "Score", "dtype": "float", "minimum": 0, "maximum": 1}
+MANIFEST = b"""
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: count-}
+spec:
+  entrypoint: count
+  templates:
+    - name: count
+      container: {image: alpine, command: [echo], args: ["{{workflow.parameters.media_ids}}"]}
+"""
+
+
+def run(api: Api, calls: dict[str, Any]) -> None:
+    """Make the calls.
+
+    Args:
+        api: a member of staff; its calls are recorded in `calls`.
+        calls: what is recorded so far, by operation.
+    """
+    accounts(api)
+    organization = api.post("Organizations", {"name": "Reef Institute"}).json["id"]
+    project = api.post(
+        "Projects", {"name": "Reef 2026", "summary": "Transects of May", "organization": organization}
+    ).json["id"]
+    people(api, organization, project)
+    kinds = types(api, project)
+    media, image = bring_in(api, project, kinds)
+    annotate(api, project, kinds, media, image)
+    look(api, project, kinds, media)
+    automate(api, organization, project, media)
+    personal(api, project, kinds, media)
+    take_down(api, organization, project, media, image)
+
+
+def records(api: Api, plural: str, one: str, parent: int, body: Any, change: Any) -> int:
+    """List, create, read and change a record; its id."""
+    number = api.post(f"{plural}/{parent}", body).json["id"]
+    api.get(f"{plural}/{parent}")
+    api.get(f"{one}/{number}")
+    api.patch(f"{one}/{number}", change)
+    return number
+
+
+def accounts(api: Api) -> None:
+    name = f"grace{uuid.uuid4().hex[:6]}"
+    body = {
+        "username": name,
+        "password": "Correct-horse-9",
+        "first_name": "Grace",
+        "last_name": "Hopper",
+        "email": f"{name}@example.org",
+    }
+    number = api.post("Users", body).json["id"]
+    token, api.token = api.token, ""
+    api.post("Token", {"username": name, "password": "Correct-horse-9"})
+    api.token = token
+    api.post("PasswordReset", {"email": f"{name}@example.org"})
+    api.get("Users", username=name)
+    api.get("User/Exists", username=name)
+    api.get("User/GetCurrent")
+    api.get(f"User/{number}")
+    api.patch(f"User/{number}", {"last_name": "Murray Hopper"})
+    api.get("HealthCheck")
+    api.get("HealthCheckFull")
+    api.get("Announcements")
+
+
+def people(api: Api, organization: int, project: int) -> None:
+    api.get("Organizations")
+    api.get(f"Organization/{organization}")
+    api.patch(f"Organization/{organization}", {"name": "Institute of Reefs"})
+    api.get(f"OrganizationUploadInfo/{organization}")
+    guest = new_user()
+    assert guest.user
+    number = records(
+        api,
+        "Affiliations",
+        "Affiliation",
+        organization,
+        {"user": guest.user.id, "permission": "Member"},
+        {"permission": "Admin"},
+    )
+    group = records(
+        api,
+        "Groups",
+        "Group",
+        organization,
+        {"name": "Annotators", "initial_members": [guest.user.id]},
+        {"name": "Reviewers"},
+    )
+    api.delete(f"Group/{group}")
+    invited = records(
+        api,
+        "Invitations",
+        "Invitation",
+        organization,
+        {"email": "ines@example.org", "permission": "Member"},
+        {"permission": "Admin"},
+    )
+    api.delete(f"Invitation/{invited}")
+    api.get("Projects")
+    api.get(f"Project/{project}")
+    api.patch(f"Project/{project}", {"summary": "Transects of May and June"})
+    member = records(
+        api,
+        "Memberships",
+        "Membership",
+        project,
+        {"user": guest.user.id, "permission": "Can Edit"},
+        {"permission": "Can Transfer"},
+    )
+    rule = api.post("RowProtections", {"project": project, "user": guest.user.id, "permission": 7}).json["id"]
+    api.get("RowProtections", project=project)
+    api.get(f"RowProtection/{rule}")
+    api.patch(f"RowProtection/{rule}", {"permission": 3})
+    api.delete(f"RowProtection/{rule}")
+    api.post("RowProtections", {"project": project, "user": guest.user.id, "permission": 7})
+    api.delete("RowProtections", project=project, user=guest.user.id)
+    api.delete(f"Membership/{member}")
+    api.delete(f"Affiliation/{number}")
+    cluster = {"name": "GPU cluster", "host": "cluster.example.org", "port": 6443, "token": "…", "cert": "…"}
+    number = records(api, "JobClusters", "JobCluster", organization, cluster, {**cluster, "name": "Old GPU cluster"})
+    api.delete(f"JobCluster/{number}")
+
+
+def types(api: Api, project: int) -> dict[str, int]:
+    kinds = {}
+    videos = records(
+        api,
+        "MediaTypes",
+        "MediaType",
+        project,
+        {"name": "Transect", "dtype": "video", "attribute_types": [SCORE]},
+        {"description": "A dive"},
+    )
+    images = api.post(f"MediaTypes/{project}", {"name": "Quadrat", "dtype": "image"}).json["id"]
+    box = {"name": "Animal", "dtype": "box", "media_types": [videos, images], "attribute_types": [SPECIES, SCORE]}
+    kinds["box"] = records(api, "LocalizationTypes", "LocalizationType", project, box, {"description": "One animal"})
+    state = {
+        "name": "Track",
+        "association": "Localization",
+        "interpolation": "none",
+        "media_types": [videos],
+        "attribute_types": [SPECIES],
+    }
+    kinds["track"] = records(api, "StateTypes", "StateType", project, state, {"description": "One animal over time"})
+    kinds["leaf"] = records(
+        api,
+        "LeafTypes",
+        "LeafType",
+        project,
+        {"name": "Taxon", "attribute_types": [SPECIES]},
+        {"description": "A taxon"},
+    )
+    kinds["file"] = records(api, "FileTypes", "FileType", project, {"name": "Report"}, {"description": "A report"})
+    spare = {"entity_type": "LocalizationType", "addition": {"name": "Depth", "dtype": "float"}}
+    api.post(f"AttributeType/{kinds['box']}", spare)
+    change = {"entity_type": "LocalizationType", "current_name": "Depth"}
+    api.patch(
+        f"AttributeType/{kinds['box']}",
+        {**change, "attribute_type_update": {"name": "Depth", "dtype": "float", "description": "Metres"}},
+    )
+    api.put(
+        f"AttributeType/{kinds['box']}",
+        {
+            **change,
+            "attribute_type_update": {"name": "Depth", "dtype": "float", "description": "Metres below the surface"},
+        },
+    )
+    api.delete(f"AttributeType/{kinds['box']}", {"entity_type": "LocalizationType", "name": "Depth"})
+    kinds["version"] = records(
+        api,
+        "Versions",
+        "Version",
+        project,
+        {"name": "Reviewed", "description": "Checked by a second person"},
+        {"description": "Checked"},
+    )
+    kinds["section"] = records(
+        api, "Sections", "Section", project, {"name": "North", "tator_user_sections": "north"}, {"visible": True}
+    )
+    api.patch(f"Sections/{project}", {"path_substitution": {"old": "North", "new": "Northern"}}, name="North")
+    spare = {
+        "MediaType": ("MediaTypes", {"name": "Spare", "dtype": "image"}),
+        "LocalizationType": ("LocalizationTypes", {"name": "Spare", "dtype": "dot", "media_types": [videos]}),
+        "StateType": ("StateTypes", {"name": "Spare", "association": "Media", "media_types": [videos]}),
+        "LeafType": ("LeafTypes", {"name": "Spare"}),
+        "FileType": ("FileTypes", {"name": "Spare"}),
+        "Version": ("Versions", {"name": "Spare"}),
+        "Section": ("Sections", {"name": "Spare"}),
+    }
+    for one, (plural, body) in spare.items():
+        number = api.post(f"{plural}/{project}", body).json["id"]
+        api.delete(f"{one}/{number}")
+    api.post(f"Sections/{project}", {"name": "Spare again"})
+    api.delete(f"Sections/{project}", name="Spare again")
+    return {**kinds, "video": videos, "image": images}
+
+
+def bring_in(api: Api, project: int, kinds: dict[str, int]) -> tuple[int, int]:
+    api.get(f"UploadInfo/{project}", filename="transect.mp4")
+    url = uploaded(api, project, video(50), "transect.mp4")
+    body = {
+        "type": kinds["video"],
+        "url": url,
+        "name": "transect.mp4",
+        "gid": str(uuid.uuid4()),
+        "uid": str(uuid.uuid4()),
+        "section": "North",
+    }
+    started = api.post(f"Transcodes/{project}", body).json
+    api.get(f"Transcode/{started['id']}")
+    api.get(f"Transcodes/{project}")
+    api.put(f"Transcodes/{project}", {"ids": [started["media_id"]]})
+    api.drain()
+    url = uploaded(api, project, picture(), "quadrat.jpg")
+    photo = api.post(
+        f"Medias/{project}", {"type": kinds["image"], "url": url, "name": "quadrat.jpg", "section": "North", "md5": "…"}
+    ).json
+    api.drain()
+    uid = api.post(f"Transcodes/{project}", {**body, "name": "again.mp4", "uid": str(uuid.uuid4())}).json["id"]
+    api.delete(f"Transcode/{uid}")
+    api.delete(f"Transcodes/{project}", media_id=started["media_id"])
+    return started["media_id"], photo["id"] if isinstance(photo["id"], int) else photo["id"][0]
+
+
+def annotate(api: Api, project: int, kinds: dict[str, int], media: int, image: int) -> None:
+    boxes = [
+        {"type": kinds["box"], "media_id": media, "frame": frame, "x": 0.1, "y": 0.2, "width": 0.3, "height": 0.2,
+         "attributes": {"Species": "Gadus morhua", "Score": 0.9}}
+        for frame in (0, 5, 10, 15)
+    ]  # fmt: skip
+    made = api.post(f"Localizations/{project}", boxes).json["id"]
+    for word, plural, number in (("Localization", "Localizations", made[0]),):
+        api.get(f"{plural}/{project}", attribute="Species::Gadus morhua", stop=2)
+        api.put(f"{plural}/{project}", {"object_search": {"attribute": "Score", "operation": "gt", "value": 0.5}})
+        api.get(f"{word}Count/{project}", media_id=media)
+        api.put(f"{word}Count/{project}", {"ids": made})
+        api.get(f"{word}/{number}")
+        api.patch(f"{word}/{number}", {"x": 0.15})
+    api.patch(f"Localizations/{project}", {"ids": made[1:3], "attributes": {"Score": 0.95}})
+    shown = api.get(f"Localization/{made[1]}").json
+    element = f"Localization/{shown['version']}/{shown['elemental_id']}"
+    api.get(element)
+    api.patch(element, {"y": 0.25})
+    track = {"type": kinds["track"], "media_ids": [media], "frame": 0, "attributes": {"Species": "Gadus morhua"}}
+    tracks = api.post(
+        f"States/{project}",
+        [
+            {**track, "localization_ids": made[:2]},
+            {**track, "localization_ids": made[2:]},
+            {**track, "localization_ids": []},
+        ],
+    ).json["id"]
+    api.get(f"States/{project}", media_id=media)
+    api.put(f"States/{project}", {"ids": tracks})
+    api.get(f"StateCount/{project}")
+    api.put(f"StateCount/{project}", {"ids": tracks})
+    api.get(f"State/{tracks[0]}")
+    api.patch(f"State/{tracks[0]}", {"attributes": {"Species": "Gadus macrocephalus"}})
+    api.patch(f"States/{project}", {"ids": tracks, "attributes": {"Species": "Gadus morhua"}})
+    shown = api.get(f"State/{tracks[2]}").json
+    element = f"State/{shown['version']}/{shown['elemental_id']}"
+    api.get(element)
+    api.patch(element, {"frame": 3})
+    api.delete(element, {"prune": 0})
+    api.patch(f"MergeStates/{tracks[0]}", {"merge_state_id": tracks[1]})
+    api.patch(f"TrimStateEnd/{tracks[0]}", {"frame": 10, "endpoint": "end"})
+    root = api.post(f"Leaves/{project}", [{"name": "Animalia", "type": kinds["leaf"], "parent": None}]).json["id"][0]
+    leaves = api.post(f"Leaves/{project}", [{"name": "Chordata", "type": kinds["leaf"], "parent": root}]).json["id"]
+    api.get(f"Leaves/{project}", depth=0)
+    api.put(f"Leaves/{project}", {"ids": leaves})
+    api.get(f"LeafCount/{project}")
+    api.put(f"LeafCount/{project}", {"ids": leaves})
+    shown = api.get(f"Leaf/{leaves[0]}").json
+    api.patch(f"Leaf/{leaves[0]}", {"name": "Chordates"})
+    api.patch(f"Leaves/{project}", {"ids": leaves, "attributes": {"Species": ""}})
+    api.get(f"Leaves/Suggestion/{shown['path'].split('.')[0]}/{project}", query="Cho")
+    api.delete(f"Leaf/{leaves[0]}")
+    api.delete(f"Leaves/{project}", {"ids": [root]})
+    api.get(f"LocalizationGraphic/{made[0]}")
+    api.get(f"StateGraphic/{tracks[0]}", mode="tile")
+    shown = api.post(f"Localizations/{project}", [{**boxes[0], "frame": 20}, {**boxes[0], "frame": 21}]).json["id"]
+    api.delete(f"Localization/{shown[0]}", {"prune": 0})
+    shown = api.get(f"Localization/{shown[1]}").json
+    api.delete(f"Localization/{shown['version']}/{shown['elemental_id']}", {"prune": 0})
+    [spare] = api.post(f"States/{project}", [track]).json["id"]
+    api.delete(f"State/{spare}", {"prune": 0})
+
+
+def look(api: Api, project: int, kinds: dict[str, int], media: int) -> None:
+    api.get(f"Medias/{project}", section=kinds["section"])
+    api.put(f"Medias/{project}", {"ids": [media]})
+    api.get(f"MediaCount/{project}")
+    api.put(f"MediaCount/{project}", {"ids": [media]})
+    api.get(f"Media/{media}", presigned=3600)
+    api.patch(f"Media/{media}", {"attributes": {"Score": 0.8}})
+    api.patch(f"Medias/{project}", {"ids": [media], "attributes": {"Score": 0.7}})
+    video_file = api.get(f"VideoFile/{media}", role="streaming", index=0).json
+    image_file = api.get(f"ImageFile/{media}", role="thumbnail", index=0).json
+    key = api.get(f"UploadInfo/{project}", media_id=media, filename="notes.txt").json["key"]
+    objects.write(key, b"Notes of the dive")
+    definitions = {
+        "Video": ("archival", {**video_file, "segment_info": None}),
+        "Image": ("image", image_file),
+        "Audio": ("audio", {"path": key, "codec": "aac"}),
+        "Auxiliary": ("attachment", {"path": key, "name": "notes.txt", "mime": "text/plain"}),
+    }
+    for word, (role, body) in definitions.items():
+        found = {name: value for name, value in body.items() if value is not None}
+        api.post(f"{word}Files/{media}", found, role=role)
+        api.get(f"{word}Files/{media}", role=role)
+        api.get(f"{word}File/{media}", role=role, index=0)
+        api.patch(f"{word}File/{media}", found, role=role, index=0)
+        api.delete(f"{word}File/{media}", role=role, index=0)
+    upload = api.get(f"UploadInfo/{project}", filename="transect.mp4", num_parts=2).json
+    parts = [
+        {"PartNumber": part, "ETag": objects.put_part(upload["key"], upload["upload_id"], part, b"x" * 5_242_880)}
+        for part in (1, 2)
+    ]
+    api.post(f"UploadCompletion/{project}", {"key": upload["key"], "upload_id": upload["upload_id"], "parts": parts})
+    api.post(
+        f"CloneMedia/{project}",
+        {"dest_project": project, "dest_type": kinds["video"], "dest_section": "Copies"},
+        media_id=media,
+    )
+    api.get(f"VideoFiles/{media}", role="streaming")
+    api.get(f"VideoFile/{media}", role="streaming", index=0)
+    api.get(f"ImageFiles/{media}", role="thumbnail")
+    api.get(f"ImageFile/{media}", role="thumbnail", index=0)
+    api.get(f"AudioFiles/{media}")
+    api.get(f"AuxiliaryFiles/{media}")
+    api.get(f"MediaNext/{media}")
+    api.get(f"MediaPrev/{media}")
+    api.get(f"MediaStats/{project}")
+    api.get(f"GetClonedMedia/{media}")
+    api.get(f"GetFrame/{media}", frames="10")
+    api.get(f"GetClip/{media}", frameRanges="0:24")
+    api.get(f"Permalink/{media}", element="thumbnail")
+    api.get(f"ChangeLog/{project}", entity_type="media", entity_id=media)
+    api.get(f"Events/{project}", after=0, limit=2)
+    api.get(f"Statistics/{project}", kind="localization", group_by="Species", measure="count")
+    search = {"attribute": "Score", "operation": "gt", "value": 0.5}
+    api.put(f"Statistics/{project}", {"object_search": search}, facets="Species")
+
+
+def automate(api: Api, organization: int, project: int, media: int) -> None:
+    url = uploaded(api, project, MANIFEST, "count.yaml")
+    manifest = api.post(f"SaveAlgorithmManifest/{project}", {"name": "count.yaml", "upload_url": url}).json["url"]
+    assert api.user
+    body = {"name": "Count animals", "user": api.user.id, "manifest": manifest, "files_per_job": 10}
+    number = records(api, "Algorithms", "Algorithm", project, body, {"description": "Counts animals"})
+    api.get(f"Jobs/{project}")
+    api.get(f"JobGroups/{project}")
+    api.delete(f"Algorithm/{number}")
+    page = api.post(
+        f"SaveGenericFile/{project}", {"name": "chart.html", "upload_url": uploaded(api, project, b"<p>", "chart.html")}
+    ).json["url"]
+    number = records(
+        api, "Applets", "Applet", project, {"name": "Chart", "html_file": page}, {"description": "A chart"}
+    )
+    api.delete(f"Applet/{number}")
+    number = records(
+        api, "Analyses", "Analysis", project, {"name": "Cod", "data_query": "Species:Gadus*"}, {"name": "Cods"}
+    )
+    api.delete(f"Analysis/{number}")
+    started = api.post(f"Exports/{project}", {"format": "coco"}).json["id"]
+    api.get(f"Exports/{project}")
+    api.drain()
+    api.get(f"Export/{started}")
+    api.delete(f"Export/{started}")
+
+
+def personal(api: Api, project: int, kinds: dict[str, int], media: int) -> None:
+    number = records(
+        api,
+        "Bookmarks",
+        "Bookmark",
+        project,
+        {"name": "Last visited", "uri": f"/{project}/annotation/{media}"},
+        {"name": "Cod at 0:03"},
+    )
+    api.delete(f"Bookmark/{number}")
+    favorite = {
+        "name": "Cod",
+        "type": kinds["box"],
+        "page": 1,
+        "values": {"Species": "Gadus morhua"},
+        "entity_type_name": "Localization",
+    }
+    number = records(api, "Favorites", "Favorite", project, favorite, {"name": "Atlantic cod"})
+    api.delete(f"Favorite/{number}")
+    url = uploaded(api, project, b"depth,count\n10,3\n", "counts.csv")
+    number = api.post(
+        f"TemporaryFiles/{project}", {"name": "counts.csv", "url": url, "lookup": "counts", "hours": 24}
+    ).json["id"]
+    api.get(f"TemporaryFiles/{project}")
+    api.get(f"TemporaryFile/{number}")
+    api.delete(f"TemporaryFile/{number}")
+    api.delete(f"TemporaryFiles/{project}", expired=0)
+    number = records(
+        api,
+        "Files",
+        "File",
+        project,
+        {"name": "Report of May", "description": "PDF", "type": kinds["file"], "attributes": {}},
+        {"description": "Final"},
+    )
+    api.delete(f"File/{number}")
+    assert api.user
+    api.post(f"Email/{project}", {"recipients": [api.user.email], "subject": "Survey", "text": "It is done."})
+    with override(notify_address="operator@example.org"):
+        api.post("Notify", {"message": "The survey is done."})
+    administration.announce("Maintenance", "We are down on Sunday.", username=api.user.username)
+    [announced] = [each["id"] for each in api.get("Announcements").json][:1]
+    api.delete(f"Announcement/{announced}")
+
+
+def take_down(api: Api, organization: int, project: int, media: int, image: int) -> None:
+    api.delete(f"States/{project}")
+    api.delete(f"Localizations/{project}")
+    api.delete(f"Media/{image}")
+    api.delete(f"Medias/{project}", {"ids": [media]})
+    api.drain()
+    api.delete(f"Project/{project}")
+    api.delete(f"Organization/{organization}")
