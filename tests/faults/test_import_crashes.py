@@ -79,7 +79,7 @@ def seen(api, project):
     )
 
 
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 9])
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 25])
 def test_an_import_is_done_once_wherever_it_is_killed(api, organization, monkeypatch, every):
     monkeypatch.setattr(checking, "PART", 5)
     monkeypatch.setattr(creating, "AT_ONCE", 3)

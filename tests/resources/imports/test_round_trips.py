@@ -81,7 +81,7 @@ class Project:
             api.made(
                 f"Medias/{self.id}",
                 {
-                    "type": media[n],
+                    "type": media[1],
                     "name": name,
                     "md5": "",
                     "width": 640,
@@ -90,7 +90,7 @@ class Project:
                     "fps": 25,
                 },
             )
-            for n, (name, _, frames) in enumerate(MEDIA)
+            for name, _, frames in MEDIA
         ]
 
     def annotate(self, shapes):
