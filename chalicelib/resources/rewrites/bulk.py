@@ -68,11 +68,11 @@ class Assign(_OneByOne):
 
     def rewrite(self, row: Any) -> Any:
         """The entity with its new attributes; None where they are equal."""
-        after = assigned(self._definitions, self.change.kind, row, self.change.values[row.id])
+        after = with_values(self._definitions, self.change.kind, row, self.change.values[row.id])
         return None if after.attributes == row.attributes else msgspec.structs.replace(after, **self.change.fixed)
 
 
-def assigned(definitions: Definitions, kind: Kind, row: Any, values: dict[str, Any]) -> Any:
+def with_values(definitions: Definitions, kind: Kind, row: Any, values: dict[str, Any]) -> Any:
     """An entity with new values of attributes. Raises BadInput for a value that its type does not allow."""
     if kind is Kind.MEDIA:
         after = media_service.values_after(definitions, row, values, None, None, None)

@@ -33,7 +33,7 @@ from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media import service as media_service
-from chalicelib.resources.rewrites.bulk import HANDLERS, assigned, new_frame, with_urls
+from chalicelib.resources.rewrites.bulk import HANDLERS, new_frame, with_urls, with_values
 from chalicelib.resources.rewrites.schemas import (
     FileUrlsQuery,
     FileUrlsUpdate,
@@ -188,7 +188,9 @@ def assign_values(writer: Writer, query: ValuesQuery, body: bytes) -> RewriteAns
     kind = Kind(query.kind)
     definitions = records.definitions(writer.project)
     values = dict(_read_csv(body, definitions, kind))
-    checked = check_entities(kind, writer, list(values), lambda row: assigned(definitions, kind, row, values[row.id]))
+    checked = check_entities(
+        kind, writer, list(values), lambda row: with_values(definitions, kind, row, values[row.id])
+    )
     change = BulkChange(
         kind=kind,
         project=writer.project,

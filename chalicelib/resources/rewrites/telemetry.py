@@ -23,7 +23,7 @@ from chalicelib.query.parsers import entities as entity_queries
 from chalicelib.resources.annotations.bulk_edits import find_ids
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import Writer
-from chalicelib.resources.rewrites.bulk import assigned
+from chalicelib.resources.rewrites.bulk import with_values
 from chalicelib.resources.rewrites.schemas import RewriteAnswer, TelemetryQuery, TelemetryUpdate
 from chalicelib.resources.rewrites.service import check_entities, dtypes_of, finish, value_of
 from chalicelib.storage.dynamodb import entities, records
@@ -67,7 +67,7 @@ def join_telemetry(writer: Writer, query: TelemetryQuery, body: TelemetryUpdate)
         if not found:
             return None
         values[row.id] = found
-        return assigned(definitions, kind, row, found)
+        return with_values(definitions, kind, row, found)
 
     checked = check_entities(kind, writer, numbers, after)
     change = BulkChange(

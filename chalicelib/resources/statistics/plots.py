@@ -70,7 +70,7 @@ def table_of(aggregate: Aggregate, names: Sequence[str], rows: Sequence[dict[str
         Axis(group.label, _is_ordered(group), tuple(dict.fromkeys(key[place] for key in points)))
         for place, group in enumerate(aggregate.groups)
     )
-    return Table(title, tuple(_sorted(axis) for axis in axes), points)
+    return Table(title, tuple(_in_order(axis) for axis in axes), points)
 
 
 def _key(value: Any) -> Any:
@@ -85,7 +85,7 @@ def _is_ordered(group: Group) -> bool:
     return group.value.dtype in ("int", "float", "datetime") and group.value.column not in _IDS
 
 
-def _sorted(axis: Axis) -> Axis:
+def _in_order(axis: Axis) -> Axis:
     """The axis with its values in order, null last."""
     if not axis.is_ordered:
         return axis
@@ -165,8 +165,8 @@ def _heat(table: Table) -> str:
         if not all(isinstance(value, tuple) for value in axis.values if value is not None):
             raise BadInput("plot: a heat map needs two groups, or one of cells of places.")
         points = {(x[0], x[1]): number for (x,), number in table.points.items() if x is not None}
-        across = _sorted(Axis("longitude", True, tuple({x for x, _ in points})))
-        up = _sorted(Axis("latitude", True, tuple({y for _, y in points})))
+        across = _in_order(Axis("longitude", True, tuple({x for x, _ in points})))
+        up = _in_order(Axis("latitude", True, tuple({y for _, y in points})))
     else:
         (across, up), points = table.axes, table.points
     for axis in (across, up):
@@ -232,7 +232,7 @@ def _frame(axis: Axis, xs: Sequence[Any], places: dict[Any, float], low: float, 
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_escaped(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_xml_text(text)}</text>'
 
 
 def _rectangle(x: float, y: float, width: float, height: float, colour: str, opacity: float = 1) -> str:
@@ -250,7 +250,7 @@ def _svg(height: float, parts: Sequence[str]) -> str:
     )
 
 
-def _escaped(text: str) -> str:
+def _xml_text(text: str) -> str:
     """A text that is valid in XML: control characters and surrogates have no place in it."""
     return escape("".join(c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "\ufffd" for c in text))
 

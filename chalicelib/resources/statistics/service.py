@@ -41,7 +41,11 @@ def answer(aggregate: Aggregate, found: Statistics) -> StatisticsAnswer:
     """Statistics as a response."""
     if aggregate.facets:
         facets = [
-            Facet(name=group.label, total=total, values=[FacetValue(value=shown(v, group), count=n) for v, n in values])
+            Facet(
+                name=group.label,
+                total=total,
+                values=[FacetValue(value=json_value(v, group), count=n) for v, n in values],
+            )
             for group, total, values in zip(aggregate.groups, found.groups, found.rows, strict=True)
         ]
         return StatisticsAnswer(kind=aggregate.kind.value, matched=found.matched, facets=facets)
@@ -72,24 +76,24 @@ def rows(aggregate: Aggregate, found: Statistics, present: Presenter | None = No
     if aggregate.facets:
         for group, values in zip(aggregate.groups, found.rows, strict=True):
             for value, count in values:
-                yield dict(zip(names, (group.label, _named(value, group, present), count), strict=True))
+                yield dict(zip(names, (group.label, _value_name(value, group, present), count), strict=True))
         return
     for row in found.rows[0]:
         cells = list(row)
         for place, group in enumerate(aggregate.groups):
-            cells[place] = _named(row[place], group, present)
-        yield {name: shown(cell) for name, cell in zip(names, cells, strict=True)}
+            cells[place] = _value_name(row[place], group, present)
+        yield {name: json_value(cell) for name, cell in zip(names, cells, strict=True)}
 
 
-def _named(value: Any, group: Group, present: Presenter | None) -> Any:
+def _value_name(value: Any, group: Group, present: Presenter | None) -> Any:
     """The value of a group, by name where it is the id of a user or media."""
     member = group.value.column or ""
     if present is not None and isinstance(value, int) and member in ("media", "created_by", "modified_by"):
         return present({member: value})[member]
-    return shown(value, group)
+    return json_value(value, group)
 
 
-def shown(value: Any, group: Group | None = None) -> Any:
+def json_value(value: Any, group: Group | None = None) -> Any:
     """A value as responses show it: instants and dates in ISO 8601, as filters take them."""
     if isinstance(value, datetime):
         if group is not None and group.unit in _DAYS:
