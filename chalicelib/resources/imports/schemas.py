@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec import Meta, Struct
 
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import Id, Resource, Timestamp
+from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp
 
 Format = Literal["coco", "yolo", "voc", "mot", "cvat", "csv", "jsonl", "parquet"]
 Target = Literal["media", "box", "line", "dot", "poly", "track", "frame", "note"]
@@ -32,7 +32,7 @@ class ImportSpec(Resource, kw_only=True):
 
     format: Format
     key: Annotated[str, Meta(min_length=1, max_length=1024, description="Key of the upload: a zip, or a single file.")]
-    name: Annotated[str, Meta(max_length=256, description="A name for lists.")] = ""
+    name: Annotated[str, Meta(max_length=256, pattern=ONE_LINE, description="A name for lists.")] = ""
     dry_run: Annotated[bool, Meta(description="Only read the archive and report what an import would do.")] = False
     version: Annotated[
         Id | None, Meta(description="Version of the annotations; without it, the one of the same name, or the default.")
