@@ -8,6 +8,7 @@ import re
 import uuid
 import zipfile
 
+import pytest
 import requests
 from playwright.sync_api import Page, expect
 
@@ -39,6 +40,7 @@ def choose(page: Page, menu: str, item: str) -> None:
     page.get_by_role("menuitem", name=item, exact=True).click()
 
 
+@pytest.mark.nightly  # a minute, most of it the transcode
 def test_from_an_invitation_to_a_coco_file(new_page, stack):
     name = f"grace{uuid.uuid4().hex[:8]}"
     address = f"{name}@example.org"
