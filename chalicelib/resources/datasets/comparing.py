@@ -69,10 +69,10 @@ def _load(database: duckdb.DuckDBPyConnection, version: StoredVersion, name: str
             continue
         described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
         columns = sorted(row[0] for row in described if row[0] not in _AUTOMATIC)
-        values = ", ".join(f"{_quoted(column)} := {_quoted(column)}" for column in columns)
+        values = ", ".join(f"{_identifier(column)} := {_identifier(column)}" for column in columns)
         # The patch drops columns without a value: an attribute that a type got later changes no row.
         content = f"json_merge_patch('{{}}', to_json(struct_pack({values})))"
-        key_of = " || '|' || ".join(f"coalesce(CAST({_quoted(column)} AS VARCHAR), '')" for column in _KEYS[name])
+        key_of = " || '|' || ".join(f"coalesce(CAST({_identifier(column)} AS VARCHAR), '')" for column in _KEYS[name])
         where = " WHERE keyed" if name == "localizations" else ""
         database.execute(
             f"INSERT INTO {into} SELECT {key_of}, id, hash(CAST({content} AS VARCHAR)) FROM read_parquet(?){where}",
@@ -107,5 +107,5 @@ def _difference(database: duckdb.DuckDBPyConnection, name: str, most: int) -> Di
     )
 
 
-def _quoted(column: str) -> str:
+def _identifier(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'

@@ -85,7 +85,7 @@ def join(message: JoinExport, seconds_left: Callable[[], float]) -> None:
 
 def _pieces(export: StoredExport) -> list[Piece]:
     """The archive, in order."""
-    spec, header, contents = places.spec_of(export), steps.prepared_of(export).header, steps.contents(export)
+    spec, header, contents = places.spec_of(export), steps.find_plan(export).header, steps.contents(export)
     named = (fragment.path for content in contents for fragment in content.fragments)
     paths = dict.fromkeys([*WRITERS[spec.format].always(header), *named])
     return archive.plan(contents, {path: steps.layout_of(spec, header, path) for path in paths})

@@ -73,7 +73,7 @@ def make(spec: ExportSpec, group: Group, media: MediaEntity, path: Callable[...,
         if spec.frames == "crops":
             _crops(spec, group, file, count, add)
             return group, ""
-        wanted = [frame for frame in _wanted(spec, group) if frame < count]
+        wanted = [frame for frame in _frames_of(spec, group) if frame < count]
         sized = msgspec.structs.replace(group.media, width=size.width, height=size.height)
         for some in _batches(wanted, FRAMES_AT_ONCE):
             parts = [_part(index, frame, None) for index, frame in enumerate(some)]
@@ -86,7 +86,7 @@ def make(spec: ExportSpec, group: Group, media: MediaEntity, path: Callable[...,
     return msgspec.structs.replace(group, media=sized, pictures=wanted), ""
 
 
-def _wanted(spec: ExportSpec, group: Group) -> list[int]:
+def _frames_of(spec: ExportSpec, group: Group) -> list[int]:
     """The frames whose pictures are wanted."""
     if not group.media.is_video:
         return [0] if group.is_first else []

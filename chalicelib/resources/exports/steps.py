@@ -107,7 +107,7 @@ def _make_plan(work: Any, what: What) -> Any:
         return None
 
 
-def prepared_of(work: Work) -> Prepared:
+def find_plan(work: Work) -> Prepared:
     """The plan."""
     return frozen.prepared(objects.read(places.plan_key(work)))
 
@@ -122,7 +122,7 @@ def write(message: WritePart) -> None:
     if work is None or not work.parts:
         return
     if not pieces.is_done(work.uid, message.index):
-        spec, prepared = places.spec_of(work), prepared_of(work)
+        spec, prepared = places.spec_of(work), find_plan(work)
         start, stop = prepared.offsets[message.index : message.index + 2]
         part = frozen.part_plan(objects.read_range(places.parts_key(work), start, stop - start))
         if message.what == "dataset":
