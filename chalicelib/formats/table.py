@@ -251,11 +251,11 @@ class ParquetWriter:
 
 def _map(columns: str) -> str:
     """JSON of names and types as a struct of DuckDB."""
-    quoted = (f"{_quoted(name)}: {_quoted(kind)}" for name, kind in msgspec.json.decode(columns).items())
+    quoted = (f"{_literal(name)}: {_literal(kind)}" for name, kind in msgspec.json.decode(columns).items())
     return "{" + ", ".join(quoted) + "}"
 
 
-def _quoted(word: str) -> str:
+def _literal(word: str) -> str:
     return "'" + word.replace("'", "''") + "'"
 
 
