@@ -31,7 +31,7 @@ export const annotate = {
   conflicts: (/** @type {number} */ count) => plural(count, "conflict"),
   leave: "There are changes that are not saved.",
   // panel
-  onFrame: "Annotations on this frame", tracks: "Tracks", layers: "Layers", details: "Details", nothingHere: "Nothing on this frame.",
+  onFrame: "Annotations on this frame", tracks: "Tracks", states: "States", wholeMedia: "media", layers: "Layers", details: "Details", nothingHere: "Nothing on this frame.",
   nothingHereLead: (/** @type {string} */ key) => `Press ${key} to draw the first type, or ? for all keys.`, noTracks: "No tracks yet. Select a shape and press t.",
   noTypes: "No type can be drawn here", noTypesLead: "A project manager adds localization types under Manage.",
   selectedCount: (/** @type {number} */ count) => `${plural(count, "annotation")} selected`, remove: "Delete", several: "several values",

@@ -10,7 +10,7 @@ import { Icon } from "../ui/icons.js";
 import { toastError } from "../ui/toast.js";
 import { post, get } from "../client.js";
 import { reload } from "../store.js";
-import { ReviewButtons } from "./review.js";
+import { ownAttributes, ReviewButtons } from "./review.js";
 import { membersOf, segmentsOf } from "./tracks.js";
 
 const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line", dot: "dot", poly: "polygon" });
@@ -20,7 +20,7 @@ const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line",
 /** @param {Props} props */
 export function Panel(props) {
   return html`<aside class="annotate-panel scroll" aria-label=${words.details}>
-    <${Details} ...${props} /><${OnFrame} ...${props} /><${Tracks} ...${props} /><${Layers} ...${props} /></aside>`;
+    <${Details} ...${props} /><${OnFrame} ...${props} /><${Tracks} ...${props} /><${States} ...${props} /><${Layers} ...${props} /></aside>`;
 }
 
 /** @param {Props} props */
@@ -36,14 +36,14 @@ function Details({ session, run }) {
   const [key, row] = chosen[0];
   const base = session.doc.base.get(key);
   const refusal = session.sync.refused.get(key);
-  const who = project.value?.members.find((member) => member.user === base?.by)?.username ?? (base?.by === user.value?.id ? user.value?.username : `#${base?.by}`);
+  const who = project.value?.members.find((/** @type {any} */ member) => member.user === base?.by)?.username ?? (base?.by === user.value?.id ? user.value?.username : `#${base?.by}`);
   return html`<section class="part" aria-label=${words.details}>
-    <header class="row"><${Dot} color=${session.colorOf(key, row)} /><h3 class="grow cut">${rows.length > 1 ? words.selectedCount(rows.length) : type?.name}</h3>
+    <header class="row"><${Dot} color=${session.colorOf(key, row)} /><h2 class="grow cut">${rows.length > 1 ? words.selectedCount(rows.length) : type?.name}</h2>
       ${isEditable && html`<${Button} small kind="quiet" icon="trash" title=${words.remove} onClick=${() => run("remove")} />`}</header>
     ${refusal && html`<p class="note bad small" role="alert">${refusal.message}</p>`}
     ${!isEditable && session.mayEdit && html`<p class="note small">${words.layerLocked}</p>`}
-    ${types.size === 1 && (type?.attribute_types?.length
-      ? html`<${AttributeForm} key=${chosen.map(([each]) => each).join()} types=${type.attribute_types} values=${shared(rows)} disabled=${!isEditable}
+    ${types.size === 1 && (ownAttributes(type).length
+      ? html`<${AttributeForm} key=${chosen.map(([each]) => each).join()} types=${ownAttributes(type)} values=${shared(rows)} disabled=${!isEditable}
           onChange=${(/** @type {string} */ name, /** @type {any} */ value) => session.setAttribute(name, value)} />`
       : html`<p class="muted small">${words.noAttributes}</p>`)}
     <${ReviewButtons} session=${session} rows=${chosen} />
@@ -61,20 +61,20 @@ function OnFrame({ session }) {
   const rows = session.onFrame.value;
   const selected = session.selected.value;
   const shown = [...rows].reverse().slice(0, 200);
-  return html`<section class="part"><header class="row"><h3 class="grow">${words.onFrame}</h3><span class="chip number">${rows.length}</span></header>
+  return html`<section class="part"><header class="row"><h2 class="grow">${words.onFrame}</h2><span class="chip number">${rows.length}</span></header>
     ${!rows.length && html`<p class="muted small">${words.nothingHere} ${session.mayEdit && session.drawable.length ? words.nothingHereLead("1") : ""}</p>`}
-    <ul class="list" role="listbox" aria-label=${words.onFrame} aria-multiselectable="true">${shown.map(([key, row]) => html`<li key=${key}><button type="button" class="item" role="option" aria-selected=${selected.has(key)}
+    <ul class="list" aria-label=${words.onFrame}>${shown.map(([key, row]) => html`<li key=${key}><button type="button" class="item" aria-pressed=${selected.has(key)}
       onClick=${(/** @type {MouseEvent} */ e) => session.select(e.shiftKey || e.ctrlKey || e.metaKey ? toggled(selected, key) : [key])}>
       <span class="swatch" style=${{ "--dot": session.colorOf(key, row) }}><${Icon} name=${ICONS[session.kindOf(row)] ?? "box"} /></span>
       <span class="grow cut">${session.labelOf(row)}</span><${Marks} session=${session} at=${key} row=${row} /></button></li>`)}</ul></section>`;
 }
 
-/** What is special about a row: its decision, that it is not saved, refused, locked. */
+/** What is special about a row: its decision, that it is not saved, refused, locked. @param {{session: import("./session.js").Session, at: string, row: import("./document.js").Row}} props */
 function Marks({ session, at, row }) {
   const decision = row.attributes.Review;
   return html`${decision === "Accepted" && html`<span class="chip good"><${Icon} name="check" /><span class="visually-hidden">${decision}</span></span>`}
     ${decision === "Rejected" && html`<span class="chip bad"><${Icon} name="close" /><span class="visually-hidden">${decision}</span></span>`}
-    ${session.sync.refused.has(at) && html`<span class="chip bad" title=${session.sync.refused.get(at).message}>!</span>`}
+    ${session.sync.refused.has(at) && html`<span class="chip bad" title=${session.sync.refused.get(at)?.message}>!</span>`}
     ${session.doc.unsaved.has(at) && html`<span class="unsaved" title=${words.mine}><span class="visually-hidden">${words.mine}</span></span>`}
     ${!session.isEditable(row) && session.mayEdit && html`<${Icon} name="lock" />`}`;
 }
@@ -88,18 +88,18 @@ function Tracks({ session, run }) {
   const active = session.track.value;
   const selected = session.selected.value;
   const isVideo = (session.player?.frames ?? 0) > 1;
-  const states = session.doc.states().filter(([, row]) => session.shownLayers.value.has(row.version));
+  const states = session.tracks().filter(([, row]) => session.shownLayers.value.has(row.version));
   if (!states.length && !isVideo) return null;
   const act = (/** @type {string} */ id, /** @type {string} */ icon, /** @type {string} */ label, isOff = false) => html`<${Button} small kind="quiet" icon=${icon} title=${label} disabled=${isOff} onClick=${() => run(id)} />`;
   const chosen = states.filter(([key]) => selected.has(key)).length;
-  return html`<section class="part"><header class="row"><h3 class="grow">${words.tracks}</h3><span class="chip number">${states.length}</span></header>
+  return html`<section class="part"><header class="row"><h2 class="grow">${words.tracks}</h2><span class="chip number">${states.length}</span></header>
     ${session.mayEdit && session.trackTypes.length > 0 && html`<div class="row wrap" role="toolbar" aria-label=${words.tracks}>
       ${act("track", "add", words.track.make, !session.shapes().length)}${act("extend", "next", words.track.extend, !active)}${act("fill", "track", words.track.fill, !active)}
       ${act("split", "split", words.track.split, !active)}${act("trimStart", "frame_next", words.track.trimStart, !active)}${act("trimEnd", "frame_previous", words.track.trimEnd, !active)}${act("merge", "merge", words.track.merge, chosen < 2)}</div>`}
     ${!states.length && html`<p class="muted small">${words.noTracks}</p>`}
-    <ul class="list" role="listbox" aria-label=${words.tracks} aria-multiselectable="true">${states.map(([key, row]) => {
+    <ul class="list" aria-label=${words.tracks}>${states.map(([key, row]) => {
       const runs = segmentsOf(session.doc, key);
-      return html`<li key=${key}><button type="button" class="item" role="option" aria-selected=${selected.has(key)} onClick=${(/** @type {MouseEvent} */ e) => {
+      return html`<li key=${key}><button type="button" class="item" aria-pressed=${selected.has(key)} onClick=${(/** @type {MouseEvent} */ e) => {
         session.select(e.shiftKey || e.ctrlKey || e.metaKey ? toggled(selected, key) : [key]);
         if (!e.shiftKey && runs.length && !runs.some(([first, last]) => session.frame.peek() >= first && session.frame.peek() <= last)) session.player?.seek(runs[0][0]);
       }}>
@@ -107,6 +107,17 @@ function Tracks({ session, run }) {
         ${active === key && html`<span class="chip accent"><${Icon} name="edit" /></span>`}<${Marks} session=${session} at=${key} row=${row} />
         <span class="number muted small">${runs.length ? `${runs[0][0]}–${runs[runs.length - 1][1]}` : membersOf(session.doc, key).length}</span></button></li>`;
     })}</ul></section>`;
+}
+
+/** States of frames and of the whole media. @param {Props} props */
+function States({ session }) {
+  session.revision.value;
+  const selected = session.selected.value;
+  const states = session.doc.states().filter(([, row]) => !session.isTrack(row) && session.shownLayers.value.has(row.version)).sort(([, one], [, two]) => (one.frame ?? -1) - (two.frame ?? -1));
+  if (!states.length) return null;
+  return html`<section class="part"><header class="row"><h2 class="grow">${words.states}</h2><span class="chip number">${states.length}</span></header>
+    <ul class="list" aria-label=${words.states}>${states.map(([key, row]) => html`<li key=${key}><button type="button" class="item" aria-pressed=${selected.has(key)} onClick=${() => { session.select([key]); if (row.frame !== null) session.player?.seek(row.frame); }}>
+      <${Dot} color=${session.colorOf(key, row)} /><span class="grow cut">${session.labelOf(row)}</span><${Marks} session=${session} at=${key} row=${row} /><span class="number muted small">${row.frame ?? words.wholeMedia}</span></button></li>`)}</ul></section>`;
 }
 
 /** @param {Props} props */
@@ -135,9 +146,9 @@ function Layers({ session }) {
       toastError(failure);
     }
   };
-  return html`<section class="part"><header class="row"><h3 class="grow">${words.layers}</h3>
+  return html`<section class="part"><header class="row"><h2 class="grow">${words.layers}</h2>
     ${session.mayEdit && html`<${Button} small kind="quiet" icon="add" title=${words.addLayer} onClick=${add} />`}</header>
-    <ul class="list">${session.layers.value.map((layer) => html`<li key=${layer.id} class="row layer"><${Checkbox} label=${html`<span class="cut">${layer.name}</span>`} checked=${shown.has(layer.id)} disabled=${layer.id === active}
+    <ul class="list">${session.layers.value.map((/** @type {any} */ layer) => html`<li key=${layer.id} class="row layer"><${Checkbox} label=${html`<span class="cut">${layer.name}</span>`} checked=${shown.has(layer.id)} disabled=${layer.id === active}
       aria-label=${words.layerVisible(layer.name)} onChange=${(/** @type {boolean} */ is) => show(layer.id, is)} /><span class="grow" />
       ${session.mayEdit && html`<${Button} small kind="quiet" icon="edit" title=${`${words.layerActive}: ${layer.name}`} pressed=${layer.id === active} onClick=${() => draw(layer.id)} />`}</li>`)}</ul></section>`;
 }

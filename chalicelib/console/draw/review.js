@@ -6,6 +6,9 @@ import { Button } from "../ui/controls.js";
 /** Whether a type can be reviewed. @param {any} type */
 export const isReviewable = (type) => (type?.attribute_types ?? []).some((/** @type {any} */ each) => each.name === words.attribute);
 
+/** The attributes of a type that are not those of review. @param {any} type @returns {any[]} */
+export const ownAttributes = (type) => (type?.attribute_types ?? []).filter((/** @type {any} */ each) => each.name !== words.attribute && each.name !== words.comment);
+
 /** @param {{session: import("./session.js").Session, rows: [string, import("./document.js").Row][]}} props */
 export function ReviewButtons({ session, rows }) {
   const reviewed = rows.filter(([, row]) => isReviewable(session.typeOf(row)));

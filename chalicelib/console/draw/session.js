@@ -6,6 +6,7 @@ import { colorOf as typeColor, may, PALETTE, project } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
 import { Player } from "../player/player.js";
 import { AnnotationDocument, keyOf } from "./document.js";
+import { Feed } from "./feed.js";
 import { standard } from "./geometry.js";
 import { Keeper } from "./keep.js";
 import { Sync } from "./sync.js";
@@ -23,14 +24,15 @@ export class Session {
     const byId = (/** @type {any[]} */ types) => new Map(types.map((type) => [type.id, type]));
     this.types = { localization: byId(open.localizationTypes), state: byId(open.stateTypes) };
     const fits = (/** @type {any} */ type) => type.visible !== false && (!type.media?.length || type.media.includes(media.type));
-    this.drawable = open.localizationTypes.filter((type) => type.drawable !== false && fits(type));
-    this.trackTypes = open.stateTypes.filter((type) => type.association === "Localization" && fits(type));
-    this.layers = signal(open.versions.filter((each) => each.number >= 0 || each.id === version));
-    const own = open.members.find((member) => member.user === user.id)?.default_version;
-    const first = [version, own, this.layers.value[0]?.id].find((id) => this.layers.value.some((each) => each.id === id));
+    this.drawable = open.localizationTypes.filter((/** @type {any} */ type) => type.drawable !== false && fits(type));
+    this.trackTypes = open.stateTypes.filter((/** @type {any} */ type) => type.association === "Localization" && fits(type));
+    this.layers = signal(open.versions.filter((/** @type {any} */ each) => each.number >= 0 || each.id === version));
+    const own = open.members.find((/** @type {any} */ member) => member.user === user.id)?.default_version;
+    const first = [version, own, this.layers.value[0]?.id].find((id) => this.layers.value.some((/** @type {any} */ each) => each.id === id));
     this.layer = signal(first ?? 0);
-    this.shownLayers = signal(new Set(this.layers.value.map((each) => each.id)));
+    this.shownLayers = signal(new Set(this.layers.value.map((/** @type {any} */ each) => each.id)));
     this.frame = signal(0);
+    this.isShown = signal(false);
     this.revision = signal(0);
     this.playerRevision = signal(0);
     this.tool = signal(/** @type {any} */ (null));
@@ -46,6 +48,8 @@ export class Session {
     this.stage = null;
     const send = (/** @type {string} */ method, /** @type {string} */ path, /** @type {any} */ options) => request(method, path, options);
     this.sync = new Sync(this.doc, { request: send, project: open.id, media: media.id, user: user.id, keeper: new Keeper(`${user.id}/${media.id}`) });
+    this.feed = new Feed(this.sync);
+    this.isStopped = false;
     this.sync.addEventListener("state", () => this.#tellSaving());
     this.doc.addEventListener("change", () => {
       this.revision.value += 1;
@@ -65,14 +69,18 @@ export class Session {
     }, ways);
     this.player.addEventListener("frame", () => {
       this.frame.value = /** @type {Player} */ (this.player).frame;
+      this.isShown.value = true;
       this.stage?.layout();
     });
     this.player.addEventListener("state", () => { this.playerRevision.value += 1; });
     this.player.addEventListener("error", (event) => { this.failure.value = /** @type {CustomEvent} */ (event).detail; });
     await Promise.all([this.player.open(this.media, frame), this.#layerThere().then(() => this.sync.start())]);
+    if (!this.isStopped) this.feed.start();
   }
 
   stop() {
+    this.isStopped = true;
+    this.feed.stop();
     this.player?.close();
     this.stage?.close();
     this.sync.stop();
@@ -88,6 +96,12 @@ export class Session {
 
   /** The type of a row; ids of localization types and state types overlap. @param {{kind: Row["kind"], type: number}} row */
   typeOf = (row) => this.types[row.kind].get(row.type);
+
+  /** Whether a row is a track: a state of localizations. @param {Row} row */
+  isTrack = (row) => row.kind === "state" && (this.typeOf(row)?.association ?? "Localization") === "Localization";
+
+  /** @returns {[string, Row][]} */
+  tracks = () => this.doc.states().filter(([, row]) => this.isTrack(row));
 
   /** @param {Row} row @returns {import("./geometry.js").Kind} */
   kindOf = (row) => this.typeOf(row)?.dtype ?? "box";
@@ -127,7 +141,7 @@ export class Session {
     this.selected.value = new Set(keys);
     if (!keys.length) this.isMoving.value = false;
     const [track] = keys.length === 1 ? (keys[0].startsWith("state/") ? keys : this.doc.tracksOf(keys[0])) : [];
-    if (track) this.track.value = track;
+    if (track && this.isTrack(/** @type {Row} */ (this.doc.rows.get(track)))) this.track.value = track;
     this.stage?.invalidate();
   }
 
@@ -153,7 +167,7 @@ export class Session {
 
   /** @param {number} direction select the next shape on the frame, 1 or -1 */
   cycle(direction) {
-    const keys = this.onFrame.peek().map(([key]) => key);
+    const keys = this.rowsOn(this.frame.peek()).map(([key]) => key);
     if (!keys.length) return;
     const at = keys.findIndex((key) => this.selected.peek().has(key));
     this.select([keys[at < 0 ? (direction > 0 ? 0 : keys.length - 1) : (at + direction + keys.length) % keys.length]]);
@@ -244,7 +258,7 @@ export class Session {
   }
 
   mergeTracks() {
-    const [into, ...others] = this.chosen().filter(([, row]) => row.kind === "state" && this.isEditable(row)).map(([key]) => key);
+    const [into, ...others] = this.chosen().filter(([, row]) => this.isTrack(row) && this.isEditable(row)).map(([key]) => key);
     if (!others.length) return;
     this.doc.change(words.steps.merge, tracks.merged(this.doc, into, others));
     this.select([into]);
@@ -262,7 +276,7 @@ export class Session {
   }
 
   #activeLayer() {
-    return this.layers.peek().find((each) => each.id === this.layer.peek());
+    return this.layers.peek().find((/** @type {any} */ each) => each.id === this.layer.peek());
   }
 
   /** A project without a layer gets one before the first shape. */

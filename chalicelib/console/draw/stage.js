@@ -32,7 +32,6 @@ export class Stage {
    * @param {Hooks} hooks
    */
   constructor(root, picture, overlay, hooks) {
-    Object.assign(this, { root, picture, overlay, hooks });
     this.root = root;
     this.picture = picture;
     this.overlay = overlay;

@@ -27,10 +27,13 @@ export class Sync extends EventTarget {
    */
   constructor(doc, { request, project, media, user, keeper }) {
     super();
-    Object.assign(this, { doc, request, project, media, user, keeper });
     this.doc = doc;
     this.request = request;
+    this.project = project;
+    this.media = media;
+    this.user = user;
     this.keeper = keeper;
+    this.message = "";
     /** @type {State} */
     this.state = "saved";
     /** @type {Map<string, {row: Row | null, message: string}>} rows that the service refused as they are */

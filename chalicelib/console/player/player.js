@@ -256,6 +256,7 @@ export class Player extends EventTarget {
   async #connect(/** @type {string[]} */ ways) {
     this.source?.close();
     this.source = null;
+    /** @type {string[]} why earlier ways did not work */
     this.reasons = [];
     const image = this.media?.media_files?.image?.[0];
     const files = this.#choose();

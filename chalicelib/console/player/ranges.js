@@ -99,7 +99,8 @@ export class Ranges {
     return entry.reading;
   }
 
-  async #fetch(/** @type {number} */ start, /** @type {number} */ stop, /** @type {boolean} */ mayRenew) {
+  /** @param {number} start @param {number} stop @param {boolean} mayRenew @returns {Promise<Uint8Array>} */
+  async #fetch(start, stop, mayRenew) {
     const answer = await fetch(this.url, { headers: { Range: `bytes=${start}-${stop - 1}` }, credentials: "omit" });
     if (answer.status === 403 && mayRenew) {
       this.url = await this.renew();

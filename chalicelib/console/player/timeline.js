@@ -20,7 +20,7 @@ export function Timeline({ session }) {
   const frame = session.frame.value;
   const track = session.track.value;
   const dark = isDark.value;
-  const rows = Math.min(MOST_TRACKS, session.doc.states().length);
+  const rows = Math.min(MOST_TRACKS, session.tracks().length);
   const draw = () => canvas.current && player && paint(canvas.current, session, frame);
   useLayoutEffect(() => { draw(); });
   useEffect(() => {
@@ -66,7 +66,7 @@ function paint(/** @type {HTMLCanvasElement} */ canvas, /** @type {import("../dr
     const height = count ? 3 + (Math.sqrt(count / most) * (DENSITY - 4)) : 0;
     context.fillRect(at * width, DENSITY + 4 - height, width, height);
   });
-  session.doc.states().slice(0, MOST_TRACKS).forEach(([key, row], index) => {
+  session.tracks().slice(0, MOST_TRACKS).forEach(([key, row], index) => {
     const top = DENSITY + 8 + index * (TRACK + GAP);
     context.fillStyle = session.colorOf(key, row);
     context.globalAlpha = session.track.peek() === key || session.selected.peek().has(key) ? 1 : 0.6;

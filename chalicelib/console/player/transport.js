@@ -54,7 +54,7 @@ export function Transport({ session, field, onLink }) {
     <${Button} kind="quiet" icon="link" title=${words.link} onClick=${copy} /></div>`;
 }
 
-/** A wheel to jog: drag it left and right, a frame for each six pixels; by keyboard it is a slider. */
+/** A wheel to jog: drag it left and right, a frame for each six pixels. The keys of the view do the same. @param {{player: import("./player.js").Player}} props */
 function Jog({ player }) {
   const start = useRef(/** @type {any} */ (null));
   const turn = useRef(/** @type {HTMLElement | null} */ (null));

@@ -1,7 +1,8 @@
 // Inputs for attribute values, by the definition of the attribute.
 import { html, useState } from "../lib.js";
 import { text } from "../strings.js";
-import { Field, Select, TextField } from "./controls.js";
+import { Field, Select, TextField, useId } from "./controls.js";
+import { suggestionPath, Suggestions } from "./suggestions.js";
 
 /**
  * The value of an attribute as its definition wants it. Throws Error with a sentence where the text is not one.
@@ -58,6 +59,7 @@ export const ordered = (types) => [...(types ?? [])].filter((type) => type.visib
 export function AttributeInput({ type, value, onChange, disabled, error, placeholder }) {
   const [draft, setDraft] = useState(/** @type {string | null} */ (null));
   const [wrong, setWrong] = useState("");
+  const id = useId();
   const hint = type.description || undefined;
   const label = type.required ? `${type.name} *` : type.name;
   if (type.dtype === "bool") {
@@ -85,6 +87,8 @@ export function AttributeInput({ type, value, onChange, disabled, error, placeho
   };
   if (type.dtype === "datetime") return html`<${TextField} ...${shared} type="datetime-local" step="1" />`;
   if (type.dtype === "int" || type.dtype === "float") return html`<${TextField} ...${shared} inputmode="decimal" />`;
+  const path = type.dtype === "string" ? suggestionPath(type) : "";
+  if (path) return html`<${TextField} ...${shared} list=${id} autocomplete="off" /><${Suggestions} id=${id} path=${path} type=${type} draft=${draft} />`;
   return html`<${TextField} ...${shared} rows=${type.style?.includes("long_string") ? 3 : undefined} />`;
 }
 

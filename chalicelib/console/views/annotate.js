@@ -47,9 +47,9 @@ function Workplace({ media, params, query }) {
     help: () => setDialog("help"),
     goTo: () => field.current?.focus(),
     toast: (text) => toast(text, { seconds: 3 }),
-    decide: (decision) => session.chosen().some(([, row]) => isReviewable(session.typeOf(row))) && session.setAttribute("Review", decision, words.steps.review),
+    decide: (decision) => session.chosen().some((/** @type {any} */ [, row]) => isReviewable(session.typeOf(row))) && session.setAttribute("Review", decision, words.steps.review),
   }), [session]);
-  const run = (/** @type {string} */ id) => commands.find((command) => command.id === id)?.run();
+  const run = (/** @type {string} */ id) => commands.find((/** @type {any} */ command) => command.id === id)?.run();
   useKeys(keysOf(session, commands));
   useEffect(() => {
     if (!root.current || !picture.current || !overlay.current) return undefined;
@@ -57,13 +57,13 @@ function Workplace({ media, params, query }) {
     const ways = query.player ? String(query.player).split(",").filter((way) => WAYS.includes(way)) : undefined;
     session.start(picture.current, Number(query.frame) || 0, ways)
       .then(() => { if (query.select) session.select([...session.doc.base].filter(([, base]) => base.id === Number(query.select)).map(([key]) => key)); })
-      .catch((failure) => { session.failure.value = failure; });
+      .catch((/** @type {any} */ failure) => { session.failure.value = failure; });
     return () => session.stop();
   }, [session]);
   useEffect(() => {
     /** @type {any} */
     let timer;
-    const stop = session.frame.subscribe((frame) => {
+    const stop = session.frame.subscribe((/** @type {number} */ frame) => {
       clearTimeout(timer);
       timer = setTimeout(() => setQuery({ frame: frame || "" }), 400);
     });
@@ -74,7 +74,7 @@ function Workplace({ media, params, query }) {
     <${Head} session=${session} media=${media} project=${params.project} run=${run} onConflicts=${() => setDialog("conflicts")} />
     <${Tools} session=${session} run=${run} />
     <div class="stage-column">
-      <div class=${classes("stage", session.tool.value && "draws")} ref=${root} tabindex="0" role="application" data-frame=${session.frame.value} aria-label=${words.stage(media.name, session.frame.value, session.onFrame.value.length)}>
+      <div class=${classes("stage", session.tool.value && "draws")} ref=${root} tabindex="0" role="application" data-frame=${session.isShown.value ? session.frame.value : undefined} aria-label=${words.stage(media.name, session.frame.value, session.onFrame.value.length)}>
         <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="shapes" ref=${overlay} />
         ${session.failure.value && html`<p class="note bad stage-note" role="alert">${explain(session.failure.value)}</p>`}
         <${Hint} session=${session} />
@@ -108,7 +108,7 @@ const colorOf = (session, type) => session.colorOf("", /** @type {any} */ ({ kin
 function Head({ session, media, project, run, onConflicts }) {
   session.revision.value;
   const { state, message, unsaved, conflicts } = session.saving.value;
-  const said = { saved: words.saved, saving: words.saving, unsaved: words.unsaved(unsaved), offline: words.offline(unsaved), failed: message || words.failed(unsaved), conflict: words.conflicts(conflicts) }[state] ?? "";
+  const said = /** @type {Record<string, string>} */ ({ saved: words.saved, saving: words.saving, unsaved: words.unsaved(unsaved), offline: words.offline(unsaved), failed: message || words.failed(unsaved), conflict: words.conflicts(conflicts) })[state] ?? "";
   const kind = { saved: "good", offline: "warn", failed: "bad", conflict: "bad", unsaved: "accent" }[/** @type {string} */ (state)] ?? "";
   return html`<header class="annotate-head row"><${Button} kind="quiet" icon="back" title=${words.back} href=${link(`/projects/${project}`)} />
     <h1 class="cut">${media.name}</h1><span class="grow" />
@@ -126,7 +126,7 @@ function Tools({ session, run }) {
   const view = (/** @type {string} */ id, /** @type {string} */ icon, /** @type {string} */ title) => html`<${Button} kind="quiet" icon=${icon} title=${title} onClick=${() => run(id)} />`;
   return html`<nav class="tools" aria-label=${words.tools}>
     <${Button} kind="quiet" icon="cursor" title=${`${words.select} (v)`} pressed=${!tool} onClick=${() => session.take(null)} />
-    ${session.mayEdit && session.drawable.map((type, index) => html`<${Button} key=${type.id} kind="quiet" class="tool" icon=${ICONS[type.dtype]} title=${`${type.name}${index < 9 ? ` (${index + 1})` : ""}`} pressed=${tool?.id === type.id} onClick=${() => session.take(type)}>
+    ${session.mayEdit && session.drawable.map((/** @type {any} */ type, /** @type {number} */ index) => html`<${Button} key=${type.id} kind="quiet" class="tool" icon=${ICONS[type.dtype]} title=${`${type.name}${index < 9 ? ` (${index + 1})` : ""}`} pressed=${tool?.id === type.id} onClick=${() => session.take(type)}>
       <span class="tool-name cut">${type.name}</span><span class="row tool-foot"><${Dot} color=${colorOf(session, type)} />${index < 9 && html`<span class="key" aria-hidden="true">${index + 1}</span>`}</span><//>`)}
     <span class="grow" />
     <${Button} kind="quiet" icon="eye" title=${session.isHidden.value ? words.show : words.hide} pressed=${session.isHidden.value} onClick=${() => run("hide")} />
@@ -144,5 +144,5 @@ function Hint({ session }) {
 const keyText = (key) => KEY_NAMES[key] ?? key.replace(/Arrow\w+/, (arrow) => ARROWS[arrow]).replaceAll(/(?<=.)\+(?=.)/g, " ");
 
 /** @param {{commands: import("../draw/commands.js").Command[], onClose: () => void}} props */
-const Help = ({ commands, onClose }) => html`<${Dialog} wide title=${words.shortcuts} onClose=${onClose}><div class="keys">${Object.entries(words.keyGroups).map(([group, title]) => html`<section key=${group}><h3>${title}</h3><dl>
+const Help = ({ commands, onClose }) => html`<${Dialog} wide title=${words.shortcuts} onClose=${onClose}><div class="keys" tabindex="0" role="group" aria-label=${words.shortcuts}>${Object.entries(words.keyGroups).map(([group, title]) => html`<section key=${group}><h3>${title}</h3><dl>
   ${commands.filter((command) => command.group === group).map((command) => html`<div key=${command.id}><dt>${command.keys.map((key) => html`<span class="key" key=${key}>${keyText(key)}</span> `)}</dt><dd>${command.label}</dd></div>`)}</dl></section>`)}</div><//>`;

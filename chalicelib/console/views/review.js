@@ -42,7 +42,7 @@ export default function Review({ query }) {
   const timer = useRef(/** @type {any} */ (null));
   const again = () => {
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setTurn((before) => before + 1), tab === "work" ? 0 : 800);
+    timer.current = setTimeout(() => setTurn((/** @type {number} */ before) => before + 1), tab === "work" ? 0 : 800);
   };
   const who = query.who ?? "";
   if (!isReady) return html`<${SetUp} missing=${missing} />`;
@@ -93,7 +93,7 @@ function People({ who, tab, turn }) {
       ${total > 0 && html`<${Progress} name=${words.progress(done, total)} value=${done / total} />`}</a>`;
   };
   return html`<aside class="side" aria-label=${words.people}><h2>${words.people}</h2><nav class="people">${row("", words.everyone, 0)}
-    ${people.map((person, index) => row(person.username, person.username === me ? `${person.username} (${words.me})` : person.username, index + 1))}
+    ${people.map((/** @type {any} */ person, /** @type {number} */ index) => row(person.username, person.username === me ? `${person.username} (${words.me})` : person.username, index + 1))}
     ${tab === "work" && html`<a class="item person" href=${address("-")} aria-current=${who === "-" ? "page" : undefined}><span class="row"><${Icon} name="person" /><span>${words.nobody}</span></span></a>`}</nav></aside>`;
 }
 

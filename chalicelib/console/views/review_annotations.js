@@ -6,6 +6,7 @@ import { colorOf, may, project } from "../store.js";
 import { review as words } from "../strings_annotate.js";
 import { Button, Dot, Segmented, Select } from "../ui/controls.js";
 import { prompt } from "../ui/dialog.js";
+import { Icon } from "../ui/icons.js";
 import { useKeys } from "../ui/keys.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
@@ -40,7 +41,7 @@ export function Annotations({ who, onChange }) {
   const set = async (/** @type {any} */ item, /** @type {any} */ attributes) => {
     try {
       const said = await request("PATCH", `Localization/${item.id}`, { body: { attributes }, headers: { "If-Match": `"${item.modified_datetime}"` } });
-      setChanged((before) => ({ ...before, [item.id]: said.object }));
+      setChanged((/** @type {any} */ before) => ({ ...before, [item.id]: said.object }));
       onChange();
     } catch (failure) {
       if (/** @type {any} */ (failure).status === 409) found.again();
@@ -92,6 +93,7 @@ function Crop({ item, isCurrent, onFocus, mayEdit, decide, comment }) {
 function CropPicture({ item }) {
   const host = useRef(/** @type {HTMLElement | null} */ (null));
   const [url, setUrl] = useState("");
+  const [isFailed, setFailed] = useState(false);
   useEffect(() => {
     const stop = new AbortController();
     let made = "";
@@ -101,10 +103,10 @@ function CropPicture({ item }) {
       blob(`LocalizationGraphic/${item.id}`, { max_height: 240, format: "jpg" }, stop.signal).then((content) => {
         made = URL.createObjectURL(content);
         setUrl(made);
-      }, () => undefined);
+      }, () => { if (!stop.signal.aborted) setFailed(true); });
     }, { rootMargin: "300px" });
     if (host.current) watch.observe(host.current);
     return () => { stop.abort(); watch.disconnect(); URL.revokeObjectURL(made); };
   }, [item.id]);
-  return html`<div class="crop-picture" ref=${host}>${url && html`<img src=${url} alt="" />`}</div>`;
+  return html`<div class="crop-picture" ref=${host}>${url ? html`<img src=${url} alt="" />` : isFailed ? html`<${Icon} name="image" />` : html`<span class="spinner" />`}</div>`;
 }

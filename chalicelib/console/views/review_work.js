@@ -12,7 +12,7 @@ import { Await, Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 
 const PAGE = 60;
-const FIELDS = "id,name,attributes,modified_datetime,modified_by,media_files.thumbnail";
+const FIELDS = "id,name,type,attributes,modified_datetime,modified_by,media_files.thumbnail";
 const STATUSES = [words.todo, words.busy, words.done];
 const KINDS = /** @type {Record<string, string>} */ ({ [words.busy]: "accent", [words.done]: "good" });
 
@@ -29,29 +29,33 @@ export function Work({ who, turn, onChange }) {
   const media = useAsync((signal) => get(`Medias/${open.id}`, { ...query, sort_by: "$name", stop, fields: FIELDS, presigned: 43200, presign_only: ["thumbnail"] }, { signal }), [open.id, who, status, stop, turn]);
   useEffect(() => { setChosen(new Set()); setStop(PAGE); }, [open.id, who, status]);
   const mayEdit = may("Can Edit");
+  const typeOf = new Map((media.value ?? []).map((/** @type {any} */ item) => [item.id, item.type]));
   const set = async (/** @type {any[]} */ ids, /** @type {any} */ change) => {
     try {
-      await patch(`Medias/${open.id}`, { ids, ...change });
+      // one request changes media of one type
+      for (const of of new Set(ids.map((id) => typeOf.get(id)))) await patch(`Medias/${open.id}`, { ids: ids.filter((id) => typeOf.get(id) === of), ...change });
       onChange();
+      return true;
     } catch (failure) {
       toastError(failure);
+      return false;
     }
   };
   const assign = (/** @type {number[]} */ ids, /** @type {string} */ name) => set(ids, name ? { attributes: { [words.assigned]: name } } : { null_attributes: [words.assigned] });
   const distribute = async () => {
     const people = open.members.filter((/** @type {any} */ each) => !["No Access", "View Only"].includes(each.permission)).map((/** @type {any} */ each) => each.username);
     const shares = people.map((/** @type {string} */ _name, /** @type {number} */ at) => [...chosen].filter((_id, index) => index % people.length === at));
-    for (const [at, ids] of shares.entries()) if (ids.length) await set(ids, { attributes: { [words.assigned]: people[at] } });
+    for (const [at, ids] of shares.entries()) if (ids.length && !(await set(ids, { attributes: { [words.assigned]: people[at] } }))) return;
     setChosen(new Set());
     toast(words.distributed, { kind: "good" });
   };
-  const toggle = (/** @type {number} */ id) => setChosen((before) => new Set(before.has(id) ? [...before].filter((each) => each !== id) : [...before, id]));
+  const toggle = (/** @type {number} */ id) => setChosen((/** @type {Set<number>} */ before) => new Set(before.has(id) ? [...before].filter((each) => each !== id) : [...before, id]));
   const names = open.members.map((/** @type {any} */ each) => each.username);
   return html`<div class="row wrap"><${Segmented} name=${words.status} value=${status} options=${[["", words.all], ...STATUSES.map((each) => [each, each])]} onChange=${setStatus} /><span class="grow" />
       ${mayEdit && chosen.size > 0 && html`<${Menu} kind="primary" icon="person" label=${words.assignTo(chosen.size)} items=${[...names.map((/** @type {string} */ name) => ({ label: name, run: () => { assign([...chosen], name); setChosen(new Set()); } })), "line", { label: words.distribute, icon: "people", run: distribute }, { label: words.nobody, icon: "close", run: () => { assign([...chosen], ""); setChosen(new Set()); } }]} />`}</div>
     <${Await} of=${media}>${(/** @type {any[]} */ items) => (items.length ? html`<div class="card scroll"><table class="table work"><thead><tr>
       <th><input type="checkbox" aria-label=${words.selectAll} checked=${chosen.size === items.length} onChange=${(/** @type {any} */ e) => setChosen(new Set(e.currentTarget.checked ? items.map(({ id }) => id) : []))} disabled=${!mayEdit} /></th>
-      <th><span class="visually-hidden">${words.picture}</span></th><th>${words.media}</th><th>${words.assigned}</th><th>${words.status}</th><th>${words.changed}</th><th /></tr></thead><tbody>
+      <th><span class="visually-hidden">${words.picture}</span></th><th>${words.media}</th><th>${words.assigned}</th><th>${words.status}</th><th>${words.changed}</th><th><span class="visually-hidden">${words.openMedia}</span></th></tr></thead><tbody>
       ${items.map((item) => html`<tr key=${item.id}><td><input type="checkbox" aria-label=${item.name} checked=${chosen.has(item.id)} onChange=${() => toggle(item.id)} disabled=${!mayEdit} /></td>
         <td class="thumb"><${Thumbnail} media=${item} /></td><td><a href=${link(`/projects/${open.id}/media/${item.id}`)}>${item.name}</a></td>
         <td><${Select} small name=${`${words.assigned}: ${item.name}`} value=${item.attributes?.[words.assigned] ?? ""} disabled=${!mayEdit} options=${options(names, item.attributes?.[words.assigned])} onChange=${(/** @type {string} */ name) => assign([item.id], name)} /></td>

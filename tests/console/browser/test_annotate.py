@@ -264,7 +264,7 @@ def test_tracks_are_made_extended_filled_split_trimmed_and_merged(screen, dive):
     screen.saved()
     assert sorted(each["segments"] for each in dive.tracks()) == [[[3, 11]], [[12, 22]]]
     assert min(row["frame"] for row in dive.boxes()) == 3
-    options = screen.page.get_by_role("listbox", name="Tracks").get_by_role("option")
+    options = screen.page.get_by_role("list", name="Tracks").get_by_role("button")
     options.nth(0).click()
     options.nth(1).click(modifiers=["Shift"])
     screen.page.get_by_role("button", name="Merge the selected tracks").click()
@@ -282,7 +282,7 @@ def test_what_is_not_saved_is_shown_and_kept_over_a_reload(screen, dive):
     screen.page.wait_for_function("indexedDB.databases().then((all) => all.length > 0)")
     screen.page.reload()
     screen.at(4)
-    expect(screen.page.get_by_role("listbox", name="Annotations on this frame").get_by_role("option")).to_have_count(1)
+    expect(screen.page.get_by_role("list", name="Annotations on this frame").get_by_role("button")).to_have_count(1)
     screen.saved()
     assert len(dive.boxes()) == 1
 
@@ -341,6 +341,47 @@ def test_a_change_elsewhere_is_a_conflict_that_the_person_settles(new_page, dive
     assert row["attributes"]["Species"] == ("Cod" if choice == "Keep mine" else "Tuna")
 
 
+def test_a_text_is_completed_from_the_leaves_of_a_tree(screen, dive):
+    genus = f"Gadus {next(names)}"
+    leaves = dive.api.create(f"LeafTypes/{dive.project}", {"name": f"Taxon {next(names)}"})
+    (root,) = dive.api.create(f"Leaves/{dive.project}", [{"name": genus, "type": leaves}])
+    spec = [{"name": f"{genus} {each}", "type": leaves, "parent": root} for each in ("morhua", "ogac")]
+    dive.api.create(f"Leaves/{dive.project}", spec)
+    path = dive.api.ask("GET", f"Leaf/{root}")["path"]
+    attribute = {
+        "name": f"Taxon {next(names)}",
+        "dtype": "string",
+        "autocomplete": {"serviceUrl": f"/rest/Leaves/Suggestion/{path}/{dive.project}"},
+    }
+    dive.api.ask(
+        "POST", f"AttributeType/{dive.types['box']}", {"entity_type": "LocalizationType", "addition": attribute}
+    )
+    dive.api.create(f"Localizations/{dive.project}", [dive.box(5)])
+    screen.open(5)
+    screen.press("n")
+    field = screen.page.get_by_label(attribute["name"])
+    field.fill(f"{genus} m")
+    options = screen.page.locator("datalist option")
+    expect(options).to_have_count(1)
+    assert options.get_attribute("value") == f"{genus} morhua"
+    field.fill(f"{genus} ogac")
+    field.press("Enter")
+    screen.saved()
+    assert dive.boxes()[0]["attributes"][attribute["name"]] == f"{genus} ogac"
+
+
+def test_what_others_draw_and_delete_appears_while_one_looks(screen, dive):
+    (number,) = dive.api.create(f"Localizations/{dive.project}", [dive.box(5)])
+    screen.open(5)
+    listed = screen.page.get_by_role("list", name="Annotations on this frame").get_by_role("button")
+    expect(listed).to_have_count(1)
+    dive.api.create(f"Localizations/{dive.project}", [dive.box(5, x=0.1, attributes={"Species": "Tuna"})])
+    expect(listed).to_have_count(2, timeout=30_000)
+    dive.api.ask("DELETE", f"Localization/{number}")
+    expect(listed).to_have_count(1, timeout=30_000)
+    expect(listed.first).to_contain_text("Tuna")
+
+
 def test_a_layer_shows_through_and_a_change_of_it_stays_in_the_layer_above(screen, dive):
     dive.api.create(f"Localizations/{dive.project}", [dive.box(5)])
     name = f"Second look {next(names)}"
@@ -351,7 +392,7 @@ def test_a_layer_shows_through_and_a_change_of_it_stays_in_the_layer_above(scree
     rows = {row["version"]: row for row in dive.boxes(merge=0)}
     assert close([rows[dive.version]["x"], rows[above]["x"]], [0.4, 0.6])
     assert rows[dive.version]["elemental_id"] == rows[above]["elemental_id"]
-    expect(screen.page.get_by_role("listbox", name="Annotations on this frame").get_by_role("option")).to_have_count(1)
+    expect(screen.page.get_by_role("list", name="Annotations on this frame").get_by_role("button")).to_have_count(1)
 
 
 def test_names_with_markup_are_text(screen, dive):

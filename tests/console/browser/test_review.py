@@ -20,14 +20,15 @@ def pool(stack):
     api = stack.api
     organization = api.create("Organizations", {"name": f"pool {uuid.uuid4().hex}"})
     project = api.create("Projects", {"name": "Pool", "organization": organization})
-    image = api.create(f"MediaTypes/{project}", {"name": "Photo", "dtype": "image"})
-    box = api.create(f"LocalizationTypes/{project}", {"name": "Fish", "dtype": "box", "media_types": [image]})
+    image, other = (api.create(f"MediaTypes/{project}", {"name": name, "dtype": "image"}) for name in ("Photo", "Scan"))
+    box = api.create(f"LocalizationTypes/{project}", {"name": "Fish", "dtype": "box", "media_types": [image, other]})
     picture = io.BytesIO()
     Image.new("RGB", (64, 48), (20, 90, 160)).save(picture, "JPEG")
     url = api.upload(project, picture.getvalue())
-    spec = {"type": image, "md5": "", "url": url, "gid": str(uuid.uuid4())}
+    spec = {"md5": "", "url": url, "gid": str(uuid.uuid4())}
     for number in range(COUNT):
-        api.create(f"Medias/{project}", {**spec, "uid": str(uuid.uuid1()), "name": f"{number}.jpg"})
+        kind = other if number == COUNT - 1 else image
+        api.create(f"Medias/{project}", {**spec, "type": kind, "uid": str(uuid.uuid1()), "name": f"{number}.jpg"})
     end = time.monotonic() + 60
     while time.monotonic() < end:
         media = api.ask("GET", f"Medias/{project}", sort_by="$name")
