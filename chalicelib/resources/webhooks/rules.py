@@ -187,7 +187,7 @@ class _RuleReceiver:
         def how(current: Rule) -> Rule | None:
             if not current.active:
                 return None
-            return msgspec.structs.replace(current, active=False, disabled_reason=reason, disabled_at=now())  # type: ignore[arg-type]
+            return msgspec.structs.replace(current, active=False, disabled_reason=reason, disabled_at=now())
 
         records.edit(RULE, rule.id, how)
 
