@@ -38,8 +38,9 @@ from chalicelib.resources.transcodes import steps as transcodes_steps
 from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.resources.types import retirement
 from chalicelib.resources.webhooks import delivery, rules
+from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import records, retired
+from chalicelib.storage.dynamodb import records, retired, streams
 from chalicelib.storage.log import log, wakeups
 from chalicelib.storage.objects import placement
 from chalicelib.storage.view import snapshots, views
@@ -193,6 +194,12 @@ class Scenario:
         assert watched.delete(f"Webhook/{last}").status == 200
         watched.made(f"Sections/{there}", {"name": "nobody hears of it"})
         self.api.drain()
+        streams.add(delivery.WORD, there, 10**9, "0")  # of a webhook that is gone
+        deliver(settings().webhook_queue_url, DeliverEvents(project=there, webhook=10**9, id="a"))
+        with self.patch.context() as patch:
+            patch.setattr(delivery, "redeliver", {}.__getitem__)
+            event = {"project": there, "webhook": 1, "event": f"{there}/1", "id": "b"}
+            deliver(settings().webhook_queue_url, RedeliverEvent(**event))
         boto3.client("events").create_event_bus(Name="limn-local")
         self.set(event_bus="limn-local")
         watched.made(f"Sections/{there}", {"name": "the bus hears of it"})
