@@ -1,0 +1,284 @@
+"""The steps of an export: plan → parts → join, each a queue message.
+
+    plan    find what is exported and divide it into parts; a message for each
+    part    read its rows, write its annotations, make its pictures, store them as an object; the last sends the join
+    join    put the archive together by copies inside the store, over as many messages as it takes
+
+A version of a dataset takes the first two steps; its parts are Parquet files, which are kept (`frozen.py`).
+
+Every step may crash between any two calls and run again, also twice at once: the record says whether work is left, the
+rows are those of one commit, objects are overwritten with the same bytes, and a part counts once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from chalicelib.core.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
+from chalicelib.core.records import RecordKind
+from chalicelib.errors import LimnError, NotFound
+from chalicelib.formats import manifest
+from chalicelib.formats.archive import Content, PartArchive
+from chalicelib.formats.model import Dataset, Group, Layout, Section
+from chalicelib.formats.registry import WRITERS
+from chalicelib.queues import send, send_many
+from chalicelib.resources.exports import frozen, pictures, places, planning
+from chalicelib.resources.exports.frozen import Prepared, Written
+from chalicelib.resources.exports.messages import JoinExport, PlanExport, What, WritePart
+from chalicelib.resources.exports.rows import PartPlan
+from chalicelib.resources.exports.schemas import ExportSpec
+from chalicelib.resources.exports.selection import scope_of, view_of
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import pieces, records
+from chalicelib.storage.objects import objects
+
+STRIDE = 100_000_000
+"""Numbers that a part may use for its images, labels and tracks."""
+PROBLEMS = "problems.csv"
+"""The media whose pictures could not be made, in archives that lack some."""
+KINDS: dict[str, RecordKind[Any]] = {"export": EXPORT, "dataset": DATASET}
+_encode = msgspec.json.Encoder().encode
+
+
+_written = msgspec.json.Decoder(Written).decode
+
+
+def at_work(uid: str, what: What) -> Any:
+    """The record if it has work left."""
+    found = records.maybe(KINDS[what], uid)
+    return None if found is None or found.is_finished else found
+
+
+def plan(message: PlanExport) -> None:
+    """Divide the work into parts and queue them.
+
+    Raises:
+        BadInput, NotFound, Forbidden: it cannot be done.
+    """
+    work = at_work(message.uid, message.what)
+    if work is None:
+        return
+    if not work.parts:
+        work = _make_plan(work, message.what)
+    if work is None:
+        return
+    missing = [index for index in range(work.parts) if not pieces.is_done(work.uid, index)]
+    if missing:
+        send_many(
+            settings().dataset_queue_url,
+            [WritePart(uid=work.uid, index=index, what=message.what) for index in missing],
+        )
+    else:
+        _go_on(work, message.what)
+
+
+def _make_plan(work: Any, what: What) -> Any:
+    spec = places.spec_of(work)
+    if isinstance(work, StoredExport) and work.dataset:
+        header, found = frozen.plan(spec, work)
+    else:
+        reader = planning.reader_of(spec, view_of(work), scope_of(work))
+        header = planning.header_of(spec, work, reader.view, planning.classes_of(spec, reader))
+        found = list(planning.parts(spec, reader))
+    offsets, lines = [0], []
+    for part in found:
+        lines.append(_encode(part))
+        offsets.append(offsets[-1] + len(lines[-1]))
+    if not lines:  # a part without media: an export of nothing is an archive, too
+        lines.append(_encode(PartPlan(media=[])))
+        offsets.append(len(lines[0]))
+    objects.write(places.parts_key(work), b"".join(lines))
+    objects.write(places.plan_key(work), _encode(Prepared(header=header, offsets=offsets)), "application/json")
+
+    def how(current: Any) -> Any:
+        if current.parts or current.is_finished:
+            return None
+        return msgspec.structs.replace(current, status="running", parts=len(lines))
+
+    try:
+        return records.edit(KINDS[what], work.uid, how)
+    except NotFound:
+        clean_up(work, whole=True)
+        return None
+
+
+def find_plan(work: Work) -> Prepared:
+    """The plan."""
+    return frozen.prepared(objects.read(places.plan_key(work)))
+
+
+def write(message: WritePart) -> None:
+    """Write one part, and after the last one send the join.
+
+    Raises:
+        BadInput, NotFound, Forbidden: it cannot be done.
+    """
+    work = at_work(message.uid, message.what)
+    if work is None or not work.parts:
+        return
+    if not pieces.is_done(work.uid, message.index):
+        spec, prepared = places.spec_of(work), find_plan(work)
+        start, stop = prepared.offsets[message.index : message.index + 2]
+        part = frozen.part_plan(objects.read_range(places.parts_key(work), start, stop - start))
+        if message.what == "dataset":
+            written = frozen.write(work, _groups(work, spec, part), prepared.header, message.index)
+        else:
+            with tempfile.TemporaryFile() as out:
+                written = _write_part(work, spec, prepared.header, part, message.index, out)
+                out.seek(0)
+                objects.write(places.part_key(work, message.index), out)
+        pieces.finish(work.uid, message.index, _encode(written))
+    if at_work(message.uid, message.what) is None:
+        clean_up(work, whole=True)  # cancelled meanwhile: this was written after the cleanup
+    elif pieces.count_of_group(work.uid, 0) >= work.parts:
+        _go_on(work, message.what)
+
+
+def _write_part(work: StoredExport, spec: ExportSpec, header: Dataset, part: PartPlan, index: int, out: Any) -> Written:
+    module = WRITERS[spec.format]
+    archive = PartArchive(out, lambda path: layout_of(spec, header, path))
+    counts = {"labels": 0, "left_out": 0, "media": 0}
+
+    def groups() -> Iterator[Group]:
+        for group, lost in _groups(work, spec, part):
+            counts["labels"] += len(group.labels)
+            counts["left_out"] += lost
+            counts["media"] += group.is_first
+            yield group
+
+    first = index * STRIDE + 1
+    left_out = module.write(header, _with_pictures(work, spec, groups(), archive), archive, first)
+    content = archive.finish()
+    offset = out.tell()
+    out.write(_encode(content))
+    return Written(
+        labels=counts["labels"] - left_out,
+        left_out=counts["left_out"] + left_out,
+        media=counts["media"],
+        offset=offset,
+        length=out.tell() - offset,
+    )
+
+
+def _groups(work: Any, spec: ExportSpec, part: PartPlan) -> Iterator[tuple[Group, int]]:
+    """The media of a part with their rows, and with the frames whose pictures are wanted where that is every n-th."""
+    if isinstance(work, StoredExport) and work.dataset:
+        found = frozen.groups(spec, work, part)
+    else:
+        found = planning.reader_of(spec, view_of(work), scope_of(work)).groups(part)
+    for group, lost in found:
+        yield (_every(spec, part, group) if spec.frames == "every" else group), lost
+
+
+def _every(spec: ExportSpec, part: PartPlan, group: Group) -> Group:
+    stop = group.media.frames if part.stop is None else min(part.stop, group.media.frames)
+    step = spec.every or 1
+    start = -(-part.start // step) * step
+    return msgspec.structs.replace(group, pictures=list(range(start, stop, step)))
+
+
+def _with_pictures(
+    work: StoredExport, spec: ExportSpec, groups: Iterable[Group], archive: PartArchive
+) -> Iterator[Group]:
+    if spec.frames == "none":
+        yield from groups
+        return
+    module, scope = WRITERS[spec.format], scope_of(work)
+
+    def add(path: str, body: bytes) -> None:
+        archive.add(path, body, stored=True)
+
+    for group in groups:
+        media = pictures.entity_of(work, scope, group.media.id)
+        if media is None:
+            made, problem = group, "The media was deleted, or you may no longer see it."
+        else:
+            made, problem = pictures.make(spec, group, media, module.picture_path, add)
+        if problem:
+            archive.append(PROBLEMS, "rows", manifest.line((group.media.key, group.media.name, problem)))
+        yield made
+
+
+def layout_of(spec: ExportSpec, header: Dataset, path: str) -> Layout:
+    """The layout of a file that all parts write."""
+    if path == PROBLEMS:
+        return manifest.line(("media", "name", "problem")), Section("rows")
+    layout: Layout = WRITERS[spec.format].layout(header, path)
+    return layout
+
+
+def _go_on(work: Work, what: What) -> None:
+    """Finish a version, or send the join of an export."""
+    if what == "dataset":
+        objects.write(places.counts_key(work), _encode(results(work)), "application/json")
+        finish(work, what, size=sum(objects.size(key) or 0 for key in objects.under(places.rows_prefix(work))))
+    else:
+        send(settings().dataset_queue_url, JoinExport(uid=work.uid, what=what))
+
+
+def results(work: Work) -> list[Written]:
+    """The results of all parts, in order."""
+    found = pieces.results(work.uid)
+    return [_written(found[index]) for index in sorted(found)]
+
+
+def contents(work: Work) -> list[Content]:
+    """What is in the archives of all parts, in order."""
+    decode = msgspec.json.Decoder(Content).decode
+    return [
+        decode(objects.read_range(places.part_key(work, index), each.offset, each.length))
+        for index, each in enumerate(results(work))
+    ]
+
+
+def finish(work: Work, what: What, size: int) -> None:
+    """Mark the work as done, and remove what only its steps need."""
+    totals = frozen.numbers_of(results(work))
+
+    def how(current: Any) -> Any:
+        if current.is_finished:
+            return None
+        return msgspec.structs.replace(current, status="succeeded", size=size, **totals)
+
+    with contextlib.suppress(NotFound):  # cancelled during the last step
+        announce(records.edit(KINDS[what], work.uid, how))
+    clean_up(work, whole=records.maybe(KINDS[what], work.uid) is None)
+
+
+def announce(work: Work) -> None:
+    """The one place that knows that an export or a version has ended: the event `limn.export.done` begins here."""
+
+
+def fail(uid: str, what: What, reason: Exception) -> None:
+    """Record why the work failed, and remove what it made."""
+    work = records.maybe(KINDS[what], uid)
+    if work is None:
+        return
+    told = str(reason) if type(reason).__name__ in ("Died", "GiveUp", "Retry") else type(reason).__name__
+    message = reason.message if isinstance(reason, LimnError) else f"Something went wrong on our side: {told}."
+
+    def how(current: Any) -> Any:
+        return None if current.is_finished else msgspec.structs.replace(current, status="failed", message=message)
+
+    with contextlib.suppress(NotFound):
+        announce(records.edit(KINDS[what], uid, how))
+    clean_up(work, whole=True)
+
+
+def clean_up(work: Work, *, whole: bool) -> None:
+    """Remove the objects and rows of the steps; with `whole` the result as well. Idempotent."""
+    if work.upload and whole and not work.is_finished:
+        objects.abort(places.archive_key(work), work.upload)
+    kept = {places.archive_key(work), places.plan_key(work), places.spec_key(work)}
+    if isinstance(work, StoredVersion):
+        kept |= {places.parts_key(work), places.counts_key(work)}
+    rows = places.rows_prefix(work)
+    doomed = [key for key in objects.under(places.folder(work)) if whole or not (key in kept or rows.holds(key))]
+    if doomed:
+        objects.remove(doomed)
+    pieces.remove(work.uid)

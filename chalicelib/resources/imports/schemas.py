@@ -1,0 +1,186 @@
+"""Bodies, answers and records of imports."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta, Struct
+
+from chalicelib.core.records import RecordKind
+from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp
+
+Format = Literal["coco", "yolo", "voc", "mot", "cvat", "csv", "jsonl", "parquet"]
+Target = Literal["media", "box", "line", "dot", "poly", "track", "frame", "note"]
+MOST_CLASSES = 1_000
+MOST_SHOWN = 200
+"""Refusals, notes, classes and media that a report lists; the counts are exact."""
+ShortText = Annotated[str, Meta(max_length=256)]
+
+
+class ClassTarget(Resource, kw_only=True):
+    """What a class of the archive becomes."""
+
+    type: Annotated[int | None, Meta(description="Localization type; without it, as for other classes.")] = None
+    attributes: Annotated[dict[str, Any], Meta(description="Attribute values of its annotations.")] = {}
+    skip: Annotated[bool, Meta(description="Whether its annotations are left out.")] = False
+
+
+class ImportSpec(Resource, kw_only=True):
+    """The body that starts an import."""
+
+    names: ClassVar = {"version": "version"}
+
+    format: Format
+    key: Annotated[str, Meta(min_length=1, max_length=1024, description="Key of the upload: a zip, or a single file.")]
+    name: Annotated[str, Meta(max_length=256, pattern=ONE_LINE, description="A name for lists.")] = ""
+    dry_run: Annotated[bool, Meta(description="Only read the archive and report what an import would do.")] = False
+    version: Annotated[
+        Id | None, Meta(description="Version of the annotations; without it, the one of the same name, or the default.")
+    ] = None
+    match: Annotated[
+        Literal["name", "path", "md5"],
+        Meta(description="How media of the archive are found: by name, by section and name, or by MD5 sum."),
+    ] = "name"
+    create_media: Annotated[
+        bool, Meta(description="Whether images in the archive that match no media become media.")
+    ] = True
+    section: Annotated[
+        ShortText | None, Meta(description="Section of created media; without it, that of the archive.")
+    ] = None
+    types: Annotated[
+        dict[Target, Id],
+        Meta(
+            description="Type for media that are created, for each kind of localization, and for states of tracks, "
+            "frames and media (`note`)."
+        ),
+    ] = {}
+    classes: Annotated[dict[ShortText, ClassTarget], Meta(max_length=MOST_CLASSES, description="By name.")] = {}
+    class_attribute: Annotated[ShortText | None, Meta(description="Attribute that takes the name of the class.")] = None
+    unknown_attributes: Annotated[
+        Literal["refuse", "drop"], Meta(description="Rows with attributes that the type does not have.")
+    ] = "refuse"
+    outside: Annotated[Literal["refuse", "clip"], Meta(description="Shapes that reach beyond the picture.")] = "refuse"
+    first_pixel: Annotated[Literal[0, 1], Meta(description="Number of the first pixel in Pascal VOC.")] = 1
+
+
+class Tally(Resource, kw_only=True):
+    """How many rows of one kind. read = accepted + refused + skipped."""
+
+    read: int = 0
+    accepted: Annotated[int, Meta(description="Rows that are, or would be, in the project after the import.")] = 0
+    present: Annotated[int, Meta(description="Of these, those that were there before.")] = 0
+    refused: int = 0
+    skipped: Annotated[int, Meta(description="Interpolated boxes, and classes that the body skips.")] = 0
+
+
+class RefusedRow(Resource, kw_only=True):
+    """A row that is not imported."""
+
+    place: Annotated[str, Meta(description="File and line or element: `labels/a.txt:3`.")]
+    reason: str
+
+
+class MappedClass(Resource, kw_only=True):
+    """What a class becomes: a type, or why not."""
+
+    name: str
+    kind: str
+    type: int | None = None
+    reason: str | None = None
+    rows: int = 0
+
+
+class MappedMedia(Resource, kw_only=True):
+    """What a media of the archive becomes."""
+
+    key: str
+    media: Annotated[int | None, Meta(description="The media that it matches; none where it is created.")] = None
+
+
+class ImportReport(Resource, kw_only=True):
+    """What the archive holds. The counts are exact; each list has the first 200."""
+
+    media: Tally
+    localizations: Tally
+    states: Tally
+    classes: list[MappedClass] = []
+    matched: list[MappedMedia] = []
+    refusals: list[RefusedRow] = []
+    notes: Annotated[list[RefusedRow], Meta(description="What of imported rows is left out.")] = []
+    note_count: int = 0
+
+
+class ImportProgress(Resource, kw_only=True):
+    """Rows created, or found to be there, and all rows of the import."""
+
+    done: int
+    total: int
+
+
+class Import(Resource, kw_only=True):
+    """An import in responses."""
+
+    id: str
+    uid: str
+    project: int
+    user: int
+    name: str
+    format: str
+    dry_run: bool
+    status: Annotated[str, Meta(description="pending, checking, running, succeeded or failed.")]
+    start_time: Timestamp
+    stop_time: Timestamp | None = None
+    message: Annotated[str | None, Meta(description="Why it failed.")] = None
+    progress: ImportProgress
+    report: ImportReport | None = None
+
+
+class ImportCreated(Resource, kw_only=True):
+    """The answer to a started import."""
+
+    message: str
+    id: str
+    uid: str
+    object: Import
+
+
+class StoredImport(Struct, kw_only=True, omit_defaults=True):
+    """An import as it is stored: its state machine.
+
+    pending → running → succeeded | failed. `part` is the next part; a cancelled import is removed, and work on it stops
+    when it finds the record missing.
+    """
+
+    uid: str
+    project: int
+    user: int
+    spec: ImportSpec
+    status: Literal["pending", "running", "succeeded", "failed"] = "pending"
+    start_time: Timestamp
+    stop_time: Timestamp | None = None
+    message: str | None = None
+    report: ImportReport | None = None
+    parts: dict[str, list[int]] = {}
+    """The rows of each part, by phase, in the order in which they are created."""
+    part: int = 0
+    """The next part, counted over all phases."""
+
+    @property
+    def sources(self) -> list[int]:
+        """The media that it is made from: none, so it is open to those who see the project."""
+        return []
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it has ended."""
+        return self.status in ("succeeded", "failed")
+
+
+IMPORT = RecordKind(
+    name="import",
+    struct=StoredImport,
+    title="Import",
+    parent=("project", "project"),
+    claims=lambda found: {"uid": found.uid},
+    identity="uid",
+)

@@ -1,0 +1,280 @@
+"""Undo deletions by the numbers of their commits: of localizations, states, media and sections.
+
+Deleted rows are kept for `settings.deleted_retention`; then the upkeep purges them with their files. A deleted media
+comes back with the annotations that its deletion deleted, a section with the media that it contained. What was restored
+already, or changed since, stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from chalicelib.access.masks import level_of
+from chalicelib.core.commits import GONE, Change, Commit
+from chalicelib.core.definitions import SECTION, Definitions, Section
+from chalicelib.core.entities import media_of
+from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.marks import Identity, identity
+from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.permissions import Level
+from chalicelib.core.resource import timestamp
+from chalicelib.errors import Conflict, Forbidden, Gone, NotFound
+from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.bulk.changes import BulkChange
+from chalicelib.resources.entities.service import Writer, rows_of
+from chalicelib.resources.restores import bulk as restores_bulk
+from chalicelib.resources.restores.bulk import is_kept, is_tombstone
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import archive, log
+
+RESTORABLE = (Kind.MEDIA, Kind.LOCALIZATION, Kind.STATE)
+"""In the order in which they are restored."""
+
+
+@dataclass
+class _Plan:
+    """What a request restores.
+
+    Attributes:
+        ids: by kind, the ids of deleted rows and tombstones.
+        sections: deleted sections, and the ids of their media.
+    """
+
+    ids: defaultdict[Kind, set[int]] = field(default_factory=lambda: defaultdict(set))
+    sections: dict[int, tuple[Section, list[int]]] = field(default_factory=dict)
+
+
+def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
+    """Undo the deletions of some commits.
+
+    Args:
+        writer: who undoes them.
+        numbers: the numbers of the commits.
+
+    Returns:
+        how many entities of each kind came back, and `section` for sections.
+
+    Raises:
+        NotFound: there is no such commit.
+        Conflict: a commit deleted nothing that is still deleted and can come back, or what was deleted was replaced.
+        Gone: the retention is over, or a definition was deleted.
+        Forbidden: the caller's level is too low.
+    """
+    plan = _Plan()
+    for number in dict.fromkeys(numbers):
+        _add(plan, writer, number)
+    for section, _ in plan.sections.values():
+        _recreate(writer, section)
+    changes = [
+        BulkChange(
+            kind=Kind.MEDIA,
+            project=writer.project,
+            user=writer.user,
+            verb="relink",
+            numbers=media,
+            section=section.id,
+            logged=(
+                {"_primary_section": None, TAG_ATTRIBUTE: ""},
+                {"_primary_section": section.id, TAG_ATTRIBUTE: section.tator_user_sections},
+            ),
+        )
+        for section, media in plan.sections.values()
+    ]
+    changes += [
+        BulkChange(kind=kind, project=writer.project, user=writer.user, verb="restore", numbers=sorted(plan.ids[kind]))
+        for kind in RESTORABLE
+    ]
+    bulk_service.run(*changes, handlers=restores_bulk.HANDLERS, scope=writer.scope)
+    found = {str(kind): len(plan.ids[kind]) for kind in RESTORABLE if plan.ids[kind]}
+    return found | ({"section": len(plan.sections)} if plan.sections else {})
+
+
+def _add(plan: _Plan, writer: Writer, number: int) -> None:
+    """Add what a commit deleted to a plan. Raises as `restore`."""
+    commit = archive.find_commit(writer.project, number)
+    if commit is None and not 1 <= number <= log.last(writer.project, fresh=True):
+        raise NotFound.of("Change", number)
+    deleted = _deleted_ids(commit) if commit else {}
+    sections = dict(_sections(commit)) if commit else {}
+    if commit and deleted.get(Kind.MEDIA):
+        _add_annotations(commit, deleted)
+    for kind in list(deleted):
+        deleted[kind] &= writer.scope.at(Level.VIEW).visible_ids(writer.project, kind, deleted[kind])
+    sections = {each: section for each, section in sections.items() if _level(writer, each) > Level.NONE}
+    if others := [kind for kind, found in deleted.items() if found and kind not in RESTORABLE]:
+        raise Conflict(f"changes: {number} deleted {' and '.join(others)} entities, which cannot be restored.")
+    if commit is None or not (sections or any(deleted.values())):
+        raise Conflict(f"changes: {number} deleted no media, localization, state or section.")
+    before = sum(map(len, plan.ids.values())) + len(plan.sections)
+    for each, section in sections.items():
+        _add_section(plan, writer, commit, each, section)
+    _add_rows(plan, writer, deleted)
+    if sum(map(len, plan.ids.values())) + len(plan.sections) == before:
+        raise Conflict(f"changes: nothing that {number} deleted is still deleted, or it was replaced since.")
+
+
+def _deleted_ids(commit: Commit) -> dict[Kind, set[int]]:
+    found: defaultdict[Kind, set[int]] = defaultdict(set)
+    for edit in commit.edits:
+        if edit.new.get("_deleted") is True or edit.new.get("_variant_deleted") is True:
+            found[edit.kind].update(edit.ids)
+    return dict(found)
+
+
+def _parts(commit: Commit) -> Iterator[Commit]:
+    """The earlier commits of the bulk change that a commit is a part of."""
+    if commit.operation is None:
+        return
+    for each in archive.history(commit.project, after=commit.operation.after):
+        if each.seq >= commit.seq:
+            return
+        if each.operation == commit.operation:
+            yield each
+
+
+def _add_annotations(commit: Commit, deleted: dict[Kind, set[int]]) -> None:
+    """Add the annotations that went with the media of a commit."""
+    for part in _parts(commit):
+        for kind, numbers in _deleted_ids(part).items():
+            if not kind.is_annotation:
+                continue
+            rows = entities.get_deleted(kind, numbers)
+            gone = {number for number, row in rows.items() if _is_on(row.stored.entity, deleted[Kind.MEDIA])}
+            deleted.setdefault(kind, set()).update(gone)
+
+
+def _is_on(annotation: Any, media: set[int]) -> bool:
+    return not media.isdisjoint(media_of(annotation))
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _add_rows(plan: _Plan, writer: Writer, deleted: dict[Kind, set[int]]) -> None:
+    definitions = records.definitions(writer.project)
+    for kind in RESTORABLE:
+        if numbers := deleted.get(kind):
+            _check_levels(writer, kind, numbers)
+            plan.ids[kind] |= _restorable(plan, writer, kind, numbers, definitions)
+
+
+def _check_levels(writer: Writer, kind: Kind, numbers: set[int]) -> None:
+    if numbers - writer.scope.at(Level.EDIT).visible_ids(writer.project, kind, numbers):
+        message = f"You may not restore these {kind} entities: your permission on some of them is too low."
+        raise Forbidden(message)
+
+
+def _restorable(plan: _Plan, writer: Writer, kind: Kind, numbers: set[int], definitions: Definitions) -> set[int]:
+    """The ids among some that are deleted and can come back."""
+    live = entities.many(kind, numbers)
+    buried = entities.get_deleted(kind, numbers - live.keys())
+    if missing := sorted(numbers - live.keys() - buried.keys()):
+        raise _purge_error(kind, missing)
+    found = set()
+    for number, row in buried.items():
+        entity = row.stored.entity
+        if not is_kept(row):
+            raise _purge_error(kind, [number])
+        if row.is_hidden or entity.type not in definitions.types(kind):
+            message = f"The {kind} {number} cannot be restored: its type or version was deleted."
+            raise Gone(message)
+        if kind.is_annotation and entity.version not in definitions.versions:
+            message = f"The {kind} {number} cannot be restored: its version was deleted."
+            raise Gone(message)
+        found.add(number)
+    rows = {number: buried[number].stored.entity for number in found}
+    if kind.is_annotation:
+        rows |= {number: row.entity for number, row in live.items() if is_tombstone(row.entity)}
+        _check_media(plan, kind, rows)
+        _check_marks(writer, kind, {number: row for number, row in rows.items() if number in found})
+    return set(rows)
+
+
+def _purge_error(kind: Kind, numbers: Sequence[int]) -> Gone:
+    files = " and its files" if kind is Kind.MEDIA else ""
+    days = settings().deleted_retention / 86400
+    return Gone(
+        f"The {kind} {numbers[0]}{files} cannot be restored: it was purged, or is about to be.",
+        f"What was deleted is kept for {days:g} days.",
+    )
+
+
+def _check_media(plan: _Plan, kind: Kind, rows: dict[int, Any]) -> None:
+    """Raise Conflict for an annotation whose media is deleted and does not come back with it."""
+    wanted = {media for row in rows.values() for media in media_of(row)}
+    there = entities.many(Kind.MEDIA, wanted).keys() | plan.ids[Kind.MEDIA]
+    for number, row in rows.items():
+        if there.isdisjoint(media_of(row)):
+            message = f"The {kind} {number} cannot be restored alone: its media {media_of(row)[0]} is deleted."
+            raise Conflict(message, "Restore the change that deleted the media.")
+
+
+def _check_marks(writer: Writer, kind: Kind, rows: dict[int, Any]) -> None:
+    """Raise Conflict for a row whose mark another row of its element has by now."""
+    elements: dict[Identity, list[Any]] = {}
+    for row in rows.values():
+        elements.setdefault(identity(row), []).append(row)
+    for element, others in rows_of(kind, writer.project, elements).items():
+        taken = {row.entity.mark for row in others}
+        for row in elements[element]:
+            if row.mark in taken:
+                message = f"The {kind} {row.id} cannot be restored: its element was changed since."
+                raise Conflict(message)
+
+
+# --- sections --------------------------------------------------------------------------------------------------------
+
+
+def _sections(commit: Commit) -> Iterator[tuple[int, Section]]:
+    """The sections that a commit deleted, as they were."""
+    gone = {change.id for change in commit.changes if change.kind == DefinitionKind.SECTION and change.is_gone}
+    for change in commit.past:
+        if change.kind == DefinitionKind.SECTION and change.id in gone:
+            yield change.id, msgspec.json.decode(change.doc, type=Section)
+
+
+def _level(writer: Writer, section: int) -> Level:
+    if not writer.scope.is_restricted:
+        return writer.level
+    return level_of(writer.scope.in_project(writer.project).on(SECTION.name, section))
+
+
+def _add_section(plan: _Plan, writer: Writer, commit: Commit, number: int, section: Section) -> None:
+    if _level(writer, number) < Level.EDIT:
+        raise Forbidden
+    oldest = timestamp(datetime.now(UTC) - timedelta(seconds=settings().deleted_retention))
+    if commit.at <= oldest:
+        message = f"The section {number} cannot be restored: it was deleted too long ago."
+        raise Gone(message)
+    media = {
+        each
+        for part in _parts(commit)
+        for edit in part.edits
+        if edit.kind is Kind.MEDIA and edit.old.get("_primary_section") == number
+        for each in edit.ids
+    }
+    loose = [
+        each for each, row in entities.many(Kind.MEDIA, sorted(media)).items() if row.entity.primary_section is None
+    ]
+    if loose or records.maybe(SECTION, number) is None:
+        plan.sections[number] = (section, loose)
+
+
+def _recreate(writer: Writer, section: Section) -> None:
+    """Create a deleted section again, under its id. Does nothing where it exists: a repeated request goes on."""
+    if records.maybe(SECTION, section.id) is not None:
+        return
+    change = Transaction()
+    taken = Conflict(f"The section {section.id} cannot be restored: its path {section.path} is taken by another.")
+    records.add(change, SECTION, section, user=writer.user, taken=taken)
+    was = [Change(DefinitionKind.SECTION, section.id, GONE)]
+    change.log(writer.project, writer.user, [], past=was)
+    change.run()

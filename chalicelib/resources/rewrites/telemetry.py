@@ -1,0 +1,164 @@
+"""Attributes of annotations from the telemetry of their media.
+
+The telemetry is an attachment of the media, a CSV of times and values (`core/telemetry.py`). The time of an annotation
+is its frame divided by the frames per second. Values become attributes, so every list, filter, statistic and export has
+them; the join is repeated when the telemetry changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+from chalicelib.access import view_queries
+from chalicelib.core import telemetry
+from chalicelib.core.entities import Media, media_of
+from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Level
+from chalicelib.core.telemetry import Series, Table, instant_seconds
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.query.parsers import entities as entity_queries
+from chalicelib.resources.annotations.bulk_edits import find_ids
+from chalicelib.resources.bulk.changes import BulkChange
+from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.rewrites.bulk import with_values
+from chalicelib.resources.rewrites.schemas import RewriteAnswer, TelemetryQuery, TelemetryUpdate
+from chalicelib.resources.rewrites.service import check_entities, dtypes_of, finish, value_of
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.objects import objects, owners
+
+MOST_ANNOTATIONS = 200_000
+LARGEST_FILE = 64 * 1024 * 1024
+_OPEN_FILES = 8
+_PLACE = 2
+
+
+def join_telemetry(writer: Writer, query: TelemetryQuery, body: TelemetryUpdate) -> RewriteAnswer:
+    """Set attributes of all annotations that match from the telemetry of their media at their time.
+
+    An annotation without a frame, or whose time has no value within the tolerance, stays as it is.
+
+    Raises:
+        BadInput: a name is unknown, the file is malformed, or a media lacks the file or frames per second.
+    """
+    if not body.columns:
+        raise BadInput("columns: name at least one attribute and its column.")
+    kind = Kind(query.kind)
+    definitions = records.definitions(writer.project)
+    dtypes = dtypes_of(definitions, kind, body.columns)
+    for name, columns in body.columns.items():
+        is_place = not isinstance(columns, str)
+        if is_place != (dtypes[name] == "geopos"):
+            rule = "[longitude, latitude]" if dtypes[name] == "geopos" else "one column"
+            raise BadInput(f"columns: {name!r} is of type {dtypes[name]}, which takes {rule}.")
+    view = view_queries.current(writer.project)
+    numbers = find_ids(view, entity_queries.parse(query, body), writer.scope, query.count)
+    if len(numbers) > MOST_ANNOTATIONS:
+        raise BadInput(f"{len(numbers)} match; at most {MOST_ANNOTATIONS} are joined at once. Narrow the query.")
+    files = _Files(writer, body)
+    values: dict[int, dict[str, Any]] = {}
+
+    def after(row: Any) -> Any:
+        if row.frame is None:
+            return None
+        found = files.of(media_of(row)[0]).values(row.frame, dtypes)
+        if not found:
+            return None
+        values[row.id] = found
+        return with_values(definitions, kind, row, found)
+
+    checked = check_entities(kind, writer, numbers, after)
+    change = BulkChange(
+        kind=kind,
+        project=writer.project,
+        user=writer.user,
+        verb="assign",
+        numbers=checked.changing,
+        values={number: values[number] for number in checked.changing},
+        fixed=writer.authorship(),
+    )
+    return finish(checked, writer, change, is_dry=query.dry_run)
+
+
+class _Files:
+    """The telemetry of media; a few are kept open."""
+
+    def __init__(self, writer: Writer, body: TelemetryUpdate) -> None:
+        self._writer = writer
+        self._body = body
+        self._open: OrderedDict[int, _Telemetry | BadInput] = OrderedDict()
+
+    def of(self, number: int) -> _Telemetry:
+        """The telemetry of one media."""
+        if number not in self._open:
+            try:
+                self._open[number] = self._read(number)
+            except BadInput as refusal:
+                self._open[number] = refusal
+            if len(self._open) > _OPEN_FILES:
+                self._open.popitem(last=False)
+        found = self._open[number]
+        if isinstance(found, BadInput):
+            raise found
+        return found
+
+    def _read(self, number: int) -> _Telemetry:
+        row = entities.many(Kind.MEDIA, [number]).get(number)
+        media = row.entity if row and row.entity.project == self._writer.project else None
+        if media is None or not self._writer.scope.at(Level.VIEW).only(Kind.MEDIA.value, [media]):
+            raise BadInput(f"file: media {number} does not exist.")
+        if not media.fps:
+            raise BadInput(f"fps: media {number} has no frames per second, so its frames have no times.")
+        table = telemetry.read(self._body_of(media), self._body.time)
+        return _Telemetry(table, self._body, media.fps, self._start(media, table))
+
+    def _body_of(self, media: Media) -> bytes:
+        attachments = (media.media_files and media.media_files.attachment) or []
+        path = next((each.path for each in attachments if each.name == self._body.file), "")
+        key = owners.authorize(media, [path]).get(path) if path else None
+        if key is None:
+            raise BadInput(f"file: media {media.id} has no attachment with the name {self._body.file!r}.")
+        try:
+            size = objects.size(key) or 0
+            if size > LARGEST_FILE:
+                raise BadInput(f"file: the telemetry of media {media.id} has {size} bytes; at most {LARGEST_FILE}.")
+            return objects.read(key)
+        except NotFound:
+            raise BadInput(f"file: the attachment {self._body.file!r} of media {media.id} does not exist.") from None
+
+    def _start(self, media: Media, table: Table) -> float:
+        """The time of the first frame."""
+        if not table.has_instants:
+            return 0.0
+        if self._body.start is None:
+            raise BadInput(
+                "start: the telemetry has instants. Name the attribute of media with that of the first frame."
+            )
+        found = instant_seconds(str(media.attributes.get(self._body.start) or ""))
+        if found is None:
+            raise BadInput(f"start: media {media.id} has no date in {self._body.start!r}.")
+        return found
+
+
+class _Telemetry:
+    """The telemetry of one media, by attribute."""
+
+    def __init__(self, table: Table, body: TelemetryUpdate, fps: float, start: float) -> None:
+        self._series: dict[str, Series] = {
+            name: table.series([columns] if isinstance(columns, str) else columns)
+            for name, columns in body.columns.items()
+        }
+        self._fps, self._start = fps, start
+        self._body = body
+
+    def values(self, frame: int, dtypes: Mapping[str, str]) -> dict[str, Any]:
+        """The values at a frame, by attribute; those within the tolerance."""
+        tolerance = math.inf if self._body.tolerance is None else self._body.tolerance
+        values = {}
+        for name, series in self._series.items():
+            found = series.at(self._start + frame / self._fps, self._body.join, tolerance)
+            if found is not None:
+                values[name] = list(found) if len(found) == _PLACE else value_of(dtypes[name], found[0])
+        return values

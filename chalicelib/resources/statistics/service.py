@@ -1,0 +1,102 @@
+"""From the parameters of a request to statistics, and from statistics to rows with names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
+from chalicelib.query.aggregates import Aggregate, Group, Statistics, Written
+from chalicelib.query.parsers.entities import EntityIdQuery, parse
+from chalicelib.resources.entities.spreadsheets import Presenter
+from chalicelib.resources.statistics.schemas import Facet, FacetValue, StatisticsAnswer, StatisticsQuery
+
+_DAYS = frozenset({"year", "quarter", "month", "week", "day"})
+
+
+def compute(
+    project: int, query: StatisticsQuery, body: EntityIdQuery | None, scope: Scope
+) -> tuple[Aggregate, Statistics]:
+    """The statistics that a request describes, of what the caller may see.
+
+    Raises:
+        BadInput: a name is unknown, a parameter is not of the kind, or the cost is above the budget.
+    """
+    written = Written(
+        group_by=query.group_by or (),
+        measure=query.measure or (),
+        facets=query.facets or (),
+        order_by=query.order_by or (),
+        limit=query.limit,
+    )
+    return view_queries.statistics(view_queries.current(project), parse(query, body), written, scope)
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def answer(aggregate: Aggregate, found: Statistics) -> StatisticsAnswer:
+    """Statistics as a response."""
+    if aggregate.facets:
+        facets = [
+            Facet(
+                name=group.label,
+                total=total,
+                values=[FacetValue(value=json_value(v, group), count=n) for v, n in values],
+            )
+            for group, total, values in zip(aggregate.groups, found.groups, found.rows, strict=True)
+        ]
+        return StatisticsAnswer(kind=aggregate.kind.value, matched=found.matched, facets=facets)
+    return StatisticsAnswer(
+        kind=aggregate.kind.value, matched=found.matched, groups=found.groups[0], rows=list(rows(aggregate, found))
+    )
+
+
+def columns(aggregate: Aggregate) -> tuple[str, ...]:
+    """The names of the columns: an attribute called like a measure, or `attributes`, is `attributes.<name>`."""
+    if aggregate.facets:
+        return "facet", "value", "count"
+    groups = [group.label for group in aggregate.groups]
+    measures = aggregate.labels[len(groups) :]
+    taken = (*measures, "attributes")
+    return (*(f"attributes.{name}" if name in taken else name for name in groups), *measures)
+
+
+def rows(aggregate: Aggregate, found: Statistics, present: Presenter | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of statistics by the names of their columns.
+
+    Args:
+        aggregate: what was computed.
+        found: the statistics.
+        present: replaces ids of users and media by addresses and names.
+    """
+    names = columns(aggregate)
+    if aggregate.facets:
+        for group, values in zip(aggregate.groups, found.rows, strict=True):
+            for value, count in values:
+                yield dict(zip(names, (group.label, _value_name(value, group, present), count), strict=True))
+        return
+    for row in found.rows[0]:
+        cells = list(row)
+        for place, group in enumerate(aggregate.groups):
+            cells[place] = _value_name(row[place], group, present)
+        yield {name: json_value(cell) for name, cell in zip(names, cells, strict=True)}
+
+
+def _value_name(value: Any, group: Group, present: Presenter | None) -> Any:
+    """The value of a group, by name where it is the id of a user or media."""
+    member = group.value.column or ""
+    if present is not None and isinstance(value, int) and member in ("media", "created_by", "modified_by"):
+        return present({member: value})[member]
+    return json_value(value, group)
+
+
+def json_value(value: Any, group: Group | None = None) -> Any:
+    """A value as responses show it: instants and dates in ISO 8601, as filters take them."""
+    if isinstance(value, datetime):
+        if group is not None and group.unit in _DAYS:
+            return value.date().isoformat()
+        return f"{value.isoformat()}Z"
+    return list(value) if isinstance(value, tuple) else value
