@@ -23,10 +23,12 @@ LONGEST_LIST = 2
 """Items of a list that an example shows."""
 LONGEST_TEXT = 160
 """Characters of a text that an example shows."""
-HIDDEN = {"Authorization", "token"}
+HIDDEN = {"token", "upload_id", "lookup"}
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 _URL = re.compile(r"https?://[\w.:-]+(?P<path>/[^\s\"?]*)(?P<query>\?[^\s\"]*)?")
+_RANDOM = re.compile(r"(?<=grace)[0-9a-f]{6}|_[A-Za-z0-9]{10,16}(?=\.\w)|(?<=user)\d+-\d+-\d+|(?<=user)\d+\.\d+(?=@)")
+"""Parts of names that differ from run to run."""
 _ROUTES = {
     re.compile("^" + re.sub(r"{\w+}", "[^/]+", route) + "$"): operations for route, operations in routes().items()
 }
@@ -96,6 +98,7 @@ def _plain(value: Any, known: dict[str, str], name: str = "") -> Any:
             text = _URL.sub(
                 lambda found: f"https://limn.example.org{found['path']}" + "?…" * bool(found["query"]), value
             )
+            text = _RANDOM.sub("", text)
             text = _TIME.sub("2026-05-04T09:00:00.000000Z", text)
             text = _UUID.sub(lambda found: known.setdefault(found[0], str(uuid.UUID(int=len(known) + 1))), text)
             return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "…"
