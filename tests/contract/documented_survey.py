@@ -354,6 +354,10 @@ def look(api: Api, project: int, kinds: dict[str, int], media: int) -> None:
     api.get(f"Permalink/{media}", element="thumbnail")
     api.get(f"ChangeLog/{project}", entity_type="media", entity_id=media)
     api.get(f"Events/{project}", after=0, limit=2)
+    api.get(f"History/{project}/media/{media}")
+    api.patch(f"AnnotationFrames/{project}", {"shift": 1}, media_id=media, dry_run="true")
+    csv = f"id,Score\n{media},0.6\n".encode()
+    api.ask("PATCH", f"AttributeValues/{project}", raw=csv, kind="media")
     api.get(f"Statistics/{project}", kind="localization", group_by="Species", measure="count")
     search = {"attribute": "Score", "operation": "gt", "value": 0.5}
     api.put(f"Statistics/{project}", {"object_search": search}, facets="Species")
@@ -364,10 +368,9 @@ def automate(api: Api, organization: int, project: int, media: int) -> None:
     manifest = api.post(f"SaveAlgorithmManifest/{project}", {"name": "count.yaml", "upload_url": url}).json["url"]
     assert api.user
     body = {"name": "Count animals", "user": api.user.id, "manifest": manifest, "files_per_job": 10}
-    number = records(api, "Algorithms", "Algorithm", project, body, {"description": "Counts animals"})
+    algorithm = records(api, "Algorithms", "Algorithm", project, body, {"description": "Counts animals"})
     api.get(f"Jobs/{project}")
     api.get(f"JobGroups/{project}")
-    api.delete(f"Algorithm/{number}")
     page = api.post(
         f"SaveGenericFile/{project}", {"name": "chart.html", "upload_url": uploaded(api, project, b"<p>", "chart.html")}
     ).json["url"]
@@ -379,6 +382,18 @@ def automate(api: Api, organization: int, project: int, media: int) -> None:
         api, "Analyses", "Analysis", project, {"name": "Cod", "data_query": "Species:Gadus*"}, {"name": "Cods"}
     )
     api.delete(f"Analysis/{number}")
+    rule = {"name": "Count", "types": ["limn.media.ready"], "algorithm": "Count animals"}
+    number = records(api, "TriggerRules", "TriggerRule", project, rule, {"active": False})
+    api.delete(f"TriggerRule/{number}")
+    api.delete(f"Algorithm/{algorithm}")
+    frozen = api.post(f"Datasets/{project}", {"name": "Cod of May"}).json["id"]
+    api.get(f"Datasets/{project}")
+    api.drain()
+    other = api.post(f"Datasets/{project}", {"name": "Cod of June"}).json["id"]
+    api.drain()
+    api.get(f"Dataset/{frozen}")
+    api.get(f"DatasetComparison/{other}", base=frozen)
+    api.delete(f"Dataset/{other}")
     started = api.post(f"Exports/{project}", {"format": "coco"}).json["id"]
     api.get(f"Exports/{project}")
     api.drain()
@@ -432,6 +447,10 @@ def personal(api: Api, project: int, kinds: dict[str, int], media: int) -> None:
 
 
 def take_down(api: Api, organization: int, project: int, media: int, image: int) -> None:
+    [cod] = api.get(f"Localizations/{project}", stop=1).json
+    api.delete(f"Localization/{cod['id']}", {"prune": 0})
+    entries = api.get(f"History/{project}/localization/{cod['id']}").json
+    api.post(f"Restore/{project}", {"changes": [each["change"] for each in entries if each["action"] == "deleted"]})
     api.delete(f"States/{project}")
     api.delete(f"Localizations/{project}")
     api.delete(f"Media/{image}")
