@@ -24,6 +24,8 @@ from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email.messages import SendEmail
+from chalicelib.resources.exports.messages import JoinExport, PlanExport, WritePart
+from chalicelib.resources.imports.messages import CheckImport, RunImportPart
 from chalicelib.resources.media import archiving
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.projects.messages import PurgeProject
@@ -43,7 +45,15 @@ from infra.local.dynamodb import rows as dynamo_rows
 from infra.local.queues import Context, event_of, failures, queue_of
 from infra.local.sqs import shelf_of
 from tests import objects
-from tests.faults import figures, picture, test_retirement_crashes, test_webhook_crashes, workflows
+from tests.faults import (
+    figures,
+    picture,
+    test_export_crashes,
+    test_import_crashes,
+    test_retirement_crashes,
+    test_webhook_crashes,
+    workflows,
+)
 from tests.faults.crashes import Killed, KilledReading, crasher, points
 from tests.faults.rewind import restart, rewinding
 from tests.queue_runner import handlers
@@ -334,6 +344,12 @@ ELSEWHERE = {
     ProjectChanged: test_webhook_crashes.test_no_crash_loses_an_event,
     DeliverEvents: test_webhook_crashes.test_no_crash_loses_an_event,
     RedeliverEvent: test_webhook_crashes.test_no_crash_loses_an_event,
+    **dict.fromkeys(
+        (PlanExport, WritePart, JoinExport), test_export_crashes.test_an_export_is_made_wherever_it_is_killed
+    ),
+    **dict.fromkeys(
+        (CheckImport, RunImportPart), test_import_crashes.test_an_import_is_done_once_wherever_it_is_killed
+    ),
     "Webhook": test_webhook_crashes.test_no_crash_loses_an_event,
 }
 """Messages and scheduled functions that are swept by a test of their own."""

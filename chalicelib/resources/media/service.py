@@ -58,7 +58,7 @@ def master_section(definitions: Definitions, folder: int | None, given: int | No
         BadInput: the given section does not exist.
     """
     if given is None:
-        section = definitions.sections.get(folder or 0)
+        section = None if folder is None else definitions.sections.get(folder)
         return section.master_section if section else None
     if given == NO_SECTION:
         return None
