@@ -181,9 +181,8 @@ ELEMENTS = st.lists(st.dictionaries(NAMES, JSON, max_size=6) | JSON, max_size=4)
 @settings(max_examples=20)
 @given(st.fixed_dictionaries(dict.fromkeys(("categories", "videos", "images", "tracks", "annotations"), ELEMENTS)))
 def test_any_json_is_read_or_refused_row_by_row(document):
-    text = json.dumps(document, allow_nan=False, default=str) if "NaN" not in json.dumps(document) else "{}"
     try:
-        list(read_coco.read(single("a.json", text.replace("Infinity", "1"))))
+        list(read_coco.read(single("a.json", json.dumps(document))))  # with NaN and Infinity, which are no JSON
     except BadInput:
         return
 

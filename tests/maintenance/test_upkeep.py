@@ -145,7 +145,7 @@ class TestRetention:
             (scheduled_tasks, "look_after"),
             (owners, "release"),
             (entities, "purge"),
-            (scheduled_tasks, "done"),
+            (scheduled_tasks, "delete"),
         ):
             for dies_after in (False, True):
                 real = getattr(owner, name)
