@@ -19,7 +19,7 @@ from tests.faults.crashes import crasher, points
 from tests.faults.job_rig import A_JOB, MEDIA, JobRig, OnBatch, OnCluster
 from tests.faults.rewind import rewinding
 
-SHARE = 135
+SHARE = 90
 ENGINES = {"cluster": OnCluster, "batch": OnBatch}
 RUNS = len(MEDIA) // A_JOB
 

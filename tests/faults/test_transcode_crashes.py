@@ -195,8 +195,8 @@ def test_every_message_twice_and_out_of_order_changes_nothing(project, start, mo
     queue.run()
     assert outcome(uid, media)[-1] == "succeeded"
     groups = len(entities.get(Kind.MEDIA, media).media_files.audio or []) + 1
-    # what the plan says, and each group of renditions; the kinds with sound have two
-    assert log.last(project, fresh=True) == commits + 1 + groups
+    # what the plan says, each group of renditions (the kinds with sound have two), and the note of the end
+    assert log.last(project, fresh=True) == commits + 1 + groups + 1
     for message in waiting:
         handle(message)
 

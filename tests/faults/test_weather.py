@@ -155,7 +155,8 @@ def _transcoded(api, project, seed):
         work(seed)
     assert records.get(JOB, uid).status == "succeeded"
     assert len(entities.get(Kind.MEDIA, media).media_files.streaming) == 1
-    assert log.last(project, fresh=True) == before + 2  # the smallest rendition, then the others (decision 028)
+    # the plan, the renditions (decision 028), and the note in the transaction of the job's end (decision 057)
+    assert log.last(project, fresh=True) == before + 3
     return faults
 
 
