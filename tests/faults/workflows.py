@@ -16,7 +16,9 @@ from chalicelib.core.accounts import USER
 from chalicelib.core.algorithms import ALGORITHM
 from chalicelib.core.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now
-from chalicelib.storage.dynamodb import ids, records
+from chalicelib.resources.webhooks import delivery
+from chalicelib.resources.webhooks.schemas import WEBHOOK
+from chalicelib.storage.dynamodb import ids, records, streams
 from tests import objects
 from tests.contract import world as worlds
 from tests.contract.examples import body_of, query_of
@@ -68,7 +70,8 @@ class Workflow:
     query: dict[str, Any] = field(default_factory=dict)
 
     def ask(self, api):
-        return (self.who or api).ask(self.method, self.path, self.body, **self.query)
+        given = {"raw": self.body} if isinstance(self.body, bytes) else {"body": self.body}
+        return (self.who or api).ask(self.method, self.path, **given, **self.query)
 
 
 def writing():
@@ -157,6 +160,25 @@ def _build_more(world):
     spec |= {"gid": "22222222-2222-1222-8222-222222222222", "url": things["picture"]}
     owner.post(f"Transcodes/{project}", spec)
     things["transcode"] = spec["uid"]
+    _build_changes(world)
+
+
+def _build_changes(world):
+    """What checked bulk changes, webhooks and restores need."""
+    owner, things = world.owner, world.things
+    project, other = things["project"], things["second_media"]
+    folder = f"{things['organization']}/{project}/{other}"
+    objects.write(f"{folder}/ctd.csv", b"time,depth\n0,10\n2,20\n")
+    owner.patch(f"Media/{other}", {"fps": 10.0, "num_frames": 100})
+    attachment = {"path": f"{folder}/ctd.csv", "name": "ctd.csv"}
+    assert owner.post(f"AuxiliaryFiles/{other}", attachment, role="attachment").status == 201
+    linked = {"codec": "h264", "resolution": [1, 1], "reference_only": 1, "path": f"{_OLD}x.mp4"}
+    assert owner.post(f"VideoFiles/{other}", linked, role="streaming").status == 201
+    box = {"media_id": other, "type": things["localization_type"]}
+    *_, gone = owner.made(f"Localizations/{project}", [{**box, "frame": frame} for frame in (0, 19, 20)])
+    owner.ask("DELETE", f"Localization/{gone}", {"prune": 1})
+    things["deletion"] = owner.get(f"History/{project}/localization/{gone}").json[-1]["change"]
+    streams.add(delivery.WORD, project, things[WEBHOOK.name], "0")
 
 
 def show(world):
@@ -226,6 +248,8 @@ def _workflow(operation, world, change=None):
 
 _BUCKET = {"name": "b", "access_key": "AK", "secret_key": "s", "endpoint_url": "https://s3.example.org", "region": "eu"}
 _CLUSTER = {"name": "c", "host": "c.example.org", "port": 443, "token": "t", "cert": "c"}
+_HOOK = {"name": "h", "url": "https://templates.example.org/hook", "types": ["*"]}
+_OLD, _NEW = "https://old.example.org/a/", "https://new.example.org/b/"
 _ENTITY = {"media_type": "MediaType", "localization_type": "LocalizationType"}
 
 
@@ -255,7 +279,7 @@ def _overrides(world):  # one line per operation
     named = {"also": {"name": "another name"}}
     box = {"media_id": things["media"], "type": things["localization_type"], "frame": 0}
     media = {"type": things["media_type"], "name": "c.mp4", "md5": ""}
-    of_all = {"query": {"type": things["localization_type"], "count": MANY + 5}}
+    of_all = {"query": {"media_id": things["media"], "type": things["localization_type"], "count": MANY + 5}}
     streaming, thumbnail = {"query": {"role": "streaming", "index": 0}}, {"query": {"role": "thumbnail", "index": 0}}
     attribute = {"entity_type": "LocalizationType", "current_name": "Kind"}
     changed = {"attributes": {"Kind": "x"}}
@@ -264,6 +288,8 @@ def _overrides(world):  # one line per operation
     localization_type = {"variables": {"id": things["localization_type"]}}
     account = {"username": "ada", "first_name": "Ada", "last_name": "L", "email": "ada@example.org"}
     annotator = {"type": things["localization_type"], "algorithm": records.get(ALGORITHM, things["algorithm"]).name}
+    rule = {"name": "r", "types": ["limn.media.ready"], "algorithm": annotator["algorithm"]}
+    of_second = {"query": {"media_id": things["second_media"]}}
     manifest, page = {"manifest": things["saved_manifest"]}, {"html_file": things["saved_page"]}
     return {
         "CreateUser": {"body": {**account, "password": PASSWORD}},
@@ -371,6 +397,17 @@ def _overrides(world):  # one line per operation
         "CreateRowProtection": {"body": {"permission": 1, "media": things["media"], "user": things["newcomer"]}},
         "UpdateRowProtection": {"variables": {"id": things["row_protection"]}, "body": {"permission": 3}},
         "DeleteRowProtection": {"variables": {"id": things["row_protection"]}},
+        "CreateWebhook": {"body": _HOOK},
+        "CreateOrganizationWebhook": {"body": _HOOK},
+        "UpdateWebhook": named,
+        "RedeliverEvents": {"body": {"after": "0"}},
+        "CreateTriggerRule": {"body": rule},
+        "UpdateTriggerRule": {"body": rule},
+        "Restore": {"body": {"changes": [things["deletion"]]}},
+        "UpdateAnnotationFrames": {**of_second, "body": {"shift": 5}},
+        "UpdateAttributeValues": {"body": f"id,Kind\n{things['localization']},reef\n".encode()},
+        "UpdateTelemetryValues": {**of_second, "body": {"file": "ctd.csv", "columns": {"Kind": "depth"}}},
+        "UpdateFileUrls": {"body": {"old": _OLD, "new": _NEW}},
         "DestroyRowProtectionListApi": {"query": {"project": things["project"]}},
     }
 
