@@ -97,7 +97,7 @@ def test_temporaries_expire_and_nothing_else(place):
         for field in ("media_bucket", "upload_bucket", "views_bucket")
     }
     assert expiring == {
-        "media_bucket": {"_temporary/": 3},
+        "media_bucket": {"_temporary/": 3, "_exports/": 9},
         "upload_bucket": {"_uploads/": 30},
         "views_bucket": {"answers/": 1},
     }

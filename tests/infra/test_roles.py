@@ -53,7 +53,7 @@ from tests.infra.registered import Registered
 from tests.infra.schedules import Batch, Upkeep, key_of, later
 from tests.queue_runner import deliver
 from tests.resources.algorithms.test_algorithms import saved, spec
-from tests.resources.imports.archives import imported
+from tests.resources.imports import archives
 from tests.resources.jobs import clusters
 from tests.resources.media.samples import media_type, picture, transcode, uploaded, video
 from tests.resources.uploads.test_tus import VERSION, begun, sent
@@ -260,7 +260,7 @@ class Scenario:
         assert api.put(f"Localizations/{project}", {"ids": made}).status == 200
 
     def imports(self):
-        """A picture and boxes on it, in a commit too large for its row, and again."""
+        """A picture and boxes on it, in a commit too large for its row, and again; an archive that was removed."""
         coco = {
             "categories": [{"id": 1, "name": "box"}],
             "images": [{"id": 1, "file_name": "imported.png", "width": 64, "height": 48}],
@@ -270,7 +270,7 @@ class Scenario:
                     "image_id": 1,
                     "category_id": 1,
                     "bbox": [1, 2, 3, 4],
-                    "limn": {"attributes": {"text": "x"}},
+                    "limn": {"attributes": {"text": f"{uuid.uuid4()} {uuid.uuid4()}"}},
                 }
                 for number in range(600)
             ],
@@ -280,7 +280,12 @@ class Scenario:
         types = {"media": image, "box": self.box}
         for _ in range(2):
             views.drop(self.project)
-            assert imported(self.api, self.project, files, "coco", types=types)["status"] == "succeeded"
+            assert archives.imported(self.api, self.project, files, "coco", types=types)["status"] == "succeeded"
+        key = archives.uploaded(self.api, self.project, archives.zipped(files), "removed.zip")
+        said = self.api.post(f"Imports/{self.project}", {"format": "coco", "key": key, "types": types})
+        objects.remove([key])
+        self.api.drain()
+        assert self.api.get(f"Import/{said.json['uid']}").json["status"] == "failed"
 
     def exports(self):
         """An archive of several uploads, one that is cancelled, one that fails, and a version of a dataset."""

@@ -158,6 +158,17 @@ class TestNames:
         for files in ({"ids": other.media}, {"concat": [{"id": other.media[0]}]}):
             assert api.patch(f"Media/{multi}", {"media_files": files}).status == 400
 
+    def test_by_filters_of_rewrites_statistics_and_exports(self, project, place, guest, allow):
+        allow(EDIT, media=place.media[0])
+        for named in ({"ids": place.boxes}, {"media_ids": place.media}):
+            said = guest.patch(f"AnnotationFrames/{project}", {**named, "shift": 1}, dry_run=True)
+            assert (said.status, said.json["matched"]) == (200, 1), said.body
+            said = guest.put(f"Statistics/{project}", named, kind="localization")
+            assert (said.status, said.json["matched"]) == (200, 1), said.body
+            made = guest.post(f"Exports/{project}", {"format": "csv", "localizations": named}).json
+            place.api.drain()
+            assert guest.get(f"Export/{made['uid']}").json["labels"] == 1, named
+
     def test_every_member_that_could_be_one_is_declared(self):
         """An integer member called like an entity names one, or is listed here with the reason why not."""
         undeclared = set()
@@ -181,7 +192,18 @@ FILTERS = {
     for kind in ("Leaf", "Media", "Localization", "State")
     for verb in ("Update", "Delete")
     for member in ("ids", "media_ids", "localization_ids", "state_ids", "frame_state_ids")
-}
+} | {
+    (query, member)
+    for query in ("EntityIdQuery", "FramesUpdate", "TelemetryUpdate")
+    for member in ("ids", "media_ids", "localization_ids", "state_ids", "frame_state_ids")
+} | {
+    (f"{kind}Selection", member)
+    for kind in ("Media", "Localization", "State")
+    for member in (
+        "ids", "media_id", "media_ids", "localization_ids", "state_ids", "frame_state_ids", "related_id", "section",
+        "multi_section", "version",
+    )
+}  # fmt: skip
 """They narrow what is found; `test_nothing_outside_the_scope_is_ever_found` holds that they do no more."""
 CHECKED_BY_HANDLERS = {
     # the ACL bit on what is protected is needed
