@@ -154,7 +154,7 @@ class TestSnapshots:
         expected = here.listed()
         objects.remove(list(objects.under(f"{folder(project)}snapshots/", bucket=settings().views_bucket)))
         # five boxes, the one after the snapshot, and the media
-        assert "7 things" in do("rebuild", project)
+        assert "7 rows" in do("rebuild", project)
         views.drop(project)
         assert here.listed() == expected
 

@@ -189,6 +189,7 @@ class World(TwoWriters):
             "created_by": user,
             "modified_by": user,
             "mark": 0,
+            "master_section": None,
         }
 
     def created(self, kind: str, bodies: list[Doc], rows: list[Doc]) -> None:

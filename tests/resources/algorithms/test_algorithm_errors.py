@@ -48,7 +48,7 @@ class TestRegistration:
         refused(api.post(f"Algorithms/{project}", spec(api, project) | change), status, *words)
 
     def test_an_unknown_project_is_not_found(self, api, project):
-        refused(api.post(f"Algorithms/{NOBODY}", spec(api, project)), 404, "Project", str(NOBODY))
+        refused(api.post(f"Algorithms/{NOBODY}", spec(api, project)), 404, f"No project {NOBODY} for this user.")
 
     def test_a_user_who_is_no_member_is_not_found(self, api, project, stranger):
         refused(api.post(f"Algorithms/{project}", spec(api, project, user=stranger.user.id)), 404, "User")

@@ -94,10 +94,17 @@ class TestSaving:
         assert api.post(f"SaveAlgorithmManifest/{project}", {"name": "a", "upload_url": url}).status == 400
 
     def test_names_lead_out_of_no_folder(self, api, project):
-        body = {"name": "../../x/../y z\n.yaml", "upload_url": uploaded(project)}
+        body = {"name": "../../x/../y z.yaml", "upload_url": uploaded(project)}
         url = api.post(f"SaveAlgorithmManifest/{project}", body).json["url"]
         assert url.startswith(f"{project}/y_z_")
         assert url.count("/") == 1
+
+    def test_a_control_character_in_a_name_is_refused(self, api, project):
+        body = {"name": "y\n.yaml", "upload_url": uploaded(project)}
+        for path in ("SaveAlgorithmManifest", "SaveGenericFile"):
+            said = api.post(f"{path}/{project}", body)
+            assert said.status == 400
+            assert said.json["details"].startswith("name: must be one line")
 
     def test_it_takes_can_transfer(self, member, project):
         body = {"name": "a.yaml", "upload_url": uploaded(project)}

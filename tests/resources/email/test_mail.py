@@ -90,10 +90,19 @@ class TestSendEmail:
         [address] = mail["To"].addresses
         assert (address.display_name, address.addr_spec) == (name.partition(" <")[0], api.user.email)
 
-    def test_a_name_of_an_attachment_cannot_add_a_header(self, api, project, spec):
+    @pytest.mark.parametrize("end", ["\r\n", "\r", "\n", "\0", "\x0b"])
+    def test_a_name_of_an_attachment_with_a_control_character_is_refused(self, api, project, spec, end):
+        key = key_of(uploaded(api, project, b"x"))
+        attachments = [{"key": key, "name": f"a{end}Bcc: eve@example.org{end}{end}.txt"}]
+        said = api.post(f"Email/{project}", {**spec, "attachments": attachments})
+        assert said.status == 400
+        assert said.json["details"].startswith("attachments[0].name: must be one line")
+
+    @pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029"])
+    def test_a_name_of_an_attachment_cannot_add_a_header(self, api, project, spec, end):
         subject = f"Attached {uuid.uuid4()}"
         key = key_of(uploaded(api, project, b"x"))
-        attachments = [{"key": key, "name": "a\r\nBcc: eve@example.org\r\n\r\n.txt"}]
+        attachments = [{"key": key, "name": f'a"; x="{end}Bcc: eve@example.org{end}{end}.txt'}]
         body = {**spec, "subject": subject, "attachments": attachments}
         assert api.post(f"Email/{project}", body).status == 201
         api.drain()

@@ -274,7 +274,7 @@ def test_a_name_that_answers_with_the_inside_when_it_is_asked_again_gains_nothin
             return HTTPResponse(b"", {"Location": "https://files.example.org/again"}, 302)
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    monkeypatch.setattr(fetching.urllib3, "HTTPSConnectionPool", Pool)
+    monkeypatch.setattr(outbound, "_TlsPool", Pool)
     outbound._pool.cache_clear()
     with pytest.raises(Forbidden, match="not from an allowed origin"):
         fetching.fetch("https://files.example.org/a", 1, 100, UNRESTRICTED)
