@@ -23,7 +23,8 @@ demo: $(VENV) ## fill the running stack with a small project; LIMN_HOME says whe
 
 test: $(VENV) ## the tests; TESTS=tests/query for some of them
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not nightly and not browser" $(TESTS) || test $$? -eq 5
-	@$(BIN)/python -m pytest -n 0 -rs -m "browser and not nightly" $(TESTS) || test $$? -eq 5
+	@$(BIN)/python -m pytest -n 0 -rs -m "browser and not nightly" $(TESTS) || test $$? -eq 5 \
+		|| $(BIN)/python -m pytest -n 0 -m "browser and not nightly" --last-failed --last-failed-no-failures none $(TESTS)
 
 check: $(VENV) ## lint, format, types, layers, templates and their security rules, known vulnerabilities
 	@$(BIN)/ruff check .

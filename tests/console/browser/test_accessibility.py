@@ -35,7 +35,7 @@ def test_axe_finds_nothing_serious(new_page, meadow, theme):
 
 def test_the_gallery_works_with_the_keyboard_alone(page, meadow):
     show(page, f"/#/projects/{meadow}")
-    first = page.get_by_role("listitem").first
+    first = page.locator("[data-index='0']")
     first.wait_for()
     first.get_by_role("link").focus()
     page.keyboard.press("ArrowRight")
