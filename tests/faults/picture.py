@@ -78,7 +78,11 @@ def commits(rows):
         if table == settings().log_table and old is None and row is not None:
             body = row["body"]["B"] if "body" in row else objects.get_view_object(row["object_key"]["S"])
             found.append((project, seq, json.loads(zlib.decompress(body))))
-    return [commit for _, _, commit in sorted(found, key=lambda each: each[:2])]
+    # one with which a log begins to be watched (decision 060) is empty, and nobody sees it
+    kept = (commit for _, _, commit in sorted(found, key=lambda each: each[:2]))
+    return [
+        commit for commit in kept if commit["changes"] or commit.keys() - {"at", "changes", "project", "seq", "user"}
+    ]
 
 
 def problems(undo):

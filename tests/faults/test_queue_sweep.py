@@ -131,7 +131,7 @@ class Rig:
     def _bulk(self):
         """An edit of all boxes whose request died when all was ordered and nothing done."""
         body = {"attributes": {"Kind": "y"}}
-        query = {"type": self.things["localization_type"], "count": workflows.MANY + 5}
+        query = {"type": self.things["localization_type"], "count": workflows.MANY + 7}
 
         def ask():
             return self.owner.patch(f"Localizations/{self.things['project']}", body, **query)
