@@ -122,6 +122,8 @@ def in_bodies(worlds: Worlds, report: Report, operations: list[Operation]) -> No
             if not _ID.search(member) or member in _NOT_IDS:
                 continue
             for number in _foreign(member, worlds.there):
+                if number in worlds.here.things.values():
+                    continue  # ids are counted for each kind: the callers' own object of another kind has this one
                 value = [number] if isinstance(whole[member], list) else number
                 lie = {member: value}
                 planted = [{**each, **lie} for each in body] if isinstance(body, list) else {**(body or {}), **lie}
