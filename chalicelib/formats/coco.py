@@ -25,11 +25,12 @@ from chalicelib.formats.model import (
     Section,
     Sink,
     box_of,
-    folder,
     in_pixels,
     picture_name,
+    split_picture_path,
 )
 
+picture_path = split_picture_path
 BY_FRAMES = True
 POINT = "point"
 """The name of the keypoint of a dot."""
@@ -86,11 +87,6 @@ def layout(dataset: Dataset, path: str) -> Layout:
 def always(dataset: Dataset) -> list[str]:
     """The documents of all splits."""
     return [MANIFEST, *(f"annotations/instances_{split}.json" for split in dataset.splits or ("all",))]
-
-
-def picture_path(media: Media, frame: int, extension: str) -> str:
-    """Where the picture of a frame is: `images/train/name.jpg`."""
-    return f"{folder(media.split, 'images')}/{picture_name(media, frame, extension)}"
 
 
 def path_of(media: Media) -> str:

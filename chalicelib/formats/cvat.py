@@ -24,6 +24,7 @@ from chalicelib.formats.model import (
     Sink,
     corners_of,
     in_pixels,
+    media_folder,
 )
 from chalicelib.formats.voc import text
 
@@ -52,7 +53,7 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
         for number, members in enumerate(_tracks(labels)):
             parts += _track(number, members, media, attributes.get(members[0].track or "", {}))
         parts.append("</annotations>\n")
-        sink.add(f"{base_of(media)}/annotations.xml", "".join(parts).encode())
+        sink.add(f"{media_folder(media)}/annotations.xml", "".join(parts).encode())
     return left_out
 
 
@@ -68,12 +69,7 @@ def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
 
 def picture_path(media: Media, frame: int, extension: str) -> str:
     """Where the picture of a frame is."""
-    return f"{base_of(media)}/images/frame_{frame:06d}.{extension}"
-
-
-def base_of(media: Media) -> str:
-    """The folder of a media."""
-    return f"{media.split}/{media.key}" if media.split else media.key
+    return f"{media_folder(media)}/images/frame_{frame:06d}.{extension}"
 
 
 def _tracks(labels: Sequence[Label]) -> Iterator[list[Label]]:

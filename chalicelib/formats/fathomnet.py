@@ -23,11 +23,13 @@ from chalicelib.formats.model import (
     Section,
     Sink,
     box_of,
-    folder,
+    has_pixel_bounds,
     in_pixels,
     picture_name,
+    split_picture_path,
 )
 
+picture_path = split_picture_path
 BY_FRAMES = True
 PATH = "fathomnet.csv"
 BOX = ("concept", "image", "x", "y", "width", "height")
@@ -47,11 +49,7 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
         media = group.media
         manifest.write(group, sink)
         for label in group.labels:
-            if (
-                label.kind not in ("box", "poly")
-                or not (media.width and media.height)
-                or label.class_name not in classes
-            ):
+            if label.class_name not in classes or not has_pixel_bounds(label, media):
                 left_out += 1
                 continue
             sink.append(PATH, "rows", manifest.line(_row(dataset, media, label)))
@@ -66,11 +64,6 @@ def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for 
 def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
     """Both files."""
     return [PATH, MANIFEST]
-
-
-def picture_path(media: Media, frame: int, extension: str) -> str:
-    """Where the picture of a frame is."""
-    return f"{folder(media.split, 'images')}/{picture_name(media, frame, extension)}"
 
 
 def _row(dataset: Dataset, media: Media, label: Label) -> list[Any]:

@@ -18,13 +18,12 @@ from chalicelib.formats.model import (
     Dataset,
     Group,
     Layout,
-    Media,
     Section,
     Sink,
-    folder,
-    picture_name,
+    split_picture_path,
 )
 
+picture_path = split_picture_path
 BY_FRAMES = True
 PATH = "positions.geojson"
 _encode = msgspec.json.Encoder().encode
@@ -63,11 +62,6 @@ def layout(dataset: Dataset, path: str) -> Layout:
 def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
     """Both files."""
     return [PATH, MANIFEST]
-
-
-def picture_path(media: Media, frame: int, extension: str) -> str:
-    """Where the picture of a frame is."""
-    return f"{folder(media.split, 'images')}/{picture_name(media, frame, extension)}"
 
 
 def position(dtypes: Mapping[str, str], attributes: Attributes) -> tuple[float, float] | None:

@@ -261,3 +261,18 @@ def picture_name(media: Media, frame: int, extension: str) -> str:
 def folder(split: Split | None, base: str) -> str:
     """The folder of a split: `images/train`, or `images` where the dataset is not split."""
     return f"{base}/{split}" if split else base
+
+
+def split_picture_path(media: Media, frame: int, extension: str) -> str:
+    """Where formats with one folder of pictures for each split have that of a frame: `images/train/name.jpg`."""
+    return f"{folder(media.split, 'images')}/{picture_name(media, frame, extension)}"
+
+
+def media_folder(media: Media) -> str:
+    """The folder of a media, in formats with one for each: `train/key`, or `key` where the dataset is not split."""
+    return f"{media.split}/{media.key}" if media.split else media.key
+
+
+def has_pixel_bounds(label: Label, media: Media) -> bool:
+    """Whether a format of boxes in pixels can hold a label: a box or polygon, on a media of known size."""
+    return label.kind in ("box", "poly") and bool(media.width and media.height)

@@ -21,7 +21,9 @@ from chalicelib.formats.model import (
     Section,
     Sink,
     box_of,
+    has_pixel_bounds,
     in_pixels,
+    media_folder,
 )
 
 BY_FRAMES = True
@@ -33,7 +35,7 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     left_out = 0
     for group in groups:
         manifest.write(group, sink)
-        base = base_of(group.media)
+        base = media_folder(group.media)
         if group.is_first:
             sink.add(f"{base}/seqinfo.ini", _sequence(dataset, group.media).encode())
             sink.add(f"{base}/gt/labels.txt", "".join(f"{_word(name)}\n" for name in dataset.classes).encode())
@@ -60,12 +62,7 @@ def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
 
 def picture_path(media: Media, frame: int, extension: str) -> str:
     """Where the picture of a frame is: `key/img1/000001.jpg` for frame 0."""
-    return f"{base_of(media)}/img1/{frame + 1:06d}.{extension}"
-
-
-def base_of(media: Media) -> str:
-    """The folder of a media."""
-    return f"{media.split}/{media.key}" if media.split else media.key
+    return f"{media_folder(media)}/img1/{frame + 1:06d}.{extension}"
 
 
 def _sequence(dataset: Dataset, media: Media) -> str:
@@ -83,7 +80,7 @@ def _sequence(dataset: Dataset, media: Media) -> str:
 
 
 def _line(label: Label, media: Media, numbers: dict[str, int]) -> bytes | None:
-    if label.kind not in ("box", "poly") or label.class_name not in numbers or not (media.width and media.height):
+    if label.class_name not in numbers or not has_pixel_bounds(label, media):
         return None
     x, y, width, height = box_of(in_pixels(label, media))
     track = -1 if label.track is None else label.track

@@ -29,8 +29,7 @@ from chalicelib.formats.model import (
     Section,
     Sink,
     State,
-    folder,
-    picture_name,
+    split_picture_path,
 )
 
 PREFIX = "attributes."
@@ -156,9 +155,7 @@ class Csv:
         """The three tables."""
         return [f"{table}.csv" for table in COLUMNS]
 
-    def picture_path(self, media: Media, frame: int, extension: str) -> str:
-        """Where the picture of a frame is."""
-        return f"{folder(media.split, 'images')}/{picture_name(media, frame, extension)}"
+    picture_path = staticmethod(split_picture_path)
 
 
 class JsonLines(Csv):
@@ -285,16 +282,17 @@ def distinct(path: Path, columns: Sequence[str], where: str = "") -> list[tuple[
     with duckdb.connect(config={"threads": 1}) as database:
         described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
         known = {row[0] for row in described}
-        names = [_identifier(name) if name in known else "NULL" for name in columns]
+        names = [identifier(name) if name in known else "NULL" for name in columns]
         text = f"SELECT DISTINCT {', '.join(names)} FROM read_parquet(?)"  # noqa: S608 quoted names
         if where:
-            text, values = f"{text} WHERE {_identifier(column)} = ?", [str(path), value]
+            text, values = f"{text} WHERE {identifier(column)} = ?", [str(path), value]
         else:
             values = [str(path)]
         return list(database.execute(text, values).fetchall())
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """A name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -23,6 +23,7 @@ from chalicelib.formats.model import (
     Section,
     Sink,
     box_of,
+    has_pixel_bounds,
     in_pixels,
     picture_name,
 )
@@ -77,7 +78,7 @@ def edges(low: float, length: float, side: int, first: int) -> tuple[int, int]:
 
 def _object(dataset: Dataset, label: Label, media: Media) -> str:
     """The element of a label; empty for one that VOC cannot hold."""
-    if label.kind not in ("box", "poly") or not (media.width and media.height):
+    if not has_pixel_bounds(label, media):
         return ""
     x, y, width, height = box_of(in_pixels(label, media))
     left, right = edges(x, width, media.width, dataset.first_pixel)

@@ -46,8 +46,46 @@ class Latest {
   }
 }
 
+/** Frames that are made one at a time when they are asked for, and kept. */
+class OnDemand {
+  /**
+   * @param {string} name
+   * @param {number} frames
+   * @param {Pictures} pictures
+   * @param {(frame: number) => Promise<ImageBitmap>} make
+   */
+  constructor(name, frames, pictures, make) {
+    this.name = name;
+    this.frames = frames;
+    this.pictures = pictures;
+    this.latest = new Latest(async (frame) => {
+      const picture = await make(frame);
+      pictures.add(frame, picture);
+      return picture;
+    });
+  }
+
+  /** @param {number} frame */
+  get(frame) {
+    return this.pictures.get(frame);
+  }
+
+  /** @param {number} frame */
+  frame(frame) {
+    this.pictures.centre = frame;
+    const picture = this.pictures.get(frame);
+    return picture ? Promise.resolve(picture) : this.latest.ask(frame);
+  }
+
+  prepare() {}
+
+  close() {
+    this.pictures.clear();
+  }
+}
+
 /** Frames by a `<video>` that is set to (n + ½) / fps. */
-export class ElementSource {
+export class ElementSource extends OnDemand {
   /**
    * @param {StreamingFile} file
    * @param {number} fps
@@ -67,33 +105,16 @@ export class ElementSource {
   }
 
   constructor(/** @type {HTMLVideoElement} */ video, /** @type {number} */ fps, /** @type {number} */ frames) {
-    this.name = "video";
+    super("video", frames, new Pictures(), (frame) => this.#seek(frame));
     this.video = video;
     this.fps = fps;
-    this.frames = frames;
-    this.pictures = new Pictures();
     this.presented = -1;
-    this.latest = new Latest((frame) => this.#seek(frame));
   }
-
-  /** @param {number} frame */
-  get(frame) {
-    return this.pictures.get(frame);
-  }
-
-  /** @param {number} frame */
-  frame(frame) {
-    this.pictures.centre = frame;
-    const picture = this.pictures.get(frame);
-    return picture ? Promise.resolve(picture) : this.latest.ask(frame);
-  }
-
-  prepare() {}
 
   close() {
     this.video.removeAttribute("src");
     this.video.load();
-    this.pictures.clear();
+    super.close();
   }
 
   /** Seek, and take the picture when the browser says that it presents this frame: `seeked` comes earlier. */
@@ -104,9 +125,7 @@ export class ElementSource {
       await presents;
       this.presented = frame;
     }
-    const picture = await createImageBitmap(this.video);
-    this.pictures.add(frame, picture);
-    return picture;
+    return createImageBitmap(this.video);
   }
 
   /** Resolves when the element presents a frame; rejects where it presents another one, or none. */
@@ -128,39 +147,16 @@ export class ElementSource {
 }
 
 /** Frames as pictures of `GetFrame`: slow, and works everywhere. */
-export class ServiceSource {
+export class ServiceSource extends OnDemand {
   /**
    * @param {(frame: number, quality?: number) => Promise<Blob>} fetchFrame asks GetFrame
    * @param {number} frames
    * @param {number} [quality] height of the streaming file
    */
   constructor(fetchFrame, frames, quality) {
-    this.name = "service";
-    this.frames = frames;
-    this.pictures = new Pictures(SERVICE_BUDGET);
-    this.latest = new Latest(async (frame) => {
-      const picture = await createImageBitmap(await fetchFrame(frame, quality));
-      this.pictures.add(frame, picture);
-      return picture;
-    });
-  }
-
-  /** @param {number} frame */
-  get(frame) {
-    return this.pictures.get(frame);
-  }
-
-  /** @param {number} frame */
-  frame(frame) {
-    this.pictures.centre = frame;
-    const picture = this.pictures.get(frame);
-    return picture ? Promise.resolve(picture) : this.latest.ask(frame);
-  }
-
-  prepare() {}
-
-  close() {
-    this.pictures.clear();
+    super("service", frames, new Pictures(SERVICE_BUDGET), async (frame) =>
+      createImageBitmap(await fetchFrame(frame, quality)),
+    );
   }
 }
 

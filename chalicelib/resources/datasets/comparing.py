@@ -69,10 +69,12 @@ def _load(database: duckdb.DuckDBPyConnection, version: StoredVersion, name: str
             continue
         described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
         columns = sorted(row[0] for row in described if row[0] not in _AUTOMATIC)
-        values = ", ".join(f"{_identifier(column)} := {_identifier(column)}" for column in columns)
+        values = ", ".join(f"{table.identifier(column)} := {table.identifier(column)}" for column in columns)
         # The patch drops columns without a value: an attribute that a type got later changes no row.
         content = f"json_merge_patch('{{}}', to_json(struct_pack({values})))"
-        key_of = " || '|' || ".join(f"coalesce(CAST({_identifier(column)} AS VARCHAR), '')" for column in _KEYS[name])
+        key_of = " || '|' || ".join(
+            f"coalesce(CAST({table.identifier(column)} AS VARCHAR), '')" for column in _KEYS[name]
+        )
         where = " WHERE keyed" if name == "localizations" else ""
         database.execute(
             f"INSERT INTO {into} SELECT {key_of}, id, hash(CAST({content} AS VARCHAR)) FROM read_parquet(?){where}",
@@ -105,7 +107,3 @@ def _difference(database: duckdb.DuckDBPyConnection, name: str, most: int) -> Di
         changed_ids=changed[1],
         removed_ids=removed[1],
     )
-
-
-def _identifier(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
