@@ -396,6 +396,10 @@ class Media(Dimensions, kw_only=True):
     archive_state: ArchiveState = "live"
     archive_status_date: Timestamp | None = None
     media_files: MediaFiles | None = None
+    import_error: Annotated[
+        str | None,
+        Meta(description="Why the file of its last upload could not be read or transcoded; null where it was."),
+    ] = None
     source_url: str | None = None
     deleted: bool = False
     incident: int | None = None
