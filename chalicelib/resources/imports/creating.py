@@ -205,11 +205,13 @@ def _copy(writer: Writer, project: Project, archive: Archive, row: MediaRow) -> 
         if archive.size(row.path) <= A_PART:
             objects.write(key, file.read())
             return key
-        upload, etags = objects.begin(key), []
+        upload = objects.begin(key)
+        parts: list[dict[str, Any]] = []
         try:
             while block := file.read(A_PART):
-                etags.append(objects.put_part(key, upload, len(etags) + 1, block))
-            objects.complete(key, upload, list(enumerate(etags, 1)))
+                number = len(parts) + 1
+                parts.append({"PartNumber": number, "ETag": objects.put_part(key, upload, number, block)})
+            objects.complete(key, upload, parts)
         except BaseException:
             objects.abort(key, upload)
             raise

@@ -107,7 +107,7 @@ class Plan:
         """The definitions as they would be; new types have ids below 0."""
         for number, each in enumerate(self._types, 1):
             if each.number is None:
-                made = self._made(each, -number, definitions.project, [])
+                made = self._definition(each, -number, definitions.project, [])
             else:
                 before = definitions.types(each.kind)[each.number]
                 made = msgspec.structs.replace(
@@ -128,7 +128,7 @@ class Plan:
                 types_attributes.check_another_type(project)
                 types_attributes.check_room(project, len(each.found))
                 record = TYPE_RECORD[each.kind]
-                made = self._made(each, ids.reserve(record.name)[0], project, media)
+                made = self._definition(each, ids.reserve(record.name)[0], project, media)
                 records.create(record, made, user=user)
                 if each.kind is Kind.MEDIA:
                     media.append(made.id)
@@ -138,7 +138,7 @@ class Plan:
                 if all(one.name != attribute.name for one in home.attributes):
                     types_attributes.add(home, attribute, user)
 
-    def _made(self, each: _Type, number: int, project: int, media: list[int]) -> Any:
+    def _definition(self, each: _Type, number: int, project: int, media: list[int]) -> Any:
         common: dict[str, Any] = {
             "id": number,
             "project": project,
@@ -189,9 +189,8 @@ class Needs:
                 f"{MOST_CREATED} are created. Give class_attribute, so that one type takes all classes."
             )
             raise BadInput(message)
-        media = [
-            number for number, each in self._definitions.types(Kind.MEDIA).items() if each.dtype in ("image", "video")
-        ]
+        every: Mapping[int, Any] = self._definitions.types(Kind.MEDIA)
+        media = [number for number, each in every.items() if each.dtype in ("image", "video")]
         return Plan(sorted(missing, key=lambda each: each.kind is not Kind.MEDIA), sorted(media))
 
     def _take(self, word: str, class_name: str, type_name: str, attributes: Attributes) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
 
+from chalicelib.resources.imports import creating
 from chalicelib.resources.imports.inference import dtypes_of, narrowest
 from tests.resources.imports.archives import imported, uploaded, zipped
 from tests.resources.imports.test_imports import COCO
@@ -154,6 +156,19 @@ class TestVideos:
         assert found["status"] == "succeeded", found
         assert [each["num_frames"] for each in api.get(f"Medias/{project}").json] == [12]
         assert len(api.get(f"Localizations/{project}").json) == 2
+
+    def test_a_large_file_is_copied_in_parts(self, api, project, monkeypatch):
+        from PIL import Image
+
+        monkeypatch.setattr(creating, "A_PART", 5 * 1024 * 1024)
+        noise, out = Image.effect_noise((2600, 2400), 100), io.BytesIO()
+        noise.save(out, "PNG", compress_level=0)
+        assert len(out.getvalue()) > creating.A_PART
+        files = {"data.yaml": "names: [Fish]", "labels/a.txt": "0 .5 .5 .5 .5\n", "images/a.png": out.getvalue()}
+        found = imported(api, project, files, "yolo", create_types=True)
+        assert found["status"] == "succeeded", found
+        [media] = api.get(f"Medias/{project}").json
+        assert (media["width"], media["height"]) == (2600, 2400)
 
     def test_a_file_that_is_no_video_leaves_a_media_with_a_failed_transcode(self, api, project):
         row = {"media": "dive.mp4", "frame": 0, "x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2}
