@@ -19,3 +19,12 @@ def aws():
 @pytest.fixture
 def name():
     return f"limn-{os.getpid()}-{next(_numbers)}"
+
+
+@pytest.fixture
+def queue(monkeypatch, tmp_path):
+    """A queue of jobs that runs steps as processes."""
+    from tests.infra import local_jobs
+
+    with local_jobs.running(monkeypatch, tmp_path) as found:
+        yield found

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib.resources.jobs.engines import batch
+from chalicelib.resources.jobs.runs import RUN
 from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import records
 from functions import jobs as function
+from infra.local.batch import logs
 from infra.local.batch.processes import Processes
 from infra.local.batch.queue import VARIABLES, LocalQueue
 from infra.local.batch.step import Runner
@@ -66,3 +69,9 @@ def ended(api: Any, uid: str, seconds: float = SECONDS) -> dict[str, Any]:
 def statuses(job: dict[str, Any]) -> dict[str, str]:
     """How the nodes of a job stand, by task."""
     return {node["task"]: node["status"] for node in job["nodes"]}
+
+
+def output(queue: LocalQueue, uid: str, task: str = "") -> str:
+    """What a node of a job printed."""
+    [job] = [node.job for node in records.get(RUN, uid).nodes if node.job and task in ("", node.task)]
+    return "\n".join(logs.tail(queue._scheduler.logs, job, 1000))

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
-
-import pytest
 
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.storage.dynamodb import records
-from tests import objects
-from tests.infra import local_jobs
-from tests.infra.local_jobs import ended, launched, statuses
+from tests.infra.local_jobs import ended, launched, output, statuses
 from tests.infra.steps import manifest, processes, python, shell, wait_until
-
-
-@pytest.fixture
-def queue(monkeypatch, tmp_path):
-    with local_jobs.running(monkeypatch, tmp_path) as found:
-        yield found
 
 
 def put_out(uid: str) -> dict[str, dict[str, str]]:
     """The parameters that the nodes of a job put out, by task."""
     return {node.task: node.outputs for node in records.get(RUN, uid).nodes if node.outputs}
-
-
-def output(queue, uid: str, task: str = "") -> str:
-    """What a node of a job printed."""
-    from infra.local.batch import logs
-
-    [job] = [node.job for node in records.get(RUN, uid).nodes if node.job and task in ("", node.task)]
-    return "\n".join(logs.tail(queue._scheduler.logs, job, 1000))
 
 
 class TestWhatRuns:
@@ -271,59 +251,3 @@ class TestWhatEnds:
     def test_an_image_without_a_command_fails_with_a_sentence(self, api, project, queue):
         job = ended(api, launched(api, project, manifest({"name": "main", "container": {"image": "org/tool:2"}}))[0])
         assert (job["status"], "The step has no command" in job["message"]) == ("Failed", True)
-
-
-class TestWrongOnPurpose:
-    def test_one_that_eats_memory_is_ended_at_its_limit(self, api, project, queue):
-        greedy = "kept = []\nwhile True:\n    kept.append(bytearray(b'x' * 10_000_000))"
-        job = ended(api, launched(api, project, manifest(python("main", greedy)))[0])
-        assert job["status"] == "Failed"
-        assert "memory" in job["message"]
-
-    def test_of_a_hundred_megabytes_of_output_the_last_is_kept(self, api, project, queue):
-        text = "import sys\nfor n in range(1600):\n    sys.stdout.write(('%07d ' % n) * 8192)\nprint('\\nthe end')"
-        [uid] = launched(api, project, manifest(python("main", text)))
-        assert ended(api, uid)["status"] == "Succeeded"
-        assert output(queue, uid).endswith("the end")
-        assert sum(path.stat().st_size for path in queue._scheduler.logs.iterdir()) <= 1_100_000
-
-    @pytest.mark.skipif(not Path("/proc/self").exists(), reason="Landlock is Linux's")
-    def test_one_that_leaves_its_folder_is_refused(self, api, project, queue, tmp_path):
-        secret = tmp_path / "secret"
-        secret.write_text("token")
-        text = f"""
-import os, signal
-def attempt(what, do):
-    try:
-        do()
-        print(what, "DONE")
-    except OSError as error:
-        print(what, error.errno)
-attempt("write beside", lambda: open({str(tmp_path / "mine")!r}, "w"))
-attempt("write tmp", lambda: open("/tmp/limn-escape", "w"))
-attempt("read data", lambda: open({str(secret)!r}).read())
-attempt("read environment", lambda: open("/proc/{os.getpid()}/environ").read())
-attempt("read command", lambda: open("/proc/{os.getpid()}/cmdline").read())
-attempt("list processes", lambda: os.listdir("/proc"))
-attempt("signal", lambda: os.kill({os.getpid()}, 0))
-attempt("own file", lambda: open("mine", "w").write("x"))
-"""
-        [uid] = launched(api, project, manifest(python("main", text)))
-        assert ended(api, uid)["status"] == "Succeeded"
-        said = [line for line in output(queue, uid).splitlines() if "DONE" in line]
-        assert said == ["own file DONE"]
-
-    def test_a_link_in_place_of_a_result_brings_nothing_out(self, api, project, queue, tmp_path):
-        secret = tmp_path / "secret"
-        secret.write_text("token")
-        outputs = {"parameters": [{"name": "stolen", "valueFrom": {"path": "/out/stolen"}}]}
-        text = manifest(shell("main", f"ln -s {secret} /out/stolen", outputs=outputs))
-        job = ended(api, launched(api, project, text)[0])
-        assert job["status"] == "Failed"
-        assert "did not make the file /out/stolen" in job["message"]
-        assert not [key for key in objects.under(f"{project}/") if b"token" in objects.read(key)]
-
-    def test_files_without_permissions_are_removed_all_the_same(self, api, project, queue):
-        text = manifest(shell("main", "mkdir -p a/b && touch a/b/c && chmod 0 a/b a"))
-        assert ended(api, launched(api, project, text)[0])["status"] == "Succeeded"
-        wait_until(lambda: list(queue._scheduler._work.iterdir()) == [])
