@@ -47,10 +47,10 @@ def running(monkeypatch: Any, home: Path, runner: Runner | None = None, width: i
 
 
 def launched(api: Any, project: int, text: str, media: list[int] | None = None, **more: Any) -> list[str]:
-    """Register a manifest and launch it; the uids of the jobs."""
-    wanted = spec(api, project, manifest=saved(api, project, text), files_per_job=3)
+    """Register a manifest and launch it; the uids of the jobs. `more` is of the registration."""
+    wanted = spec(api, project, manifest=saved(api, project, text), files_per_job=3, **more)
     api.made(f"Algorithms/{project}", wanted)
-    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media or [1], **more})
+    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media or [1]})
     assert said.status == 201, said.body
     return said.json["uid"]
 
@@ -69,6 +69,13 @@ def ended(api: Any, uid: str, seconds: float = SECONDS) -> dict[str, Any]:
 def statuses(job: dict[str, Any]) -> dict[str, str]:
     """How the nodes of a job stand, by task."""
     return {node["task"]: node["status"] for node in job["nodes"]}
+
+
+def printed(api: Any, uid: str, task: str) -> list[str]:
+    """What a step printed, as its engine says."""
+    answer = api.get(f"JobLog/{uid}", node=task)
+    assert answer.status == 200, answer.body
+    return [line for line in answer.json["lines"] if not line.startswith("limn: ")]
 
 
 def output(queue: LocalQueue, uid: str, task: str = "") -> str:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import time
 
-from chalicelib.resources.jobs.runs import RUN
-from chalicelib.storage.dynamodb import records
-from tests.infra.local_jobs import ended, launched, output, statuses
+from tests.infra.local_jobs import ended, launched, output, printed, statuses
 from tests.infra.steps import manifest, processes, python, shell, wait_until
 
 
-def put_out(uid: str) -> dict[str, dict[str, str]]:
-    """The parameters that the nodes of a job put out, by task."""
-    return {node.task: node.outputs for node in records.get(RUN, uid).nodes if node.outputs}
-
-
 class TestWhatRuns:
-    def test_parameters_reach_scripts_and_come_back_from_files_and_output(self, api, project, queue):
+    """The same workflows on both engines."""
+
+    def test_parameters_reach_scripts_and_come_back_from_files_and_output(self, api, project, engine):
         text = manifest(
             {
                 "name": "main",
@@ -45,16 +40,15 @@ class TestWhatRuns:
             ),
             shell(
                 "use",
-                "echo {{inputs.parameters.number}} {{inputs.parameters.printed}} > /out/all",
+                "echo {{inputs.parameters.number}} {{inputs.parameters.printed}}",
                 inputs={"parameters": [{"name": "number"}, {"name": "printed"}]},
-                outputs={"parameters": [{"name": "all", "valueFrom": {"path": "/out/all"}}]},
             ),
         )
-        [uid] = launched(api, project, text, media=[4, 5, 6])
+        [uid] = launched(api, project, text, media=[4, 5, 6], **engine)
         assert ended(api, uid)["status"] == "Succeeded"
-        assert put_out(uid) == {"count": {"number": "3"}, "use": {"all": "3 counted 3"}}
+        assert printed(api, uid, "use") == ["3 counted 3"]
 
-    def test_files_travel_between_the_tasks_of_a_dag(self, api, project, queue):
+    def test_files_travel_between_the_tasks_of_a_dag(self, api, project, engine):
         made = {"artifacts": [{"name": "made", "path": "/work/made.bin"}]}
         text = manifest(
             {
@@ -76,16 +70,15 @@ class TestWhatRuns:
             python("make", "open('/work/made.bin', 'wb').write(bytes(range(256)) * 1000)", outputs=made),
             python(
                 "sum",
-                "open('/out/sum', 'w').write(str(sum(open('/work/made.bin', 'rb').read())))",
+                "print(sum(open('/work/made.bin', 'rb').read()))",
                 inputs=made,
-                outputs={"parameters": [{"name": "sum", "valueFrom": {"path": "/out/sum"}}]},
             ),
         )
-        [uid] = launched(api, project, text)
+        [uid] = launched(api, project, text, **engine)
         assert ended(api, uid)["status"] == "Succeeded"
-        assert put_out(uid) == {"sum": {"sum": str(sum(range(256)) * 1000)}}
+        assert printed(api, uid, "sum") == [str(sum(range(256)) * 1000)]
 
-    def test_loops_and_conditions_follow_what_steps_print(self, api, project, queue):
+    def test_loops_and_conditions_follow_what_steps_print(self, api, project, engine):
         text = manifest(
             {
                 "name": "main",
@@ -106,7 +99,7 @@ class TestWhatRuns:
             python("list", "print([1, 2, 3])"),
             shell("each", "echo {{inputs.parameters.item}}", inputs={"parameters": [{"name": "item"}]}),
         )
-        [uid] = launched(api, project, text)
+        [uid] = launched(api, project, text, **engine)
         job = ended(api, uid)
         assert job["status"] == "Succeeded"
         assert statuses(job) == {
@@ -142,12 +135,27 @@ class TestWhatRuns:
         assert len(list(marks.iterdir())) == 3
         assert "attempt 3 of 3" in output(queue, uid)
 
-    def test_what_waits_for_a_failed_step_is_omitted(self, api, project, queue):
+    def test_what_waits_for_a_failed_step_is_omitted(self, api, project, engine):
         tasks = [{"name": "a", "template": "bad"}, {"name": "b", "template": "bad", "dependencies": ["a"]}]
-        [uid] = launched(api, project, manifest({"name": "main", "dag": {"tasks": tasks}}, shell("bad", "exit 3")))
+        [uid] = launched(
+            api,
+            project,
+            manifest({"name": "main", "dag": {"tasks": tasks}}, shell("bad", "echo lost; exit 3")),
+            **engine,
+        )
         job = ended(api, uid)
         assert (job["status"], statuses(job)) == ("Failed", {"main": "Failed", "a": "Failed", "b": "Omitted"})
         assert "exited with code 3" in job["message"]
+        assert "lost" in job["message"].splitlines()
+        assert printed(api, uid, "a") == ["lost"]
+
+    def test_a_cancelled_job_is_gone_with_its_processes(self, api, project, engine):
+        text = manifest(shell("main", "sleep 310 & setsid sleep 311 & sleep 312"))
+        [uid] = launched(api, project, text, **engine)
+        wait_until(lambda: len(processes("sleep 31")) >= 3)
+        assert api.delete(f"Job/{uid}").status == 200
+        assert api.get(f"Job/{uid}").status == 404
+        wait_until(lambda: not processes("sleep 31"))
 
     def test_the_environment_has_what_the_manifest_says_and_nothing_of_the_service(self, api, project, queue):
         step = shell("main", "env; pwd")
@@ -232,12 +240,10 @@ class TestWhatEnds:
         assert "time limit of 1 seconds" in job["message"]
         assert not processes("sleep 30")
 
-    def test_a_cancelled_job_is_gone_with_its_processes(self, api, project, queue):
-        text = manifest(shell("main", "sleep 310 & setsid sleep 311 & sleep 312"))
-        [uid] = launched(api, project, text)
-        wait_until(lambda: len(processes("sleep 31")) >= 3)
+    def test_cancellation_waits_for_the_processes_and_removes_their_files(self, api, project, queue):
+        [uid] = launched(api, project, manifest(shell("main", "setsid sleep 313 & sleep 314")))
+        wait_until(lambda: len(processes("sleep 31")) >= 2)
         assert api.delete(f"Job/{uid}").status == 200
-        assert api.get(f"Job/{uid}").status == 404
         assert not processes("sleep 31")
         assert list((queue._scheduler._work).iterdir()) == []
 
