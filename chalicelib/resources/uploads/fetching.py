@@ -71,6 +71,11 @@ def check_origin(url: str) -> None:
         _check_allowed(address)
 
 
+def check_address(url: str) -> None:
+    """Raise Forbidden unless `fetch_url` may request a URL: an allowed origin, or signed, into our object store."""
+    _check_allowed(origins.take_apart(url))
+
+
 def check_source(url: str | None, project: int, scope: Scope) -> None:
     """Check a URL that a caller names, in a project if there is one.
 
@@ -136,10 +141,10 @@ def fetch(url: str, project: int, most: int, scope: Scope) -> bytes:
     return fetch_url(url, most)
 
 
-def fetch_url(url: str, most: int) -> bytes:
+def fetch_url(url: str, most: int, headers: Mapping[str, str] | None = None) -> bytes:
     """The content of a URL, by HTTP. Raises as `fetch`."""
     body = bytearray()
-    with open_url(url) as response:
+    with open_url(url, headers) as response:
         if response.status != _OK:
             raise _unfetchable(url, f"status {response.status}")
         _check_size(int(response.headers.get("Content-Length") or 0), most)
