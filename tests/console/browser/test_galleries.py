@@ -7,7 +7,7 @@ import uuid
 
 from playwright.sync_api import Route, expect
 
-from tests.console.browser.test_names_are_text import show
+from tests.console.browser.views import show
 
 SPY = """<body><script>
 const found = [];

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.console.browser.test_names_are_text import show
+from tests.console.browser.views import show
 
 
 @pytest.fixture
