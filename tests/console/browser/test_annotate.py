@@ -439,3 +439,11 @@ def test_a_thousand_boxes_stay_above_thirty_frames_a_second(screen, dive):
     busy = (processor_time() - before) / FRAMES
     screen.page.mouse.up()
     assert busy < 1 / 30, f"a frame with a thousand boxes takes {busy * 1000:.1f} ms of the processor"
+
+
+def test_frames_made_by_the_service_are_the_ones_that_are_named(screen):
+    screen.open(20, player="service")
+    for keys, frame in ((["ArrowRight"], 21), (["Shift+ArrowRight"], 31), (["g", "5", "9", "Enter"], 59), (["Home"], 0)):
+        screen.press(*keys)
+        screen.at(frame)
+    expect(screen.page.get_by_title("Frames by the service: slower")).to_be_visible()
