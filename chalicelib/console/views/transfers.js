@@ -87,7 +87,7 @@ function CreateExport({ dataset, onClose, onDone }) {
 function CreateImport({ onClose, onDone }) {
   const open = /** @type {any} */ (project.value);
   const [file, setFile] = useState(/** @type {File | null} */ (null));
-  const [given, setGiven] = useState({ format: "coco", match: "name", dry_run: true, create_media: true, version: "" });
+  const [given, setGiven] = useState({ format: "coco", match: "name", dry_run: true, create_media: true, create_types: false, version: "" });
   const [failure, setFailure] = useState("");
   const [sent, setSent] = useState(-1);
   const submit = async () => {
@@ -109,5 +109,5 @@ function CreateImport({ onClose, onDone }) {
     <${Select} label=${text.format} value=${given.format} options=${FORMATS.filter(([name]) => READ.includes(name))} onChange=${set("format")} />
     <${Select} label=${text.findMedia} value=${given.match} options=${[["name", text.byName], ["path", text.byPath], ["md5", text.byMd5]]} onChange=${set("match")} />
     <${Select} label=${text.version} value=${given.version} options=${[["", text.sameVersion], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${set("version")} />
-    <${Checkbox} label=${text.createMedia} checked=${given.create_media} onChange=${set("create_media")} /><${Checkbox} label=${text.dryRunLead} checked=${given.dry_run} onChange=${set("dry_run")} /><//>`;
+    <${Checkbox} label=${text.createMedia} checked=${given.create_media} onChange=${set("create_media")} />${may("Full Control") && html`<${Checkbox} label=${text.createTypes} checked=${given.create_types} onChange=${set("create_types")} />`}<${Checkbox} label=${text.dryRunLead} checked=${given.dry_run} onChange=${set("dry_run")} /><//>`;
 }
