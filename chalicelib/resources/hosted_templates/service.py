@@ -16,6 +16,7 @@ from chalicelib.resources.hosted_templates import rendering
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import records
+from chalicelib.storage.objects import owners
 
 OWN = "hosted template"
 """What the headers of a template are sealed for."""
@@ -69,7 +70,7 @@ def _fetch(url: str, project: int, headers: dict[str, str]) -> str:
         body = fetching.fetch(url, project, most, UNRESTRICTED)
     else:
         body = b""
-        with fetching.open_url(url, headers) as response:
+        with fetching.open_url(url, owners.organization_of(project), headers) as response:
             if response.status != _OK:
                 raise BadInput(f"template: its server answers with status {response.status}.")
             for block in fetching.blocks(response):

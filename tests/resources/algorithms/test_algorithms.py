@@ -319,7 +319,7 @@ class TestTemplates:
         asked = []
 
         @contextmanager
-        def answer(url, headers):
+        def answer(url, _organization, headers):
             asked.append(headers)
             yield SimpleNamespace(status=200, stream=lambda _: [self.TEXT.encode()])
 
