@@ -12,6 +12,7 @@ from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import PROJECT, USER, Project
+from chalicelib.core.commits import Note
 from chalicelib.core.definitions import VERSION
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.permissions import Level
@@ -27,6 +28,7 @@ from chalicelib.resources.imports.messages import RunImportPart
 from chalicelib.resources.imports.schemas import IMPORT, StoredImport
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 
 _encode = msgspec.json.Encoder().encode
@@ -69,7 +71,7 @@ def check(uid: str) -> None:
                 parts={phase: sizes for phase, sizes in checked.parts.items() if sizes and not found.spec.dry_run},
             )
 
-        found = records.edit(IMPORT, uid, prepare)
+        found = records.edit(IMPORT, uid, prepare, also=note_end)
     if found.status == "running":
         send(settings().dataset_queue_url, RunImportPart(uid=uid, part=found.part))
 
@@ -92,7 +94,7 @@ def run_part(uid: str, part: int) -> None:
         body = objects.read(_part_key(found, phase, number))
         creating.create(phase, body, writer, project, _Source(found, project), lambda: _is_there(uid))
         try:
-            found = records.edit(IMPORT, uid, lambda current: _advance(current, part))
+            found = records.edit(IMPORT, uid, lambda current: _advance(current, part), also=note_end)
         except NotFound:
             imports_service.clean_up(found)
             return
@@ -114,7 +116,18 @@ def fail(uid: str, reason: Exception) -> None:
         return msgspec.structs.replace(current, status="failed", stop_time=now(), message=message[:2000])
 
     with contextlib.suppress(NotFound):
-        imports_service.clean_up(records.edit(IMPORT, uid, record_failure))
+        imports_service.clean_up(records.edit(IMPORT, uid, record_failure, also=note_end))
+
+
+def note_end(change: Transaction, _before: StoredImport, after: StoredImport) -> None:
+    """Add the event of the end of an import, `import.done`; a dry run has one, too."""
+    if not after.is_finished:
+        return
+    data: dict[str, Any] = {"status": after.status, "dry_run": after.spec.dry_run, "message": after.message}
+    data["name"] = after.spec.name
+    if after.report is not None:
+        data |= {name: getattr(after.report, name).accepted for name in ("media", "localizations", "states")}
+    change.note(after.project, after.user, Note(type="import.done", kind="import", id=after.uid, data=data))
 
 
 class _Source:

@@ -21,6 +21,7 @@ from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.creation import store_picture
 from chalicelib.resources.media.messages import ImportImage
+from chalicelib.resources.media.readiness import ready_event
 from chalicelib.resources.media.schemas import JOBS_ATTRIBUTE, with_job
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.resources.uploads import fetching
@@ -75,7 +76,7 @@ def import_image(message: ImportImage) -> None:
         )
 
     def note(change: Transaction, _: Media) -> None:
-        change.note(found.project, found.created_by, transcodes_service.ready_event(found.id))
+        change.note(found.project, found.created_by, ready_event(found.id))
 
     entities.edit(Kind.MEDIA, found.id, with_image, user=found.created_by, also=note)
 

@@ -28,6 +28,7 @@ from chalicelib.resources.email import project_emails
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media import creation as media_creation
+from chalicelib.resources.media.readiness import ready_event
 from chalicelib.resources.media.schemas import MediaSpec, with_job
 from chalicelib.resources.media.service import project_with
 from chalicelib.resources.transcodes.messages import PlanTranscode
@@ -184,11 +185,6 @@ def end_event(job: StoredJob) -> Note:
         data = {"media": job.media, "message": job.message}
         return Note(type="transcode.failed", kind="transcode", id=job.uid, media=[job.media], data=data)
     return ready_event(job.media, transcode=job.uid)
-
-
-def ready_event(media: int, **more: Any) -> Note:
-    """The event of a media whose files the service has made."""
-    return Note(type="media.ready", kind="media", id=media, media=[media], data=more)
 
 
 def clean_up(job: StoredJob) -> None:
