@@ -27,6 +27,7 @@ from chalicelib.resources.bucket_sources.messages import IndexObjects
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.media import streams
+from chalicelib.resources.media.readiness import note_ready
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records, steps
 from chalicelib.storage.dynamodb.entities import Stored
@@ -159,11 +160,12 @@ def _picture(path: str, made: Any) -> ImageDefinition:
 
 def _publish(project: Project, bucket: int, done: list[Indexed]) -> None:
     """Show what was made, in one commit; the files of a replaced object are removed."""
-    first = [made for made in done if not _was_indexed(made)]
+    rows = entities.many(Kind.MEDIA, [made.reference.media for made in done])
+    again = [made for made in done if (row := rows.get(made.reference.media)) and _was_indexed(row.entity)]
+    first = [made for made in done if made not in again]
     steps.again(lambda: _publish_together(project, bucket, first))
-    for made in done:
-        if _was_indexed(made):
-            _replace(project, bucket, made)
+    for made in again:
+        _replace(project, bucket, made)
 
 
 def _replace(project: Project, bucket: int, made: Indexed) -> None:
@@ -179,9 +181,9 @@ def _replace(project: Project, bucket: int, made: Indexed) -> None:
     change.run()
 
 
-def _was_indexed(made: Indexed) -> bool:
-    row = entities.many(Kind.MEDIA, [made.reference.media]).get(made.reference.media)
-    return bool(row and row.entity.media_files and row.entity.media_files.thumbnail)
+def _was_indexed(media: Media) -> bool:
+    """Whether a media has files that were made of its object before."""
+    return bool(media.media_files and media.media_files.thumbnail)
 
 
 def _publish_together(project: Project, bucket: int, done: list[Indexed]) -> None:
@@ -196,6 +198,8 @@ def _publish_together(project: Project, bucket: int, done: list[Indexed]) -> Non
             finished.append(made)
 
     def refer(change: Transaction) -> None:
+        for step in steps_:
+            note_ready(change, step.before.entity if step.before else None, step.after)
         for made in finished:
             references.rewrite(change, project.id, bucket, made.name, made.reference, _finished(made))
 
