@@ -15,6 +15,7 @@ import av.filter
 import av.video.reformatter
 from PIL import Image
 
+from chalicelib.errors import BadInput, TooLarge
 from chalicelib.video import archival, clip, drawing, encode, images, probe, render, thumbnails
 from chalicelib.video.clip import Clip
 from chalicelib.video.encode import PieceResult
@@ -48,9 +49,15 @@ def encode_piece(source: Source, plan: TranscodePlan, piece: Piece, table: Frame
     return encode.encode_piece(source, plan, piece, table, folder)
 
 
-def describe_image(source: Source) -> ImportedImage:
-    """As `images.describe_image`."""
-    return images.describe_image(source.read(0, source.size))
+def describe_images(*sources: Source) -> list[ImportedImage | str]:
+    """As `images.describe_image` of each source; the message of the error where one is no image."""
+    found: list[ImportedImage | str] = []
+    for source in sources:
+        try:
+            found.append(images.describe_image(source.read(0, source.size)))
+        except (BadInput, TooLarge) as failure:
+            found.append(failure.message)
+    return found
 
 
 def encode_original_clip(

@@ -30,9 +30,11 @@ def as_messages(body: str) -> str:
         return body
     if event.get("source") == "aws.s3":
         detail = event.get("detail")
-        found = [_named(detail, lambda name: name, str(event.get("id", "")))] if isinstance(detail, dict) else []
+        found = [_object_of(detail, lambda name: name, str(event.get("id", "")))] if isinstance(detail, dict) else []
     elif isinstance(event.get("Records"), list):
-        found = [_named(each.get("s3"), unquote_plus, str(each)) for each in event["Records"] if isinstance(each, dict)]
+        found = [
+            _object_of(each.get("s3"), unquote_plus, str(each)) for each in event["Records"] if isinstance(each, dict)
+        ]
     elif event.get("Event") == "s3:TestEvent":
         return encode(LookAtObjects(bucket="", names=[], event="test"))
     else:
@@ -52,7 +54,7 @@ def as_messages(body: str) -> str:
     )
 
 
-def _named(detail: Any, read: Any, mark: str) -> tuple[str, str, str] | None:
+def _object_of(detail: Any, read: Any, mark: str) -> tuple[str, str, str] | None:
     """The bucket and name of an event's object, and what tells the event from others; None where it has none."""
     try:
         bucket, name = detail["bucket"]["name"], read(detail["object"]["key"])

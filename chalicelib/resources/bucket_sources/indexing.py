@@ -8,7 +8,8 @@ the message about the new one.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -30,7 +31,6 @@ from chalicelib.resources.media import streams
 from chalicelib.resources.media.readiness import note_ready
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records, steps
-from chalicelib.storage.dynamodb.entities import Stored
 from chalicelib.storage.dynamodb.steps import Step
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects, owners, references
@@ -47,10 +47,39 @@ class Indexed(Struct):
 
     name: str
     reference: Reference
-    files: dict[str, Any]
-    shape: dict[str, Any]
+    files: dict[str, Any] = {}
+    shape: dict[str, Any] = {}
     frame_table: str | None = None
     message: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """One object to index, as its media was made of it."""
+
+    project: Project
+    name: str
+    reference: Reference
+    media: Media
+    found: BucketObject
+    key: ObjectKey
+    is_image: bool
+
+    @property
+    def source(self) -> streams.ReferenceSource:
+        """Its bytes."""
+        return streams.ReferenceSource(self.key, self.found)
+
+    def store(self, name: str, extension: str, body: bytes, mime: str) -> str:
+        """Store a file of the media that was made of the object; returns its key."""
+        digest = hashlib.sha256(f"{self.found.etag} {self.found.size}".encode()).hexdigest()[:12]
+        key = buckets_service.media_key(self.project, self.media.id, f"{name}_{digest}.{extension}")
+        objects.write(key, body, mime)
+        return key.path
+
+    def result(self, **made: Any) -> Indexed:
+        """The result."""
+        return Indexed(self.name, self.reference, **made)
 
 
 def index(message: IndexObjects, seconds_left: Callable[[], float]) -> None:
@@ -60,102 +89,120 @@ def index(message: IndexObjects, seconds_left: Callable[[], float]) -> None:
         return
     known = references.read(message.project, message.bucket, message.names)
     rows = entities.many(Kind.MEDIA, [reference.media for reference in known.values()])
-    done: list[Indexed] = []
-    for position, (name, etag) in enumerate(zip(message.names, message.etags, strict=True)):
-        if done and seconds_left() < SPARE:
-            left = msgspec.structs.replace(message, names=message.names[position:], etags=message.etags[position:])
-            send(settings().source_queue_url, left)
-            break
+    types = records.definitions(project.id).types(Kind.MEDIA)
+    wanted: list[Work] = []
+    for name, etag in zip(message.names, message.etags, strict=True):
         reference = known.get(name)
-        if reference is None or reference.etag != etag or reference.state == "ready" or reference.is_missing:
-            continue
-        row = rows.get(reference.media)
-        if row is not None and (made := _index(project, row, name, reference)):
-            done.append(made)
+        row = rows.get(reference.media) if reference else None
+        if reference and row and reference.etag == etag and reference.state != "ready" and not reference.is_missing:
+            wanted += _work(project, name, reference, row.entity, types)
+    done = _index_images([work for work in wanted if work.is_image])
+    videos = [work for work in wanted if not work.is_image]
+    for position, work in enumerate(videos):
+        if (done or position) and seconds_left() < SPARE:
+            left = videos[position:]
+            following = msgspec.structs.replace(
+                message, names=[each.name for each in left], etags=[each.found.etag for each in left]
+            )
+            send(settings().source_queue_url, following)
+            break
+        done += _index_one(work, _index_video)
     _publish(project, message.bucket, done)
 
 
-def _index(project: Project, row: Stored[Any], name: str, reference: Reference) -> Indexed | None:
-    """What is made of one object; None where it is gone or was replaced."""
-    media: Media = row.entity
+def _work(project: Project, name: str, reference: Reference, media: Media, types: Mapping[int, Any]) -> Iterator[Work]:
+    """The work on one object; none where its media refers to another meanwhile."""
     found = media.media_files.bucket_object if media.media_files else None
     key = owners.authorize(media, [found.path]).get(found.path) if found else None
     if found is None or key is None or found.etag != reference.etag:
-        return None
-    type_ = records.definitions(project.id).types(Kind.MEDIA).get(media.type)
-    source = streams.ReferenceSource(key, found)
-    digest = hashlib.sha256(f"{found.etag} {found.size}".encode()).hexdigest()[:12]
-
-    def store(name: str, body: bytes, mime: str) -> str:
-        made = buckets_service.media_key(project, media.id, name)
-        objects.write(made, body, mime)
-        return made.path
-
+        return
+    type_ = types.get(media.type)
     is_image = isinstance(type_, MediaType) and type_.dtype == "image"
-    work = _index_image if is_image else _index_video
+    yield Work(project=project, name=name, reference=reference, media=media, found=found, key=key, is_image=is_image)
+
+
+def _index_one(work: Work, how: Callable[[Work], Indexed]) -> list[Indexed]:
+    """The result of one object; none where it is gone or was replaced."""
     try:
-        files, shape, table = work(found, key, source, store, digest)
+        return [how(work)]
     except (Conflict, NotFound):
-        return None
+        return []
     except (BadInput, TooLarge) as failure:
-        return Indexed(name, reference, {}, {}, message=failure.message)
-    return Indexed(name, reference, files, shape, table)
+        return [work.result(message=failure.message)]
 
 
-_Made = tuple[dict[str, Any], dict[str, Any], str | None]
-
-
-def _index_video(
-    found: BucketObject, key: ObjectKey, source: streams.ReferenceSource, store: Callable[..., str], digest: str
-) -> _Made:
-    probe, table = isolation.run(tasks.probe_video, source)
-    still = isolation.run(tasks.draw_thumbnail, source, probe, table)
+def _index_video(work: Work) -> Indexed:
+    found = work.found
+    probe, table = isolation.run(tasks.probe_video, work.source)
+    still = isolation.run(tasks.draw_thumbnail, work.source, probe, table)
     video = probe.video
-    frame_table = store(f"frames_{digest}.json", msgspec.json.encode(Original(video, table)), "application/json")
     entry = VideoDefinition(
-        path=key.path,
+        path=work.key.path,
         codec=video.codec,
         resolution=[video.height, video.width],
         size=found.size,
         bit_rate=int(found.size * 8 / table.duration),
         bucket_id=found.bucket_id,
     )
-    files = {"archival": [entry], "thumbnail": [_picture(store(f"thumb_{digest}.jpg", still.data, still.mime), still)]}
-    shape = {
-        "num_frames": table.count,
-        "fps": float(table.fps),
-        "codec": video.codec,
-        "width": video.width,
-        "height": video.height,
-    }
-    return files, shape, frame_table
+    thumbnail = ImageDefinition(
+        path=work.store("thumb", "jpg", still.data, still.mime),
+        resolution=[still.height, still.width],
+        size=len(still.data),
+        mime=still.mime,
+    )
+    shape = {"num_frames": table.count, "fps": float(table.fps), "codec": video.codec}
+    return work.result(
+        files={"archival": [entry], "thumbnail": [thumbnail]},
+        shape={**shape, "width": video.width, "height": video.height},
+        frame_table=work.store("frames", "json", msgspec.json.encode(Original(video, table)), "application/json"),
+    )
 
 
-def _index_image(
-    found: BucketObject, key: ObjectKey, source: streams.ReferenceSource, store: Callable[..., str], digest: str
-) -> _Made:
-    if found.size > images.MAX_BYTES:
-        message = f"The image has {found.size} bytes; at most {images.MAX_BYTES} are allowed."
-        raise TooLarge(message)
-    made = isolation.run(tasks.describe_image, source)
+def _index_images(wanted: list[Work]) -> list[Indexed]:
+    """The results of images, described in one child process; one by one where that fails."""
+    done: list[Indexed] = []
+    small = []
+    for work in wanted:
+        if work.found.size > images.MAX_BYTES:
+            message = f"The image has {work.found.size} bytes; at most {images.MAX_BYTES} are allowed."
+            done.append(work.result(message=message))
+        else:
+            small.append(work)
+    try:
+        return done + _describe(small)
+    except (BadInput, TooLarge, Conflict, NotFound):
+        pass
+    for work in small:
+        done += _index_one(work, lambda one: _describe([one])[0])
+    return done
+
+
+def _describe(wanted: list[Work]) -> list[Indexed]:
+    if not wanted:
+        return []
+    described = isolation.run_all(tasks.describe_images, [work.source for work in wanted])
+    return [
+        work.result(message=made) if isinstance(made, str) else _image(work, made)
+        for work, made in zip(wanted, described, strict=True)
+    ]
+
+
+def _image(work: Work, made: images.ImportedImage) -> Indexed:
     image = ImageDefinition(
-        path=key.path,
+        path=work.key.path,
         resolution=[made.height, made.width],
-        size=found.size,
+        size=work.found.size,
         mime=made.mime,
-        bucket_id=found.bucket_id,
+        bucket_id=work.found.bucket_id,
     )
     thumbnail = ImageDefinition(
-        path=store(f"thumb_{digest}.jpg", made.thumbnail, "image/jpeg"),
+        path=work.store("thumb", "jpg", made.thumbnail, "image/jpeg"),
         resolution=[made.thumbnail_height, made.thumbnail_width],
         size=len(made.thumbnail),
         mime="image/jpeg",
     )
-    return {"image": [image], "thumbnail": [thumbnail]}, {"width": made.width, "height": made.height}, None
-
-
-def _picture(path: str, made: Any) -> ImageDefinition:
-    return ImageDefinition(path=path, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
+    shape = {"width": made.width, "height": made.height}
+    return work.result(files={"image": [image], "thumbnail": [thumbnail]}, shape=shape)
 
 
 def _publish(project: Project, bucket: int, done: list[Indexed]) -> None:
@@ -177,7 +224,7 @@ def _replace(project: Project, bucket: int, made: Indexed) -> None:
         describe=lambda old, new: [changed(Kind.MEDIA, old, new)],
     )
     change = Transaction()
-    references.rewrite(change, project.id, bucket, made.name, made.reference, _finished(made))
+    references.rewrite(change, project.id, bucket, made.name, made.reference, _as_finished(made))
     change.run()
 
 
@@ -201,12 +248,12 @@ def _publish_together(project: Project, bucket: int, done: list[Indexed]) -> Non
         for step in steps_:
             note_ready(change, step.before.entity if step.before else None, step.after)
         for made in finished:
-            references.rewrite(change, project.id, bucket, made.name, made.reference, _finished(made))
+            references.rewrite(change, project.id, bucket, made.name, made.reference, _as_finished(made))
 
     steps.apply(project.id, steps_, user=None, edits=edits, also=refer)
 
 
-def _finished(made: Indexed) -> Reference:
+def _as_finished(made: Indexed) -> Reference:
     return msgspec.structs.replace(made.reference, state="failed" if made.message else "ready")
 
 

@@ -90,10 +90,10 @@ def authorize_many(named: Iterable[Named]) -> dict[Named, ObjectKey]:
                 home = organization_of(project) or object_keys.home_of(each.path)
                 if key := _media_key(each.path, project, media, home):
                     found[each] = key
-    return _referred(found)
+    return _drop_unnoted(found)
 
 
-def _referred(found: dict[Named, ObjectKey]) -> dict[Named, ObjectKey]:
+def _drop_unnoted(found: dict[Named, ObjectKey]) -> dict[Named, ObjectKey]:
     """Those of some keys that are no references, or are noted to be of their media."""
     wanted: defaultdict[tuple[int, int], set[str]] = defaultdict(set)
     for key in found.values():

@@ -11,7 +11,7 @@ import boto3
 import pytest
 
 from chalicelib.settings import override, settings
-from chalicelib.storage.objects import placement
+from chalicelib.storage.objects import objects, placement
 from infra.local.s3 import front as s3_front
 from infra.local.s3.front import S3Front
 from tests.resources.media.samples import media_type
@@ -29,10 +29,10 @@ class Lake:
     calls: Counter[str] = field(default_factory=Counter)
 
     def put(self, key: str, body: bytes) -> None:
-        boto3.client("s3").put_object(Bucket=self.name, Key=key, Body=body)
+        objects.client().put_object(Bucket=self.name, Key=key, Body=body)
 
     def delete(self, key: str) -> None:
-        boto3.client("s3").delete_object(Bucket=self.name, Key=key)
+        objects.client().delete_object(Bucket=self.name, Key=key)
 
     def keys(self) -> list[str]:
         pages = boto3.client("s3").get_paginator("list_objects_v2").paginate(Bucket=self.name)

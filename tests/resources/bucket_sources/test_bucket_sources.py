@@ -12,7 +12,9 @@ import pytest
 import requests
 from PIL import Image
 
+from chalicelib.access.masks import EXIST, READ, mask_of
 from chalicelib.core.kinds import Kind
+from chalicelib.core.permissions import Level
 from chalicelib.resources.bucket_sources import listing
 from chalicelib.resources.bucket_sources import service as bucket_sources_service
 from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
@@ -324,6 +326,26 @@ class TestWhatIsRefused:
         assert api.patch(f"Media/{media['id']}", {"media_files": media["media_files"]}).status == 200
         said = api.post(f"VideoFiles/{media['id']}", {**entry, "path": path}, role="archival")
         assert said.status == 201, said.body
+
+    def test_a_caller_gets_the_objects_of_the_media_that_they_may_see(
+        self, api, project, spec, lake, stranger, fine_grained
+    ):
+        lake.put("survey/one.mp4", FILM)
+        lake.put("survey/two.jpg", picture())
+        register(api, project, spec)
+        found = media_of(api, project)
+        film, still = found["one.mp4"], found["two.jpg"]
+        for target in ({"project": project}, {"media": film["id"]}):
+            permission = EXIST | READ if "project" in target else mask_of(Level.TRANSFER)
+            api.made("RowProtections", {**target, "user": stranger.user.id, "permission": permission})
+        mine, other = film["media_files"]["archival"][0]["path"], still["media_files"]["image"][0]["path"]
+        said = stranger.post(f"DownloadInfo/{project}", {"keys": [other]})
+        assert said.status in (403, 404), said.body
+        assert stranger.get(f"GetFrame/{film['id']}").status == 200
+        assert stranger.get(f"GetFrame/{still['id']}").status in (403, 404)
+        assert api.post(f"DownloadInfo/{project}", {"keys": [mine, other]}).status == 200
+        assert stranger.post(f"BucketSources/{project}", spec).status in (403, 404)
+        assert stranger.get(f"BucketSources/{project}").status in (403, 404)
 
     def test_a_key_stored_unchecked_is_neither_signed_nor_read(self, api, project, organization, spec, lake):
         lake.put("survey/one.mp4", FILM)
