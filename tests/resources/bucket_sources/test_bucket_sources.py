@@ -343,7 +343,7 @@ class TestWhatIsRefused:
         assert said.status in (403, 404), said.body
         assert stranger.get(f"GetFrame/{film['id']}").status == 200
         assert stranger.get(f"GetFrame/{still['id']}").status in (403, 404)
-        assert api.post(f"DownloadInfo/{project}", {"keys": [mine, other]}).status == 200
+        assert api.post(f"DownloadInfo/{project}", {"keys": [mine, other]}).status == 201
         assert stranger.post(f"BucketSources/{project}", spec).status in (403, 404)
         assert stranger.get(f"BucketSources/{project}").status in (403, 404)
 
