@@ -23,7 +23,7 @@ from chalicelib.core.accounts import USER, UserSpec
 from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from functions import clip, compact, dataset, email, jobs, purge, transcode, upkeep, webhook
+from functions import clip, compact, dataset, email, jobs, purge, source, transcode, upkeep, webhook
 from infra.local import aws, database
 from infra.local.batch.callers import is_step
 from infra.local.batch.queue import LocalQueue
@@ -129,6 +129,8 @@ class Service:
         self._place = {
             "url": settings().public_url,
             "s3_url": settings().s3_endpoint,
+            "s3_access_key": aws.ACCESS_KEY,
+            "s3_secret_key": aws.SECRET_KEY,
             "username": FIRST_USER,
             "password": password,
             "token": token,
@@ -173,6 +175,14 @@ def _sources() -> list[Source]:
             queue_url=place.dataset_queue_url,
             handler=dataset.handler,
             name="dataset",
+            concurrency=1,
+            timeout=900.0,
+            **common,
+        ),
+        Source(
+            queue_url=place.source_queue_url,
+            handler=source.handler,
+            name="source",
             concurrency=1,
             timeout=900.0,
             **common,
