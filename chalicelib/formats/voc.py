@@ -14,7 +14,6 @@ from xml.sax.saxutils import escape
 
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
-    MANIFEST,
     Dataset,
     Group,
     Label,
@@ -56,13 +55,13 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
 
 
 def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """The lists of pictures, and the manifest."""
-    return manifest.LAYOUT if path == MANIFEST else (Section("pictures"),)
+    """The lists of pictures."""
+    return (Section("pictures"),)
 
 
 def always(dataset: Dataset) -> list[str]:
     """The lists of all splits."""
-    return [MANIFEST, *(f"ImageSets/Main/{split}.txt" for split in dataset.splits or ("all",))]
+    return [f"ImageSets/Main/{split}.txt" for split in dataset.splits or ("all",)]
 
 
 def picture_path(media: Media, frame: int, extension: str) -> str:
