@@ -96,8 +96,8 @@ def groups(draw, kinds=tuple(SHAPES)):
 
 def dataset(**more):
     """A dataset for random groups."""
-    attributes = {"label_attributes": DTYPES, "state_attributes": DTYPES, "media_attributes": DTYPES}
-    return Dataset(name="Süd & <Nord>", classes=CLASSES, splits=("train", "val"), **{**attributes, **more})
+    given = {"classes": CLASSES, "label_attributes": DTYPES, "state_attributes": DTYPES, "media_attributes": DTYPES}
+    return Dataset(name="Süd & <Nord>", splits=("train", "val"), **{**given, **more})
 
 
 def write(name, header, parts):
