@@ -47,6 +47,12 @@ class Inline(Executor):
 GATEWAY = Gateway(app, Inline())
 GATEWAY.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
 roles.install()
+STRENGTH = passwords.STRENGTH
+"""That of the service; a hash of it takes 30 ms, so tests make weak ones."""
+REFUSAL_SECONDS = passwords.REFUSAL_SECONDS
+"""That of the service; tests do not wait for refusals."""
+passwords.REFUSAL_SECONDS = 0.0
+passwords.STRENGTH = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 _names = itertools.count(1)
 _clients = (f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}" for number in itertools.count(1))
 

@@ -16,6 +16,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import hypothesis
 import pytest
 
 Test = Callable[..., None]
@@ -42,7 +43,7 @@ def sweep(
         signature = inspect.signature(test)
         fixtures = [each for each in signature.parameters.values() if each.name not in arguments]
 
-        def run(part: int = 0, **given: Any) -> None:
+        def run(*owner: Any, part: int = 0, **given: Any) -> None:
             mine = chosen[part::parts]
             if not mine:
                 pytest.skip(f"no case of this sweep contains {wanted!r}")
@@ -50,7 +51,7 @@ def sweep(
             for name, case in mine:
                 values = [case] if len(arguments) == 1 else case
                 try:
-                    test(**dict(zip(arguments, values, strict=True)), **given)
+                    test(*owner, **dict(zip(arguments, values, strict=True)), **given)
                 except pytest.skip.Exception:
                     continue
                 except (Exception, pytest.fail.Exception) as failure:  # noqa: BLE001 all cases are tried
@@ -61,10 +62,32 @@ def sweep(
         run.__name__, run.__qualname__, run.__doc__ = test.__name__, test.__qualname__, test.__doc__
         run.__module__ = test.__module__
         run.case = test  # type: ignore[attr-defined]
-        dealt = [inspect.Parameter("part", inspect.Parameter.POSITIONAL_OR_KEYWORD)] if parts > 1 else []
-        run.__signature__ = signature.replace(parameters=[*dealt, *fixtures])  # type: ignore[attr-defined]
+        dealt = [inspect.Parameter("part", inspect.Parameter.KEYWORD_ONLY)] if parts > 1 else []
+        run.__signature__ = signature.replace(parameters=[*fixtures, *dealt])  # type: ignore[attr-defined]
         run.pytestmark = list(getattr(test, "pytestmark", ()))  # type: ignore[attr-defined]
         return pytest.mark.parametrize("part", range(parts), ids=range(1, parts + 1))(run) if parts > 1 else run
+
+    return decorate
+
+
+def examples(few: int, many: int, *strategies: Any) -> Callable[[Test], Test]:
+    """Run a test over examples of Hypothesis: few, the same, with each commit, others and many by night."""
+
+    def decorate(test: Test) -> Test:
+        numbers = [pytest.param(few, id="few"), pytest.param(many, id="many", marks=pytest.mark.nightly)]
+
+        signature = inspect.signature(test)
+        fixtures = list(signature.parameters.values())[: -len(strategies)]
+
+        def run(examples: int, **given: Any) -> None:
+            bounds = hypothesis.settings(max_examples=examples, derandomize=examples == few, deadline=None)
+            bounds(hypothesis.given(*strategies)(test))(**given)
+
+        number = inspect.Parameter("examples", inspect.Parameter.KEYWORD_ONLY)
+        run.__signature__ = signature.replace(parameters=[*fixtures, number])  # type: ignore[attr-defined]
+        run.__name__, run.__qualname__, run.__doc__ = test.__name__, test.__qualname__, test.__doc__
+        run.__module__ = test.__module__
+        return pytest.mark.parametrize("examples", numbers)(run)
 
     return decorate
 

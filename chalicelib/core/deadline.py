@@ -100,19 +100,23 @@ class _Watch:
 
     def _run(self) -> None:
         while True:
+            self._interrupt_due()
             with self._changed:
-                now = time.monotonic()
-                due = [block for block in self._blocks if block.end <= now]
-                if not due:
-                    self._wakes = min((block.end for block in self._blocks), default=math.inf)
+                self._wakes = min((block.end for block in self._blocks), default=math.inf)
+                if self._wakes > (now := time.monotonic()):
                     self._changed.wait(None if self._wakes == math.inf else self._wakes - now)
-                    continue
-            for block in due:
-                block.end = now + _AGAIN_SECONDS
-                try:
-                    block.interrupt()
-                except Exception:
-                    log.exception("a statement was not interrupted")
+
+    def _interrupt_due(self) -> None:
+        """Interrupt each block whose limit is reached, and set when it is interrupted again."""
+        now = time.monotonic()
+        with self._changed:
+            due = [block for block in self._blocks if block.end <= now]
+        for block in due:
+            block.end = now + _AGAIN_SECONDS
+            try:
+                block.interrupt()
+            except Exception:
+                log.exception("a statement was not interrupted")
 
 
 _watch = _Watch()
