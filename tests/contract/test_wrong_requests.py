@@ -9,6 +9,7 @@ from chalicelib.core.permissions import Permission
 from infra.local.http.gateway import LARGEST_REQUEST
 from tests.contract.world import World, build
 from tests.service import Api
+from tests.sweeps import sweep
 
 WITH_BODY = [each for each in OPERATIONS if each.body is not None and each.needs is not Permission.ANYONE]
 
@@ -18,7 +19,7 @@ def world() -> World:
     return build()
 
 
-@pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
+@sweep("operation", WITH_BODY, ids=lambda operation: operation.id)
 def test_what_is_of_the_wrong_shape_is_never_our_fault(operation, world):
     path = operation.path
     for name, value in world.variables(operation).items():

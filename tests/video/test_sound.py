@@ -21,6 +21,8 @@ LADDER = [{"resolution": 32, "preset": "ultrafast"}]
 NAMED = {kind.name: kind for kind in KINDS}
 UNTOLD = ("mp3 avi", "opus webm")
 """Files that do not say, or not exactly, how much their encoder put before the start."""
+BY_NIGHT = {"aac mp4", "flac mkv", "mono mkv"}
+"""Tracks that another is much like."""
 NOISE = [random.Random(1).gauss(0, 0.01) for _ in range(4096)]
 
 
@@ -120,7 +122,13 @@ def noise_of(samples, begin, end, rate, level=1.0):
     return math.sqrt(sum((samples[n] - level * tone(n, rate)) ** 2 for n in range(begin, end)) / (end - begin))
 
 
-@pytest.mark.parametrize("track", TRACKS, ids=lambda track: track.name)
+@pytest.mark.parametrize(
+    "track",
+    [
+        pytest.param(track, id=track.name, marks=[pytest.mark.nightly] if track.name in BY_NIGHT else [])
+        for track in TRACKS
+    ],
+)
 def test_pieces_join_without_a_break(track, tmp_path):
     source = FileSource(film(track, tmp_path))
     for name in ("whole", "split"):

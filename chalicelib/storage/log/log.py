@@ -25,7 +25,7 @@ from chalicelib.core.resource import now
 from chalicelib.core.retry import LOG
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import view_objects
 
 LARGEST_BODY = 16_000
 """Bytes of a body that a row carries where the commit tells of `MANY` changes.
@@ -139,8 +139,8 @@ def _row(commit: Commit, *, hurried: bool) -> LogRow:
         return LogRow(commit.project, commit.seq, body=body)
     folder = f"commits/{commit.seq:012d}"
     if len(body) > LARGEST_IN_ROW:
-        return LogRow(commit.project, commit.seq, object_key=objects.put_view_object(commit.project, folder, body))
-    key = objects.try_view_object(commit.project, folder, body)
+        return LogRow(commit.project, commit.seq, object_key=view_objects.put(commit.project, folder, body))
+    key = view_objects.try_put(commit.project, folder, body)
     if key is None:
         _shun()
         return LogRow(commit.project, commit.seq, body=body)
@@ -231,7 +231,7 @@ def _bodies(rows: Iterable[LogRow]) -> Iterator[tuple[bytes, bool]]:
         body = (
             found.body
             if found.body is not None
-            else _pool.submit(objects.get_view_object, int(found.project), found.object_key)
+            else _pool.submit(view_objects.get, int(found.project), found.object_key)
         )
         waiting.append((body, bool(found.watched)))
         if len(waiting) > _AHEAD:
@@ -308,7 +308,7 @@ def oldest(project: int, count: int) -> list[Commit]:
     found = []
     for commit in LogRow.query(project, limit=count, consistent_read=True):
         try:
-            body = commit.body if commit.body is not None else objects.get_view_object(project, commit.object_key)
+            body = commit.body if commit.body is not None else view_objects.get(project, commit.object_key)
         except NotFound:
             found.append(Commit(project=project, seq=int(commit.seq), at="", user=None, changes=[]))
         else:

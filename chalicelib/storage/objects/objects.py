@@ -13,7 +13,6 @@ A `bucket` argument is the name of one of the deployment's buckets, or the numbe
 from __future__ import annotations
 
 import time
-import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from chalicelib.core import object_keys as naming
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
-from chalicelib.errors import Forbidden, LimnError, NotFound, Unavailable
+from chalicelib.errors import LimnError, NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.objects import placement, s3
 from chalicelib.storage.objects.protocol import PART, Listed, ObjectStore, Parts
@@ -202,46 +201,6 @@ def remove(keys: Iterable[ObjectKey], *, bucket: Place = None) -> None:
 def under(prefix: ObjectPrefix, *, bucket: Place = None) -> Iterator[ObjectKey]:
     """The keys that begin with a prefix, in order."""
     return _store(prefix, bucket).under(prefix)
-
-
-def page(prefix: ObjectPrefix, after: str = "", limit: int = PAGE) -> list[Listed]:
-    """Objects below the prefix of a bucket source whose names follow `after`, in order; fewer than `limit` at the end.
-
-    Raises:
-        NotFound: the bucket is not one of its organization.
-        Unavailable: the store does not answer.
-    """
-    return _store(prefix).page(prefix.name, after, limit)
-
-
-def find_listed(prefix: ObjectPrefix, name: str) -> Listed | None:
-    """The object with a name below the prefix of a bucket source; None where there is none. Raises as `page`."""
-    if not name.startswith(prefix.name):
-        return None
-    found = _store(prefix).page(name, "", 1)
-    return found[0] if found and found[0].name == name else None
-
-
-def put_view_object(project: int, folder: str, body: bytes) -> str:
-    """Store derived data of a project; returns its key for `get_view_object`, as text."""
-    key = naming.view_prefix(project) + f"{folder}/{uuid.uuid4().hex}"
-    write(key, body, bucket=settings().views_bucket)
-    return key.path
-
-
-def try_view_object(project: int, folder: str, body: bytes) -> str | None:
-    """The same for optional writes: None where the store does not respond soon."""
-    key = naming.view_prefix(project) + f"{folder}/{uuid.uuid4().hex}"
-    try:
-        s3.own_in_a_hurry(settings().views_bucket).write(key, body, _PLAIN)
-    except Unavailable:
-        return None
-    return key.path
-
-
-def get_view_object(project: int, path: str) -> bytes:
-    """Read data that `put_view_object` stored for a project. Raises NotFound where it does not exist."""
-    return read(naming.authorize_view_key(path, project), bucket=settings().views_bucket)
 
 
 def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:
