@@ -34,7 +34,7 @@ export const text = {
   noMatchLead: "Change the search or remove a filter.", noMedia: "No media yet", noMediaLead: "Upload videos and images by dropping files or folders.",
   select: (/** @type {string} */ name) => `Select ${name}`, selection: "Selection", selected: (/** @type {number} */ count) => `${count.toLocaleString("en")} selected`, clearSelection: "Clear",
   editAttributes: "Edit attributes", editAttributesOf: (/** @type {string} */ count) => `Edit attributes of ${count}`, editManyLead: "Only the values that you set are changed.",
-  moveTo: "Move to", movedTo: (/** @type {string} */ name) => `Moved to ${name}`, noFolder: "No folder", deleteMedia: (/** @type {number} */ count) => `Delete ${plural(count, "media", "media")}?`,
+  moveTo: "Move to", moveInto: (/** @type {string} */ name) => `Move into ${name}`, moveToTop: "Move to the top", movedTo: (/** @type {string} */ name) => `Moved to ${name}`, noFolder: "No folder", deleteMedia: (/** @type {number} */ count) => `Delete ${plural(count, "media", "media")}?`,
   deleteMediaLead: "Their annotations are deleted with them. They can be restored for 30 days from the change history.", removeFilter: (/** @type {string} */ name, /** @type {string} */ value) => `Remove the filter ${name}: ${value}`, clearFilters: "Clear filters",
   // attributes
   wantsInteger: "Give a whole number.", wantsNumber: "Give a number.", atLeast: (/** @type {number} */ value) => `At least ${value}.`, atMost: (/** @type {number} */ value) => `At most ${value}.`,
