@@ -6,7 +6,6 @@ import re
 
 from playwright.sync_api import expect
 
-
 BUSY = 1.0
 """Seconds of the processor that the browser's main thread may take for the first view. The budget is 1.5 s in all."""
 
