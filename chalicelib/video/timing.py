@@ -5,7 +5,8 @@ once per source (`video.probe`), kept beside it, and is the only place where a f
 
 Variable frame rate: every frame the source presents is exactly one frame of every rendition, whatever its duration.
 Renditions play at a constant rate, the source's average, so frame numbers are source frame numbers everywhere and a
-rendition's time n / rate is only approximately the source's time of frame n; the table keeps the exact one.
+rendition's time n / rate is only approximately the source's time of frame n; the table keeps the exact one, and sound
+is stretched to the renditions (`stretch`).
 """
 
 from __future__ import annotations
