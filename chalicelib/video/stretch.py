@@ -3,7 +3,8 @@
 Renditions play frame n at n / rate, the average, whatever the source's time of frame n is. So that sound and picture
 stay together, sound is resampled between knots, one about every second: the sound at the source's time of a knot is
 heard where the renditions show that frame. Where the source runs more than three times as fast or slow as the
-renditions, sound is not stretched: it plays at its own speed from the knot on, and is cut or followed by its last sample.
+renditions, sound is not stretched: it plays at its own speed from the knot on, and is cut or followed by its last
+sample.
 """
 
 from __future__ import annotations
