@@ -43,10 +43,10 @@ EXISTING = -1
 """The `section_id` of a transcode into an existing media."""
 
 
-def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
+def start(writer: Writer, project: Project, spec: TranscodeSpec, *, elemental_id: str | None = None) -> StoredJob:
     """Start a transcode of a video, into a new media or the given one.
 
-    A repeated request with the same spec returns the same job.
+    A repeated request with the same spec returns the same job. `elemental_id` is that of a new media.
 
     Raises:
         Forbidden: the URL is not from an allowed origin.
@@ -85,11 +85,18 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
 
     jobs: list[StoredJob] = []
     if found is None:
-        media_creation.create(writer, project, [_media_spec(spec, type_)], job=uid, also=add_job)
+        media_creation.create(writer, project, [_media_spec(spec, type_, elemental_id)], job=uid, also=add_job)
     else:
         entities.edit(Kind.MEDIA, found.id, lambda current: with_job(current, uid), user=writer.user, also=add_job)
     send(settings().transcode_queue_url, PlanTranscode(job=uid))
     return jobs[-1]
+
+
+def resume(uid: str) -> None:
+    """Send the first message of a transcode again if nothing was done of it; without effect where there is none."""
+    job = records.maybe(JOB, uid)
+    if job is not None and job.status == "pending":
+        send(settings().transcode_queue_url, PlanTranscode(job=uid))
 
 
 def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec]) -> None:
@@ -288,7 +295,7 @@ def _size(scope: Scope, project: Project, spec: TranscodeSpec) -> int:
         return spec.size
 
 
-def _media_spec(spec: TranscodeSpec, type_: int) -> MediaSpec:
+def _media_spec(spec: TranscodeSpec, type_: int, elemental_id: str | None) -> MediaSpec:
     return MediaSpec(
         type=type_,
         name=spec.name,
@@ -299,6 +306,7 @@ def _media_spec(spec: TranscodeSpec, type_: int) -> MediaSpec:
         section=spec.section,
         section_id=spec.section_id,
         attributes=spec.attributes,
+        elemental_id=elemental_id,
     )
 
 
