@@ -368,6 +368,7 @@ def look(api: Api, project: int, kinds: dict[str, int], media: int) -> None:
     api.get(f"MediaStats/{project}")
     api.get(f"GetClonedMedia/{media}")
     api.get(f"GetFrame/{media}", frames="10")
+    api.get(f"FrameTimes/{media}", start="10", stop="12")
     api.get(f"GetClip/{media}", frameRanges="0:24")
     api.get(f"Permalink/{media}", element="thumbnail")
     api.get(f"ChangeLog/{project}", entity_type="media", entity_id=media)
