@@ -1,10 +1,11 @@
-"""The times at which the source of a video shows its frames, from the segment file of a rendition."""
+"""The times at which the source of a video shows its frames, from the segment file of a rendition or a frame table."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from msgspec import Meta
 
@@ -12,6 +13,7 @@ from chalicelib.core.entities import Media
 from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput
 from chalicelib.resources.media import streams
+from chalicelib.resources.media.streams import OriginalVideo, Stream
 
 MOST_TIMES = 100_000
 """Times of one answer."""
@@ -47,15 +49,49 @@ def times_of(media: Media, query: FrameTimesQuery) -> FrameTimes:
     Raises:
         BadInput: the media has no streaming file, a frame does not exist, or the video is too long.
     """
+    stream = streams.choose(media, None)
+    clock = _clock_of_original(stream) if isinstance(stream, OriginalVideo) else _clock_of(stream, media)
+    start = query.start or 0
+    stop = min(clock.frames, start + MOST_TIMES) if query.stop is None else query.stop
+    if not 0 <= start <= stop <= clock.frames or stop - start > MOST_TIMES:
+        raise BadInput(
+            f"start, stop: 0 <= start <= stop <= {clock.frames}, the number of frames, and at most {MOST_TIMES} frames."
+        )
+    if clock.stamps:
+        seconds = [float((stamp - clock.stamps[0]) * clock.base) for stamp in clock.stamps[start:stop]]
+    else:
+        seconds = [number * clock.rate.denominator / clock.rate.numerator for number in range(start, stop)]
+    return FrameTimes(
+        media=media.id,
+        num_frames=clock.frames,
+        rate=list(clock.rate.as_integer_ratio()),
+        is_constant=not clock.stamps,
+        start=start,
+        times=[round(each, 6) for each in seconds],
+    )
+
+
+class _Clock(NamedTuple):
+    """The times of a video's frames: `stamps` in units of `base` seconds, empty where the rate is constant."""
+
+    frames: int
+    rate: Fraction
+    stamps: Sequence[int] = ()
+    base: Fraction = Fraction(1)
+
+
+def _clock_of_original(stream: OriginalVideo) -> _Clock:
+    from chalicelib.video.stretch import is_constant  # noqa: PLC0415 kept off the API's cold start
+
+    table = stream.original.table
+    _check_length(table.count)
+    return _Clock(table.count, table.fps, () if is_constant(table) else table.times(), Fraction(*table.base))
+
+
+def _clock_of(stream: Stream, media: Media) -> _Clock:
     from chalicelib.video.timing import unpack  # noqa: PLC0415 kept off the API's cold start
 
-    info = streams.segments(streams.choose(media, None).segment_info)
-    start = query.start or 0
-    stop = min(info.frames, start + MOST_TIMES) if query.stop is None else query.stop
-    if not 0 <= start <= stop <= info.frames or stop - start > MOST_TIMES:
-        raise BadInput(
-            f"start, stop: 0 <= start <= stop <= {info.frames}, the number of frames, and at most {MOST_TIMES} of them."
-        )
+    info = streams.segments(stream.segment_info)
     clock = info.file
     if clock.rate and min(clock.rate) > 0:
         rate = Fraction(*clock.rate)
@@ -63,21 +99,15 @@ def times_of(media: Media, query: FrameTimesQuery) -> FrameTimes:
         rate = Fraction(media.fps).limit_denominator(1001) or Fraction(1, 1001)
     else:
         raise BadInput(f"Media {media.id} has no frame rate yet.")
-    if clock.times and clock.base and min(clock.base) > 0:
-        if info.frames > MOST_FRAMES:
-            raise BadInput(f"The video has {info.frames} frames; times of more than {MOST_FRAMES} are not read here.")
-        stamps = unpack(clock.times, info.frames)
-        if len(stamps) != info.frames:
-            raise BadInput("The segment file is damaged: it has not one time for each frame.")
-        base = clock.base[0] / clock.base[1]
-        seconds = [(stamp - stamps[0]) * base for stamp in stamps[start:stop]]
-    else:
-        seconds = [number * rate.denominator / rate.numerator for number in range(start, stop)]
-    return FrameTimes(
-        media=media.id,
-        num_frames=info.frames,
-        rate=list(rate.as_integer_ratio()),
-        is_constant=not clock.times,
-        start=start,
-        times=[round(each, 6) for each in seconds],
-    )
+    if not (clock.times and clock.base and min(clock.base) > 0):
+        return _Clock(info.frames, rate)
+    _check_length(info.frames)
+    stamps = unpack(clock.times, info.frames)
+    if len(stamps) != info.frames:
+        raise BadInput("The segment file is damaged: it has not one time for each frame.")
+    return _Clock(info.frames, rate, stamps, Fraction(*clock.base))
+
+
+def _check_length(frames: int) -> None:
+    if frames > MOST_FRAMES:
+        raise BadInput(f"The video has {frames} frames; times of more than {MOST_FRAMES} are not read here.")

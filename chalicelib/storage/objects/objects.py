@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from chalicelib.core import object_keys as naming
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
-from chalicelib.errors import LimnError, NotFound
+from chalicelib.errors import Forbidden, LimnError, NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.objects import placement, s3
 from chalicelib.storage.objects.protocol import PART, Listed, ObjectStore, Parts
@@ -201,6 +201,24 @@ def remove(keys: Iterable[ObjectKey], *, bucket: Place = None) -> None:
 def under(prefix: ObjectPrefix, *, bucket: Place = None) -> Iterator[ObjectKey]:
     """The keys that begin with a prefix, in order."""
     return _store(prefix, bucket).under(prefix)
+
+
+def page(prefix: ObjectPrefix, after: str = "", limit: int = PAGE) -> list[Listed]:
+    """Objects below the prefix of a bucket source whose names follow `after`, in order; fewer than `limit` at the end.
+
+    Raises:
+        NotFound: the bucket is not one of its organization.
+        Unavailable: the store does not answer.
+    """
+    return _store(prefix).page(prefix.name, after, limit)
+
+
+def find_listed(prefix: ObjectPrefix, name: str) -> Listed | None:
+    """The object with a name below the prefix of a bucket source; None where there is none. Raises as `page`."""
+    if not name.startswith(prefix.name):
+        return None
+    found = _store(prefix).page(name, "", 1)
+    return found[0] if found and found[0].name == name else None
 
 
 def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:
