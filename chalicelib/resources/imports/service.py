@@ -21,6 +21,7 @@ from chalicelib.core.accounts import Project
 from chalicelib.core.definitions import VERSION, Definitions
 from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound, TooLarge
@@ -53,6 +54,11 @@ def start(scope: Scope, project: Project, spec: ImportSpec) -> StoredImport:
     # Sent first, so that no crash leaves an import that never begins; the function waits for the record.
     send(settings().dataset_queue_url, CheckImport(uid=made.uid))
     return records.create(IMPORT, made)
+
+
+def is_visible(found: StoredImport, scope: Scope) -> bool:
+    """Whether a caller may see an import, whose report names media: the caller's own, or one who sees all media."""
+    return found.user == scope.caller.id or not scope.at(Level.VIEW).terms(found.project)
 
 
 def cancel(found: StoredImport) -> None:
