@@ -8,6 +8,8 @@ resources: `infra.local.deploy` makes the stack's from its CloudFormation templa
 from __future__ import annotations
 
 import os
+import re
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,13 +33,13 @@ from infra.local.s3 import objects as s3_objects
 from infra.local.s3.contents import FILES
 
 ACCESS_KEY = dynamodb.ACCESS_KEY
-SECRET_KEY = "limn-local-stack-secret-key-is-no-secret"  # noqa: S105 -- opens nothing but this process
+SIGNING_KEY = "signing-key"
+"""The file with the secret key, in the directory of the data: 0600, and closed to the steps of jobs as all of it is."""
 REGION = "us-east-1"
 ACCOUNT = DEFAULT_ACCOUNT_ID
 
 _SETTINGS = {
     "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-    "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
     "AWS_CONFIG_FILE": os.devnull,
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
     "AWS_EC2_METADATA_DISABLED": "true",
@@ -47,6 +49,7 @@ _SETTINGS = {
     "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
     "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",
 }
+_secret_key = secrets.token_urlsafe(30)
 _CHANGES = (dynamodb, s3_objects, sqs, outbox)
 _depth = 0
 _REMOVED = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL")
@@ -109,13 +112,18 @@ def start(*, region: str = REGION, data: Path | None = None) -> Aws:
         infra.local.database.Damaged: the data cannot be trusted.
         infra.local.database.CannotStore: the directory takes no data.
     """
-    global _depth  # noqa: PLW0603 -- as above
+    global _depth, _secret_key  # noqa: PLW0603 -- as above
     if not _depth:
         database.start(data)
         FILES.directory = None
         if data is not None:
             FILES.open(data / "objects")
-    changed = {**_SETTINGS, "AWS_DEFAULT_REGION": region, "AWS_REGION": region}
+            try:
+                _secret_key = _kept_secret(data / SIGNING_KEY)
+            except OSError as failure:
+                message = f"{data / SIGNING_KEY}: {failure.strerror}"
+                raise database.CannotStore(message) from failure
+    changed = {**_SETTINGS, "AWS_SECRET_ACCESS_KEY": _secret_key, "AWS_DEFAULT_REGION": region, "AWS_REGION": region}
     before = {name: os.environ.get(name) for name in (*changed, *_REMOVED)}
     for name in _REMOVED:
         os.environ.pop(name, None)
@@ -127,6 +135,33 @@ def start(*, region: str = REGION, data: Path | None = None) -> Aws:
     mock.start()
     _depth += 1
     return Aws(mock, before)
+
+
+def signing_keys() -> dict[str, str]:
+    """Who may sign requests to the S3 of this process: the secret key by access key."""
+    return {ACCESS_KEY: _secret_key}
+
+
+def _kept_secret(path: Path) -> str:
+    """The secret key of a directory of data, made at its first start; a damaged one is replaced.
+
+    It is random, for what a program of this machine knows of the release must not let it sign requests for objects.
+    """
+    try:
+        kept = path.read_text().strip()
+    except (FileNotFoundError, UnicodeDecodeError):
+        kept = ""
+    if not re.fullmatch(r"[\w-]{40}", kept, re.ASCII):
+        kept = secrets.token_urlsafe(30)
+        begun = path.with_suffix(".new")
+        begun.unlink(missing_ok=True)
+        with os.fdopen(os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(kept + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        begun.replace(path)
+    path.chmod(0o600)
+    return kept
 
 
 @dataclass(frozen=True)

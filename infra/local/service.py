@@ -49,7 +49,7 @@ class Service:
         self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
         self._gateway.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
         self._api = Server(self._gateway, host, port)
-        self._s3 = S3Front({aws.ACCESS_KEY: aws.SECRET_KEY}, host=host, port=port + 1)
+        self._s3 = S3Front(aws.signing_keys(), host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._schedule = Schedule(*_timers(), region=aws.REGION)
         self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
@@ -73,7 +73,10 @@ class Service:
         self._schedule.start()
         if self._jobs is not None and (again := self._jobs.start()):
             yield f"{again} interrupted steps of jobs are begun again"
-        (self._home / "local.json").write_text(json.dumps(self._place, indent=2) + "\n")
+        place = self._home / "local.json"
+        place.touch(0o600)
+        place.chmod(0o600)
+        place.write_text(json.dumps(self._place, indent=2) + "\n")
 
     def greeting(self) -> str:
         """Where everything is and how to get in."""
