@@ -51,7 +51,7 @@ class Service:
         self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
         self._gateway.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
         self._api = Server(self._gateway, host, port)
-        self._s3 = S3Front({aws.ACCESS_KEY: aws.secret_key()}, host=host, port=port + 1)
+        self._s3 = S3Front(aws.signing_keys(), host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._schedule = Schedule(*_timers(), region=aws.REGION)
         self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
@@ -78,7 +78,7 @@ class Service:
         if self._jobs is not None and (again := self._jobs.start()):
             yield f"{again} interrupted steps of jobs are begun again"
         place = self._home / "local.json"
-        place.touch(mode=0o600)
+        place.touch(0o600)
         place.chmod(0o600)
         place.write_text(json.dumps(self._place, indent=2) + "\n")
 

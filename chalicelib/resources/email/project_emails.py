@@ -94,4 +94,4 @@ def _check_members(project: int, recipients: list[str]) -> None:
 
 def _is_member(project: int, recipient: str) -> bool:
     found = records.list_linked(USER, "email", email_addresses.parse(recipient).address.casefold())
-    return any(membership(user.id, project) for user in found)
+    return any(user.is_active and membership(user.id, project) for user in found)
