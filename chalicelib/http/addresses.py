@@ -31,23 +31,27 @@ def _nothing(path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: A
     return []
 
 
+def _by(variable: str, wanted: Callable[[Any, int | None], list[Wanted]]) -> Expected:
+    """The rows wanted for a variable of the path and a probable user; none where the path lacks the variable."""
+    return lambda path, user: wanted(path[variable], user) if variable in path else []
+
+
 def _record_ahead(kind: RecordKind[Any], variable: str) -> Expected:
-    return lambda path, _: [Wanted(RecordRow, records.key_of(kind, path[variable]))]
+    return _by(variable, lambda number, _: [Wanted(RecordRow, records.key_of(kind, number))])
 
 
 def _entity_ahead(kind: Kind) -> Expected:
-    return lambda path, _: [Wanted(EntityRow, (entity_rows.key(kind, path["id"]),))]
+    return _by("id", lambda number, _: [Wanted(EntityRow, (entity_rows.key(kind, number),))])
 
 
 def _project_ahead(variable: str) -> Expected:
-    def expected(path: dict[str, Any], user: int | None) -> list[Wanted]:
-        number = path[variable]
+    def wanted(number: int, user: int | None) -> list[Wanted]:
         keys = [records.key_of(PROJECT_RECORD, number)]
         if user:
             keys.append(authentication.membership_key(user, number))
         return [Wanted(RecordRow, key) for key in keys]
 
-    return expected
+    return _by(variable, wanted)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@
                          ("version#4", "@"); a claim on a unique value ("claim#user|alice", "@")
     entities    pk       "localization#500"
     log         project, seq
-    counters    pk, sk   "ids|localization"; "pending" and "batch#…" of creations under way
+    counters    pk, sk   "ids|localization"; "log#14"; "pending" and "batch#…" of creations under way
     idempotency          managed by Powertools
 
 No table has a secondary index: an index lags, and acknowledged writes must be visible (docs/decisions).
@@ -192,7 +192,10 @@ class Unmoved(Condition):
 
 
 class LogRow(Row):
-    """A commit: its body compressed, or the key of the object that holds it; 1 in `watched` where it wakes senders."""
+    """A commit: its body compressed, or the key of the object that holds it.
+
+    `watched` was the mark of watched logs before tickets had it (`storage/log/tickets.py`).
+    """
 
     class Meta:
         table_name = settings().log_table
@@ -206,7 +209,7 @@ class LogRow(Row):
 
 
 class CounterRow(Row):
-    """A counter, or the mark of a creation that is pending or committed."""
+    """A counter, or the mark of a creation that is pending or committed; `settled` is of a log's counter alone."""
 
     class Meta:
         table_name = settings().counters_table
@@ -215,6 +218,7 @@ class CounterRow(Row):
     sk = UnicodeAttribute(range_key=True, default="@")
     n = NumberAttribute(null=True)
     detail = UnicodeAttribute(null=True)
+    settled = NumberAttribute(null=True)
     expires = NumberAttribute(null=True)
 
 
