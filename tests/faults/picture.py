@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from chalicelib.core.kinds import Kind
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.settings import settings
-from chalicelib.storage.log.log import rows_after
+from chalicelib.storage.log.log import read_after, rows_after
 from infra.local import aws
 from infra.local.dynamodb import rows as dynamo_rows
 from tests import objects
@@ -88,6 +88,11 @@ def commits(rows, *, empty=False):
         for commit in kept
         if empty or commit["changes"] or commit.keys() - {"at", "changes", "project", "seq", "user"}
     ]
+
+
+def commits_after(project, seq):
+    """How many commits that readers notice follow a number."""
+    return sum(bool(commit.changes or commit.edits or commit.notes) for commit in read_after(project, seq))
 
 
 def problems(undo):

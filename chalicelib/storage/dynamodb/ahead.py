@@ -4,7 +4,7 @@
         ahead.fetch([Wanted(RecordRow, key)])   one BatchGetItem for all tables
         records.get(...)                        takes a row that was read ahead instead of reading it
 
-A row is taken once: whoever reads it again, such as an edit that lost against another writer, reads the table. So a
+A row is taken once: who reads it again, such as an edit that lost against another writer, reads the table. So a
 read ahead is as old as the request, and never older.
 """
 
@@ -20,7 +20,8 @@ from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow, Row, read_b
 
 R = TypeVar("R", bound=Row)
 Key = tuple[str, ...]
-Beside = Callable[[int], list[Key]]
+RecordKey = tuple[str, str]
+Beside = Callable[[int], list[RecordKey]]
 """From a project to the keys of the records that a request on one of its parts will need."""
 
 
@@ -74,11 +75,11 @@ def fetch(wanted: Sequence[Wanted]) -> None:
     found, left = read_batch([(each.table, each.key) for each in wanted])
     for each in wanted:
         if each not in left:
-            read.rows[each] = found.get(each)  # type: ignore[assignment]
+            read.rows[each] = found.get(each)
             read.read.add(each)
 
 
-def keys_beside(project: int) -> list[Key]:
+def keys_beside(project: int) -> list[RecordKey]:
     """The keys of records that a reader of a part of this project should read along and pass to `keep`."""
     read = _READ.get()
     if read is None:
@@ -86,7 +87,7 @@ def keys_beside(project: int) -> list[Key]:
     return [key for key in read.beside(project) if Wanted(RecordRow, key) not in read.read]
 
 
-def keep(keys: Sequence[Key], rows: dict[Any, RecordRow]) -> None:
+def keep(keys: Sequence[RecordKey], rows: dict[Any, RecordRow]) -> None:
     """Keep records that were read along, by key; those not in `rows` do not exist."""
     if (read := _READ.get()) is not None:
         kept: dict[Wanted, Row | None] = {Wanted(RecordRow, key): rows.get(key) for key in keys}

@@ -256,10 +256,10 @@ def read_batch(wanted: Sequence[At]) -> tuple[dict[At, Row], set[At]]:
         Unavailable: DynamoDB does not answer.
     """
     connection()
-    tables: dict[str, type[Row]] = {str(table.Meta.table_name): table for table, _ in wanted}  # type: ignore[attr-defined]
+    tables: dict[str, type[Row]] = {str(table.Meta.table_name): table for table, _ in wanted}
     asked: dict[str, Any] = {name: {"Keys": [], "ConsistentRead": True} for name in tables}
     for table, key in dict.fromkeys(wanted):
-        asked[table.Meta.table_name]["Keys"].append(table.item_of(key))  # type: ignore[attr-defined]
+        asked[table.Meta.table_name]["Keys"].append(table.item_of(key))
     answer = _connection.dispatch("BatchGetItem", {"RequestItems": asked})
     found: dict[At, Row] = {}
     for name, items in answer["Responses"].items():

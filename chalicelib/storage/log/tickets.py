@@ -96,7 +96,7 @@ def last_number(project: int) -> int:
 def _begin(project: int) -> None:
     """Make the counter of a log, where it has none, from its last commit."""
     newest = last_written(project)
-    actions = [CounterRow.n.set(CounterRow.n | (int(newest.seq) if newest else 0))]
+    actions: list[Action] = [CounterRow.n.set(CounterRow.n | (int(newest.seq) if newest else 0))]
     actions.append(CounterRow.settled.set(CounterRow.settled | 0))
     if newest is not None and newest.watched:
         actions.append(CounterRow.detail.set(WATCHED))
