@@ -60,6 +60,7 @@ class Note(Struct, frozen=True, kw_only=True):
         kind: the word of what it concerns, `media`.
         id: the id of what it concerns.
         media: the ids of the media that a reader must be able to see to see the event.
+        reader: the id of the only user who sees the event; None for all who see the project.
         data: what else it says.
     """
 
@@ -67,6 +68,7 @@ class Note(Struct, frozen=True, kw_only=True):
     kind: str
     id: int | str
     media: list[int] = []
+    reader: int | None = None
     data: dict[str, Any] = {}
 
 

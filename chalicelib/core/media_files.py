@@ -10,6 +10,16 @@ ROLES = ("streaming", "archival", "audio", "image", "thumbnail", "thumbnail_gif"
 """The roles whose entries name objects."""
 
 
+def is_ready(files: MediaFiles | None) -> bool:
+    """Whether a media has a video to play or an image to show.
+
+    An image that is only referred to is there once its import found its size.
+    """
+    if files is None:
+        return False
+    return bool(files.streaming) or any("://" not in each.path or each.size is not None for each in files.image or ())
+
+
 def keys_of(files: MediaFiles | None) -> set[str]:
     """The keys of all objects that the files of a media name, without URLs."""
     found = set()

@@ -299,6 +299,11 @@ def listed(prefix: ObjectPrefix, path: str) -> ObjectKey:
     return ObjectKey(path, _PROOF)
 
 
+def noted(path: str) -> ObjectKey:
+    """A key that the service made and noted in a row of its own, which holds no text of a caller."""
+    return _made(path)
+
+
 # --- keys that callers name -----------------------------------------------------------------------------------------
 
 

@@ -27,7 +27,7 @@ from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.http.addresses import within
 from chalicelib.http.operation import Address, Call, NoQuery, Operation
-from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb import records, steps
 
 Handler = Callable[[Call[Any, Any, Any]], Any]
 
@@ -47,6 +47,7 @@ class RecordResource:
         made: stores and returns the new record.
         shown: the response for a record; the record itself by default.
         changed: from a change and the members given to the members to replace; may refuse.
+        guarded: whether `changed` checks a body against other records of the project, which must not change meanwhile.
         taken: the error for a change that claims another record's unique value.
         removed: deletes the record; by default without checks.
     """
@@ -67,6 +68,7 @@ class RecordResource:
     query: type[Resource] = NoQuery
     shown: Callable[[Any], Any] = lambda record: record
     changed: Callable[[Call[Any, Any, Any], dict[str, Any]], dict[str, Any]] = lambda _, change: change
+    guarded: Callable[[Any], bool] = lambda _: False
     taken: Callable[[], LimnError] | None = None
     removed: Callable[[Call[Any, Any, Any]], None] | None = None
     deletion_says: str = "{word} {id} deleted successfully!"
@@ -88,19 +90,28 @@ class RecordResource:
 
     def change(self, call: Call[Any, Any, Any]) -> MessageResponse:
         """Replace the members given."""
-        change = self.changed(call, given(call.body))
-        if not change:
-            names = ", ".join(field.encode_name for field in msgspec.structs.fields(self.update))
-            raise BadInput(f"Nothing to change: give one of {names}.")
         number = self.kind.id_of(call.target)
         taken = self.taken() if self.taken else None
-        records.edit(
-            self.kind,
-            number,
-            lambda current: msgspec.structs.replace(current, **change),
-            user=call.caller.id,
-            taken=taken,
-        )
+
+        def attempt() -> None:
+            guard = steps.guard(call.project) if self.guarded(call.body) else None
+            change = self.changed(call, given(call.body))
+            if not change:
+                names = ", ".join(field.encode_name for field in msgspec.structs.fields(self.update))
+                raise BadInput(f"Nothing to change: give one of {names}.")
+            records.edit(
+                self.kind,
+                number,
+                lambda current: msgspec.structs.replace(current, **change),
+                user=call.caller.id,
+                taken=taken,
+                also=lambda transaction, *_: steps.add_guard(transaction, guard),
+            )
+
+        if self.guarded(call.body):
+            steps.again(attempt)
+        else:
+            attempt()
         return MessageResponse(message=self.change_says.format(word=self.word, id=number))
 
     def delete(self, call: Call[Any, Any, Any]) -> MessageResponse:

@@ -30,7 +30,7 @@ from chalicelib.resources.exports import service as exports_service
 from chalicelib.resources.media import archiving
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
-from chalicelib.resources.uploads import tus
+from chalicelib.resources.uploads import tus, unclaimed
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import cursors, entities, ids, records
 from chalicelib.storage.log import archive, log, scheduled_tasks
@@ -59,6 +59,7 @@ def run(seconds: float) -> int:
     """
     end = time.monotonic() + seconds
     tus.sweep()
+    unclaimed.sweep()
     last = ids.last(PROJECT.name)
     start = cursors.position("upkeep")
     count, failure = 0, None

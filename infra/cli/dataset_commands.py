@@ -64,6 +64,9 @@ def import_(
     version: Annotated[int | None, typer.Option(min=1, help="Version of the annotations.")] = None,
     class_attribute: Annotated[str | None, typer.Option(help="Attribute that takes the class.")] = None,
     section: Annotated[str | None, typer.Option(help="Section of created media.")] = None,
+    create_types: Annotated[
+        bool, typer.Option("--create-types", help="Create types and attributes that the project lacks.")
+    ] = False,
     options: Annotated[
         Path | None, typer.Option(help="A file with further members of the request, such as types or classes.")
     ] = None,
@@ -84,6 +87,8 @@ def import_(
         journal.close()
     given = {"version": version, "class_attribute": class_attribute, "section": section}
     body = {"format": chosen, "key": key, "name": path.name, "dry_run": dry_run, "match": match}
+    if create_types:
+        body["create_types"] = True
     body |= {name: value for name, value in given.items() if value is not None} | datasets.members(options)
     uid = client.post(f"Imports/{number}", body)["uid"]
     session.output.note(f"import {uid}")

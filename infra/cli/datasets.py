@@ -107,6 +107,10 @@ def summary(report: dict[str, Any]) -> str:
             f"{name + ':':15}{tally['read']} read, {new} new, {tally['present']} present, {tally['refused']} refused, "
             f"{tally['skipped']} skipped"
         )
+    for each in report.get("types", ()):
+        attributes = ", ".join(f"{name} ({dtype})" for name, dtype in each["attributes"].items())
+        word = "new type" if each["type"] is None else "attributes of"
+        lines.append(f"{word} {each['name']!r} ({each['dtype']}){': ' if attributes else ''}{attributes}")
     lines += [f"class {each['name']!r}: {each['reason']}" for each in report["classes"] if each.get("reason")]
     lines += [f"{each['place']}: {each['reason']}" for each in report["refusals"][:20]]
     if (more := sum(report[name]["refused"] for name in ("media", "localizations", "states")) - 20) > 0:

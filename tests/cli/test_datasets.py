@@ -40,6 +40,9 @@ def test_a_folder_is_imported_and_refused_rows_are_shown(limn, dive, api, signed
     assert limn(*words).status == failures.INCOMPLETE
     again = limn("--json", *words)
     assert again.json["report"]["localizations"]["present"] == 2
+    assert "attributes of 'Box' (box): Label (string)" in limn(
+        "import", folder, "--format", "coco", "--class-attribute", "Label", "--create-types", "--dry-run"
+    ).out  # fmt: skip
     assert len(api.get(f"Localizations/{signed_in}").json) == 2
 
 

@@ -29,7 +29,7 @@ _MASKS = (
     (re.compile(r"[A-Za-z0-9+/_=-]{28,}"), "<secret>"),
     (re.compile(r"_[0-9a-f]{8}\b"), "<short>"),
 )
-NOTES = ("released#", "clones#")
+NOTES = ("released#", "clones#", "presigned-puts")
 """Records that only a sweep looks at: hints, right or not."""
 
 

@@ -49,10 +49,11 @@ class Needs:
 
 @dataclass
 class _LettingGo:
-    """The objects that one attempt of an edit releases, and the record of it."""
+    """The objects that one attempt of an edit releases, the record of it, and the entity before the edit."""
 
     keys: set[ObjectKey] = field(default_factory=set)
     note: str = ""
+    before: Any = None
 
 
 def object_keys_of(entity: Media | File) -> set[ObjectKey]:
@@ -70,17 +71,24 @@ def edit(
     *,
     user: int | None,
     describe: Callable[[Any, Any], list[Edit]] | None = None,
+    also: Callable[[Transaction, Any, Any], None] | None = None,
 ) -> Any:
-    """Apply an edit to a media or a File as `entities.edit` does; delete objects that are no longer named."""
+    """Apply an edit to a media or a File as `entities.edit` does; delete objects that are no longer named.
+
+    `also` adds items to the transaction; it gets the entity before and after.
+    """
     going = _LettingGo()
 
     def follow(current: Any) -> Any:
         after = how(current)
         going.keys = object_keys_of(current) - object_keys_of(after) if after is not None else set()
         going.note = ""
+        going.before = current
         return after
 
     def add_note(change: Transaction, after: Any) -> None:
+        if also:
+            also(change, going.before, after)
         if going.keys:
             going.note = owners.release(change, after.project, going.keys)
 

@@ -24,7 +24,15 @@ IDS_AN_EVENT = 100
 BYTES_AN_EVENT = 250_000
 """Bytes of changes above which an event takes no further id."""
 ACTIONS = ("created", "updated", "deleted", "restored")
-NOTES = ("media.ready", "transcode.failed", "job.ended", "export.done", "member.added")
+NOTES = (
+    "media.ready",
+    "transcode.failed",
+    "job.ended",
+    "export.done",
+    "dataset.done",
+    "import.done",
+    "member.added",
+)
 """Types of events that change no entity."""
 _WORDS = (*Kind, *DefinitionKind)
 KINDS = frozenset(
@@ -57,6 +65,7 @@ class Event:
         ids: what it concerns.
         more: further members of its data.
         media: media that a reader must be able to see.
+        reader: the id of the only user who sees it; None for all who see the project.
     """
 
     project: int
@@ -70,6 +79,7 @@ class Event:
     changes: list[dict[str, Any]] | None = None
     more: dict[str, Any] | None = None
     media: tuple[int, ...] = ()
+    reader: int | None = None
 
     @property
     def id(self) -> str:
@@ -167,6 +177,7 @@ def events_of(commit: Commit) -> list[Event]:
                 ids=[note.id],
                 more=note.data,
                 media=tuple(note.media),
+                reader=note.reader,
             )
         )
     return events

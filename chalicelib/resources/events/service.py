@@ -176,7 +176,10 @@ def _expiry(project: int) -> Expired:
 
 def _visible(project: int, events: list[Event], scope: Scope) -> list[Event]:
     """The events that a reader may see, with those ids alone that the reader may see."""
-    if not scope.is_restricted or scope.needed is Level.NONE:
+    if scope.needed is Level.NONE:
+        return events
+    events = [event for event in events if event.reader in (None, scope.caller.id)]
+    if not scope.is_restricted:
         return events
     wanted: dict[Kind, set[int]] = {}
     for event in events:

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.core.commits import Note
 from chalicelib.core.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import LimnError, NotFound
@@ -35,6 +36,7 @@ from chalicelib.resources.exports.schemas import ExportSpec
 from chalicelib.resources.exports.selection import scope_of, view_of
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import pieces, records
+from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 
 STRIDE = 100_000_000
@@ -246,12 +248,20 @@ def finish(work: Work, what: What, size: int) -> None:
         return msgspec.structs.replace(current, status="succeeded", size=size, **totals)
 
     with contextlib.suppress(NotFound):  # cancelled during the last step
-        announce(records.edit(KINDS[what], work.uid, how))
+        records.edit(KINDS[what], work.uid, how, also=note_end)
     clean_up(work, whole=records.maybe(KINDS[what], work.uid) is None)
 
 
-def announce(work: Work) -> None:
-    """The one place that knows that an export or a version has ended: the event `limn.export.done` begins here."""
+def note_end(change: Transaction, _before: Work, after: Work) -> None:
+    """Add the event of the end of an export or a version: `export.done`, which its maker alone sees, `dataset.done`."""
+    if after.is_finished:
+        data = {"status": after.status, "name": after.name, "seq": after.seq, "message": after.message}
+        if isinstance(after, StoredExport):
+            data["format"] = after.format
+            note = Note(type="export.done", kind="export", id=after.uid, reader=after.user, data=data)
+        else:
+            note = Note(type="dataset.done", kind="dataset", id=after.uid, data=data)
+        change.note(after.project, after.user, note)
 
 
 def fail(uid: str, what: What, reason: Exception) -> None:
@@ -266,7 +276,7 @@ def fail(uid: str, what: What, reason: Exception) -> None:
         return None if current.is_finished else msgspec.structs.replace(current, status="failed", message=message)
 
     with contextlib.suppress(NotFound):
-        announce(records.edit(KINDS[what], uid, how))
+        records.edit(KINDS[what], uid, how, also=note_end)
     clean_up(work, whole=True)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -30,7 +30,7 @@ from chalicelib.formats.reading import Placed, Rows
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
 from chalicelib.resources.imports.mapping import Mapper, Size, Skipped
-from chalicelib.resources.imports.media import IMAGES, MediaIndex
+from chalicelib.resources.imports.media import Files, MediaIndex, dtype_of
 from chalicelib.resources.imports.schemas import (
     MOST_SHOWN,
     ImportReport,
@@ -51,7 +51,10 @@ MOST_MEMBERS = 20_000
 MOST_ROWS = 5_000_000
 """Rows of one import: one run of the queue function reads them."""
 MOST_STATES = 200_000
-LARGEST_IMAGE = 512 * 1024 * 1024
+LARGEST = {"image": 512 * 1024**2, "video": 20 * 1024**3}
+"""Bytes of a file of the archive that becomes a media."""
+BYTES_A_PART = 1024**3
+"""Bytes of files of one part, if it has several: each is copied to the uploads in one run of the queue function."""
 _AT_ONCE = 2_000
 """Elements of one question to the view."""
 
@@ -66,6 +69,7 @@ class MediaRow(Struct, kw_only=True, array_like=True):
     section: str
     md5: str
     attributes: dict[str, Any]
+    dtype: str = "image"
 
 
 class LabelRow(Struct, kw_only=True, array_like=True):
@@ -107,6 +111,11 @@ class _State(Struct):
     is_track: bool
 
 
+def element_of(row: Media, namespace: uuid.UUID) -> str:
+    """The elemental id of a media: its own, or one that the archive and its key give."""
+    return row.elemental_id or str(uuid.uuid5(namespace, f"media {row.key}"))
+
+
 class Check:
     """Reads the rows of one import."""
 
@@ -117,14 +126,16 @@ class Check:
         scope: Scope,
         definitions: Definitions,
         archive: Archive,
+        index: MediaIndex,
         namespace: uuid.UUID,
         default_version: int,
         write: Write,
     ) -> None:
         self._spec, self._project, self._scope, self._archive = spec, project, scope, archive
+        self._files = Files(archive)
         self._definitions, self._namespace, self._write = definitions, namespace, write
         self._default_version = default_version
-        self._index = MediaIndex(project, scope, definitions, spec.match)
+        self._index = index
         self._mapper = Mapper(spec, definitions)
         self.report = ImportReport(media=Tally(), localizations=Tally(), states=Tally())
         self.parts: dict[Phase, list[int]] = {phase: [] for phase in PHASES}
@@ -178,7 +189,7 @@ class Check:
             self.report.matched.append(MappedMedia(key=row.key, media=number))
 
     def _match(self, row: Media) -> _Found:
-        element = row.elemental_id or str(uuid.uuid5(self._namespace, f"media {row.key}"))
+        element = element_of(row, self._namespace)
         known = self._index.find(msgspec.structs.replace(row, elemental_id=element))
         if known is None:
             return self._create(row, element)
@@ -190,27 +201,32 @@ class Check:
         if not self._spec.create_media:
             message = f"the project has no media that matches it by {self._spec.match}"
             raise ValueError(message)
-        if row.is_video or not row.path.lower().endswith(IMAGES):
+        path = self._files.path_of(row)
+        dtype = dtype_of(path)
+        if not dtype or (row.is_video and dtype == "image"):
             message = (
-                f"the project has no media that matches it by {self._spec.match}, and the archive has no picture of it"
+                f"the project has no media that matches it by {self._spec.match}, and the archive has no file of it"
             )
             raise ValueError(f"{message}; upload the video first" if row.is_video else message)
-        if self._archive.size(row.path) > LARGEST_IMAGE:
-            message = f"{row.path} has more than {LARGEST_IMAGE} bytes"
+        if self._archive.size(path) > LARGEST[dtype]:
+            message = f"{path} has more than {LARGEST[dtype]} bytes"
             raise ValueError(message)
-        number = self._mapper.media_type(row.type)
+        number = self._mapper.media_type(row.type, dtype)
         self._new_media.append(
             MediaRow(
-                path=row.path,
+                path=path,
                 name=row.name[:256],
                 type=number,
                 elemental_id=element,
                 section=self._spec.section or row.section.rpartition(".")[2],
                 md5=row.md5[:32],
                 attributes=self._mapper.media_attributes(number, row.attributes),
+                dtype=dtype,
             )
         )
-        return _Found(element, Size(row.width, row.height, 1))
+        # A video is decoded later: without its length in the archive, any frame may be one of it.
+        frames = 1 if dtype == "image" else row.frames if row.frames > 1 else None
+        return _Found(element, Size(row.width, row.height, frames))
 
     def _find(self, key: str) -> _Found:
         found = self._media.get(key)
@@ -306,7 +322,8 @@ class Check:
 
     def _finish(self) -> None:
         report = self.report
-        self._parts("media", self._new_media, MEDIA_PART)
+        for part in self._media_parts():
+            self._parts("media", part, MEDIA_PART)
         rows: list[StateRow] = []
         elements: list[tuple[int | None, str]] = []
         members = 0
@@ -324,6 +341,18 @@ class Check:
         self._parts("states", rows, STATE_PART)
         report.states.present = self._present(Kind.STATE, elements)
         report.classes = list(self._classes.values())[:MOST_SHOWN]
+
+    def _media_parts(self) -> Iterator[list[MediaRow]]:
+        part: list[MediaRow] = []
+        size = 0
+        for row in self._new_media:
+            own = self._archive.size(row.path)
+            if part and (len(part) >= MEDIA_PART or size + own > BYTES_A_PART):
+                yield part
+                part, size = [], 0
+            part.append(row)
+            size += own
+        yield part
 
     def _parts(self, phase: Phase, rows: Sequence[Any], size: int) -> None:
         for start in range(0, len(rows), size):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from posixpath import splitext
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +17,9 @@ from chalicelib.access.view_queries import all_rows
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.definitions import VERSION
+from chalicelib.core.jobs import TranscodeSpec
 from chalicelib.core.kinds import Kind
+from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive
 from chalicelib.query.operators import Op
@@ -30,6 +30,7 @@ from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.imports.checking import LabelRow, MediaRow, Phase, StateRow
 from chalicelib.resources.media import creation as media_creation
 from chalicelib.resources.media.schemas import MediaSpec
+from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 
@@ -37,7 +38,8 @@ AT_ONCE = 500
 """Annotations of one commit."""
 _ELEMENTS = 2_000
 """Elements of one question to the view."""
-_IN_MEMORY = 16 * 1024 * 1024
+A_PART = 32 * 1024 * 1024
+"""Bytes of a file that are copied at once."""
 _WEEK = 604_800
 _ROWS: dict[Phase, Any] = {"media": list[MediaRow], "labels": list[LabelRow], "states": list[StateRow]}
 
@@ -57,6 +59,7 @@ def create(
     project: Project,
     source: Callable[[], Archive],
     go_on: Callable[[], bool],
+    import_uid: str,
 ) -> None:
     """Create what a part holds.
 
@@ -67,6 +70,7 @@ def create(
         project: where to.
         source: opens the archive.
         go_on: False once the import was cancelled; asked before each commit.
+        import_uid: the uid of the import.
 
     Raises:
         BadInput, NotFound: a media, type or version was deleted after the check.
@@ -74,7 +78,7 @@ def create(
     rows: Any = msgspec.json.decode(body, type=_ROWS[phase])
     if phase == "media":
         if go_on():
-            _create_media(writer, project, source, rows)
+            _create_media(writer, project, source, rows, go_on, import_uid)
         return
     of_media = _media_ids(writer.project, rows)
     versions = {version.id: version for version in records.list_children(VERSION, writer.project)}
@@ -149,29 +153,74 @@ def _members(row: StateRow) -> list[str]:
 # --- media -----------------------------------------------------------------------------------------------------------
 
 
-def _create_media(writer: Writer, project: Project, source: Callable[[], Archive], rows: Sequence[MediaRow]) -> None:
-    """Create the images that are not there yet, in one commit; their files come from the archive."""
+def _create_media(
+    writer: Writer,
+    project: Project,
+    source: Callable[[], Archive],
+    rows: Sequence[MediaRow],
+    go_on: Callable[[], bool],
+    import_uid: str,
+) -> None:
+    """Create the media that are not there yet, images in one commit; their files come from the archive."""
     there = _ids(writer.project, Kind.MEDIA, [row.elemental_id for row in rows])
     missing = [row for row in rows if row.elemental_id not in there]
-    if missing:
-        archive = source()
-        specs = [_media_spec(writer, project, archive, row) for row in missing]
-        media_creation.create(writer, project, specs)
+    for row in rows:
+        if row.dtype == "video":
+            transcodes_service.resume(_transcode_of(row, import_uid))
+    if not missing:
+        return
+    archive = source()
+    if images := [row for row in missing if row.dtype == "image"]:
+        media_creation.create(writer, project, [_image_spec(writer, project, archive, row) for row in images])
+    for row in missing:
+        if row.dtype == "video" and go_on():
+            _create_video(writer, project, archive, row, _transcode_of(row, import_uid))
 
 
-def _media_spec(writer: Writer, project: Project, archive: Archive, row: MediaRow) -> MediaSpec:
-    """Copy the file of an image to the uploads, and describe the media."""
+def _transcode_of(row: MediaRow, import_uid: str) -> str:
+    """The uid of the transcode of a video: a part that comes again knows what it began."""
+    return str(uuid.uuid5(uuid.UUID(import_uid), row.elemental_id))
+
+
+def _create_video(writer: Writer, project: Project, archive: Archive, row: MediaRow, uid: str) -> None:
+    """Create a video with its transcode in one commit."""
+    spec = TranscodeSpec(
+        type=row.type,
+        uid=uid,
+        name=row.name,
+        md5=row.md5 or None,
+        url=objects.presign_get(_copy(writer, project, archive, row), _WEEK),
+        section=row.section or None,
+        attributes=row.attributes or None,
+    )
+    transcodes_service.start(writer, project, spec, elemental_id=row.elemental_id)
+
+
+def _copy(writer: Writer, project: Project, archive: Archive, row: MediaRow) -> ObjectKey:
+    """Copy a file of the archive to the uploads, part by part."""
     day = datetime.now(UTC).date().isoformat()
     name = f"{row.elemental_id}{splitext(row.path)[1].lower()}"
     key = object_keys.upload_key(project.organization, project.id, writer.user, name, day)
     with archive.open(row.path) as file:
-        if archive.size(row.path) <= _IN_MEMORY:
+        if archive.size(row.path) <= A_PART:
             objects.write(key, file.read())
-        else:
-            with tempfile.TemporaryFile() as copy:
-                shutil.copyfileobj(file, copy, 1024 * 1024)
-                copy.seek(0)
-                objects.write(key, cast("BinaryIO", copy))
+            return key
+        upload = objects.begin(key)
+        parts: list[dict[str, Any]] = []
+        try:
+            while block := file.read(A_PART):
+                number = len(parts) + 1
+                parts.append({"PartNumber": number, "ETag": objects.put_part(key, upload, number, block)})
+            objects.complete(key, upload, parts)
+        except BaseException:
+            objects.abort(key, upload)
+            raise
+    return key
+
+
+def _image_spec(writer: Writer, project: Project, archive: Archive, row: MediaRow) -> MediaSpec:
+    """Copy the file of an image to the uploads, and describe the media."""
+    key = _copy(writer, project, archive, row)
     return MediaSpec(
         type=row.type,
         name=row.name,

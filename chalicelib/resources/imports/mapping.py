@@ -21,8 +21,8 @@ from chalicelib.resources.imports.schemas import ClassTarget, ImportSpec, Target
 
 TOLERANCE = 1e-6
 """The part of a width or height by which rounding may put a shape beyond the picture."""
-_ASSOCIATION = {"track": "Localization", "frame": "Frame", "media": "Media"}
-_TARGET: dict[str, Target] = {"track": "track", "frame": "frame", "media": "note"}
+ASSOCIATION = {"track": "Localization", "frame": "Frame", "media": "Media"}
+TARGET: dict[str, Target] = {"track": "track", "frame": "frame", "media": "note"}
 _JSON_DTYPES = ("geopos", "float_array")
 _KIND_WORDS = {"box": "boxes", "line": "lines", "dot": "dots", "poly": "polygons"}
 
@@ -84,7 +84,7 @@ class Mapper:
 
     def state(self, row: State, elemental_id: str) -> tuple[StateSpec, str]:
         """The spec of a state without its media and localizations, and a note on what is left out."""
-        chosen = self.choose(_TARGET[row.association], row.class_name, row.type)
+        chosen = self.choose(TARGET[row.association], row.class_name, row.type)
         attributes, note = self._attributes(row, chosen, in_track=row.association == "track")
         if row.association == "frame" and row.frame is None:
             message = "frame is missing"
@@ -99,13 +99,14 @@ class Mapper:
         )
         return spec, note
 
-    def media_type(self, name: str) -> int:
-        """The type of an image that is created."""
-        types = _of_dtype(self._definitions.types(Kind.MEDIA), "image")
-        return self._only(types, self._spec.types.get("media"), name, "image types", "media")
+    def media_type(self, name: str, dtype: str) -> int:
+        """The type of an image or video that is created."""
+        types = _of_dtype(self._definitions.types(Kind.MEDIA), dtype)
+        wanted = type_of_media(self._spec, dtype)
+        return self._only(types, wanted, name, f"{dtype} types", dtype)
 
     def media_attributes(self, number: int, attributes: Attributes) -> Attributes:
-        """The attributes of an image that is created."""
+        """The attributes of a media that is created."""
         of = self._definitions.types(Kind.MEDIA)[number]
         dtypes = {each.name: str(each.dtype) for each in of.attribute_types}
         known = self._known_attributes(_decode(attributes, dtypes), dtypes, ())
@@ -135,7 +136,7 @@ class Mapper:
 
     def _choose(self, kind: Target, class_name: str, type_name: str, target: ClassTarget) -> Chosen:
         if kind in ("track", "frame", "note"):
-            association = next(_ASSOCIATION[name] for name, word in _TARGET.items() if word == kind)
+            association = next(ASSOCIATION[name] for name, word in TARGET.items() if word == kind)
             types = {
                 number: each
                 for number, each in self._definitions.types(Kind.STATE).items()
@@ -251,6 +252,13 @@ class Mapper:
             message = f"it reaches beyond the picture by {beyond:.3g} of a side; outside may clip it"
             raise ValueError(message)
         return _clip(kind, shape)
+
+
+def type_of_media(spec: ImportSpec, dtype: str) -> int | None:
+    """The type that the body gives for images or videos."""
+    if dtype == "video":
+        return spec.types.get("video")
+    return spec.types.get("image", spec.types.get("media"))
 
 
 def _of_dtype(types: Mapping[int, Any], dtype: str) -> dict[int, Any]:

@@ -12,12 +12,13 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import Kind
-from chalicelib.formats.model import Media
+from chalicelib.formats.model import Archive, Media
 from chalicelib.formats.reading import base, stem
 from chalicelib.query.tree import Query
 
+VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".wmv", ".mxf", ".ts", ".mts", ".m2ts", ".mpg", ".mpeg")
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".heic", ".heif", ".avif", ".jp2")
-"""Extensions of files of an archive that become media."""
+"""Extensions of files of an archive that become media; so for `VIDEOS`."""
 _FIELDS = "id,name,md5,type,width,height,num_frames,primary_section,elemental_id"
 Match = Literal["name", "path", "md5"]
 
@@ -37,6 +38,35 @@ class Known(Struct, frozen=True):
 
 
 _decode = msgspec.json.Decoder(Known).decode
+
+
+class Files:
+    """The images and videos of an archive."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._by_name: defaultdict[str, list[str]] = defaultdict(list)
+        for path in archive.names():
+            if dtype_of(path):
+                name = base(path).casefold()
+                self._by_name[name].append(path)
+                if dtype_of(path) == "video":
+                    self._by_name[stem(name)].append(path)
+
+    def path_of(self, row: Media) -> str:
+        """The file of a media: the one that its format names, else the only one of its name; empty for none."""
+        if row.path:
+            return row.path
+        for name in (row.name, row.key):
+            found = self._by_name.get(base(name).casefold(), [])
+            if len(found) == 1 and (not row.is_video or dtype_of(found[0]) == "video"):
+                return found[0]
+        return ""
+
+
+def dtype_of(path: str) -> str:
+    """What a file becomes by its extension: `image`, `video`, or nothing (empty)."""
+    lower = path.lower()
+    return "image" if lower.endswith(IMAGES) else "video" if lower.endswith(VIDEOS) else ""
 
 
 class MediaIndex:

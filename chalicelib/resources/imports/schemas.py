@@ -10,7 +10,7 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp
 
 Format = Literal["coco", "yolo", "voc", "mot", "cvat", "csv", "jsonl", "parquet"]
-Target = Literal["media", "box", "line", "dot", "poly", "track", "frame", "note"]
+Target = Literal["media", "image", "video", "box", "line", "dot", "poly", "track", "frame", "note"]
 MOST_CLASSES = 1_000
 MOST_SHOWN = 200
 """Refusals, notes, classes and media that a report lists; the counts are exact."""
@@ -42,16 +42,23 @@ class ImportSpec(Resource, kw_only=True):
         Meta(description="How media of the archive are found: by name, by section and name, or by MD5 sum."),
     ] = "name"
     create_media: Annotated[
-        bool, Meta(description="Whether images in the archive that match no media become media.")
+        bool, Meta(description="Whether images and videos in the archive that match no media become media.")
     ] = True
+    create_types: Annotated[
+        bool,
+        Meta(
+            description="Whether types and attributes that the rows need and the project lacks are created; needs "
+            "'Full Control'. A dry run says which."
+        ),
+    ] = False
     section: Annotated[
         ShortText | None, Meta(description="Section of created media; without it, that of the archive.")
     ] = None
     types: Annotated[
         dict[Target, Id],
         Meta(
-            description="Type for media that are created, for each kind of localization, and for states of tracks, "
-            "frames and media (`note`)."
+            description="Type for images (also called `media`) and videos that are created, for each kind of "
+            "localization, and for states of tracks, frames and media (`note`)."
         ),
     ] = {}
     classes: Annotated[dict[ShortText, ClassTarget], Meta(max_length=MOST_CLASSES, description="By name.")] = {}
@@ -97,6 +104,16 @@ class MappedMedia(Resource, kw_only=True):
     media: Annotated[int | None, Meta(description="The media that it matches; none where it is created.")] = None
 
 
+class PlannedType(Resource, kw_only=True):
+    """A type that the import creates, or that gets attributes."""
+
+    kind: Annotated[str, Meta(description="media, localization or state.")]
+    dtype: Annotated[str, Meta(description="Of media and localizations; `track`, `frame` or `note` of states.")]
+    name: str
+    type: Annotated[int | None, Meta(description="The type that gets the attributes; null where it is created.")] = None
+    attributes: Annotated[dict[str, str], Meta(description="The attributes to be created, with their dtypes.")] = {}
+
+
 class ImportReport(Resource, kw_only=True):
     """What the archive holds. The counts are exact; each list has the first 200."""
 
@@ -104,6 +121,7 @@ class ImportReport(Resource, kw_only=True):
     localizations: Tally
     states: Tally
     classes: list[MappedClass] = []
+    types: Annotated[list[PlannedType], Meta(description="What `create_types` creates.")] = []
     matched: list[MappedMedia] = []
     refusals: list[RefusedRow] = []
     notes: Annotated[list[RefusedRow], Meta(description="What of imported rows is left out.")] = []
@@ -159,6 +177,8 @@ class StoredImport(Struct, kw_only=True, omit_defaults=True):
     start_time: Timestamp
     stop_time: Timestamp | None = None
     message: str | None = None
+    planned: list[PlannedType] | None = None
+    """What `create_types` creates."""
     report: ImportReport | None = None
     parts: dict[str, list[int]] = {}
     """The rows of each part, by phase, in the order in which they are created."""

@@ -21,9 +21,10 @@ from chalicelib.core.accounts import Project
 from chalicelib.core.definitions import VERSION, Definitions
 from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now
-from chalicelib.errors import BadInput, NotFound, TooLarge
+from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
 from chalicelib.queues import send
 from chalicelib.resources.imports.messages import CheckImport
 from chalicelib.resources.imports.schemas import IMPORT, Import, ImportProgress, ImportSpec, StoredImport
@@ -31,7 +32,11 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 
-_DTYPES = {"box": "box", "line": "line", "dot": "dot", "poly": ("poly", "box"), "media": "image"}
+_DTYPES = {
+    "box": "box", "line": "line", "dot": "dot", "poly": ("poly", "box"), "media": "image", "image": "image",
+    "video": "video",
+}  # fmt: skip
+_MEDIA = ("media", "image", "video")
 _ASSOCIATIONS = {"track": "Localization", "frame": "Frame", "note": "Media"}
 LARGEST = 50 * 1024**3
 """Bytes of an archive."""
@@ -45,6 +50,8 @@ def start(scope: Scope, project: Project, spec: ImportSpec) -> StoredImport:
         TooLarge: the archive is too large.
     """
     check_size(objects.head(key_of(spec, project, scope.caller.id)), spec)
+    if spec.create_types and not may_create_types(scope, project):
+        raise Forbidden("create_types: types are created by users with 'Full Control' of the project.")
     _check_targets(spec, records.definitions(project.id))
     if spec.version is not None and records.find(VERSION, project.id, padded(spec.version)) is None:
         message = f"version: the project has no version {spec.version}."
@@ -53,6 +60,11 @@ def start(scope: Scope, project: Project, spec: ImportSpec) -> StoredImport:
     # Sent first, so that no crash leaves an import that never begins; the function waits for the record.
     send(settings().dataset_queue_url, CheckImport(uid=made.uid))
     return records.create(IMPORT, made)
+
+
+def may_create_types(scope: Scope, project: Project) -> bool:
+    """Whether a user may create types in a project."""
+    return scope.project_level(project.id, "project", lambda: project) >= Level.FULL
 
 
 def cancel(found: StoredImport) -> None:
@@ -105,7 +117,7 @@ def key_of(spec: ImportSpec, project: Project, user: int) -> ObjectKey:
 def _check_targets(spec: ImportSpec, definitions: Definitions) -> None:
     """Raise BadInput for a type that is not one of the project's, or of another kind."""
     for word, number in spec.types.items():
-        kind = Kind.MEDIA if word == "media" else Kind.STATE if word in _ASSOCIATIONS else Kind.LOCALIZATION
+        kind = Kind.MEDIA if word in _MEDIA else Kind.STATE if word in _ASSOCIATIONS else Kind.LOCALIZATION
         found: Any = definitions.types(kind).get(number)
         if word in _ASSOCIATIONS:
             fits = getattr(found, "association", "") == _ASSOCIATIONS[word]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,21 +13,26 @@ from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import PROJECT, USER, Project
-from chalicelib.core.definitions import VERSION
+from chalicelib.core.commits import Note
+from chalicelib.core.definitions import VERSION, Definitions
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
 from chalicelib.errors import Forbidden, LimnError, NotFound
+from chalicelib.formats.model import Archive, Media
 from chalicelib.queues import send
 from chalicelib.resources.annotations.creation import default_version
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.imports import archives, creating
 from chalicelib.resources.imports import service as imports_service
-from chalicelib.resources.imports.checking import PHASES, Check, Phase
+from chalicelib.resources.imports.checking import PHASES, Check, Phase, element_of
+from chalicelib.resources.imports.media import Files, MediaIndex, dtype_of
 from chalicelib.resources.imports.messages import RunImportPart
-from chalicelib.resources.imports.schemas import IMPORT, StoredImport
+from chalicelib.resources.imports.planning import Needs, Plan
+from chalicelib.resources.imports.schemas import IMPORT, MOST_SHOWN, ImportSpec, PlannedType, StoredImport
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 
 _encode = msgspec.json.Encoder().encode
@@ -45,17 +51,33 @@ def check(uid: str) -> None:
         writer, project = _writer(found)
         archive = archives.open_archive(found.spec, imports_service.key_of(found.spec, project, found.user))
         versions = {version.id: version for version in records.list_children(VERSION, project.id)}
+        definitions, namespace = records.definitions(project.id), archives.namespace(archive, found.spec)
+        index = MediaIndex(project.id, writer.scope, definitions, found.spec.match)
+        created: list[PlannedType] = []
+        if found.spec.create_types:
+            planned = _plan_types(found.spec, definitions, archive, index, namespace)
+            found = _note_plan(found, planned)
+            created = found.planned or []
+            if found.spec.dry_run:
+                definitions = planned.with_them(definitions)
+            else:
+                if not imports_service.may_create_types(writer.scope, project):
+                    raise Forbidden("The user who started the import may no longer create types.")
+                planned.create(project.id, writer.user)
+                definitions = records.definitions(project.id)
         checked = Check(
             found.spec,
             project.id,
             writer.scope,
-            records.definitions(project.id),
+            definitions,
             archive,
-            archives.namespace(archive, found.spec),
+            index,
+            namespace,
             default_version(writer, versions) if not found.spec.dry_run else min(versions, default=0),
             lambda phase, number, rows: _write(found, phase, number, rows),
         )
         checked.run(archives.reader_of(found.spec)(archive))
+        checked.report.types = created
         is_over = found.spec.dry_run or not any(checked.parts.values())
 
         def prepare(current: StoredImport) -> StoredImport | None:
@@ -69,9 +91,36 @@ def check(uid: str) -> None:
                 parts={phase: sizes for phase, sizes in checked.parts.items() if sizes and not found.spec.dry_run},
             )
 
-        found = records.edit(IMPORT, uid, prepare)
+        found = records.edit(IMPORT, uid, prepare, also=note_end)
     if found.status == "running":
         send(settings().dataset_queue_url, RunImportPart(uid=uid, part=found.part))
+
+
+def _note_plan(found: StoredImport, planned: Plan) -> StoredImport:
+    """Note what is created, before it is: a repeated check finds some of it in the project."""
+
+    def note(current: StoredImport) -> StoredImport | None:
+        if current.planned is not None:
+            return None
+        return msgspec.structs.replace(current, planned=planned.shown[:MOST_SHOWN])
+
+    return records.edit(IMPORT, found.uid, note)
+
+
+def _plan_types(
+    spec: ImportSpec, definitions: Definitions, archive: Archive, index: MediaIndex, namespace: uuid.UUID
+) -> Plan:
+    """What the rows of the archive need and the project lacks."""
+    files = Files(archive)
+
+    def media_kind(row: Media) -> str:
+        try:
+            known = index.find(msgspec.structs.replace(row, elemental_id=element_of(row, namespace)))
+        except ValueError:
+            return ""
+        return dtype_of(files.path_of(row)) if known is None and spec.create_media else ""
+
+    return Needs(spec, definitions, media_kind).read(archives.reader_of(spec)(archive))
 
 
 def run_part(uid: str, part: int) -> None:
@@ -90,9 +139,9 @@ def run_part(uid: str, part: int) -> None:
         phase, number = _place(found, part)
         writer, project = _writer(found)
         body = objects.read(_part_key(found, phase, number))
-        creating.create(phase, body, writer, project, _Source(found, project), lambda: _is_there(uid))
+        creating.create(phase, body, writer, project, _Source(found, project), lambda: _is_there(uid), uid)
         try:
-            found = records.edit(IMPORT, uid, lambda current: _advance(current, part))
+            found = records.edit(IMPORT, uid, lambda current: _advance(current, part), also=note_end)
         except NotFound:
             imports_service.clean_up(found)
             return
@@ -105,7 +154,7 @@ def run_part(uid: str, part: int) -> None:
 def fail(uid: str, reason: Exception) -> None:
     """Note why an import failed. What was created stays; an import of the same archive continues it."""
     message = reason.message if isinstance(reason, LimnError) else "Something went wrong on our side."
-    if isinstance(reason, LimnError) and reason.details not in ("", "None"):
+    if isinstance(reason, LimnError) and reason.details:
         message = f"{message} {reason.details}"
 
     def record_failure(current: StoredImport) -> StoredImport | None:
@@ -114,7 +163,18 @@ def fail(uid: str, reason: Exception) -> None:
         return msgspec.structs.replace(current, status="failed", stop_time=now(), message=message[:2000])
 
     with contextlib.suppress(NotFound):
-        imports_service.clean_up(records.edit(IMPORT, uid, record_failure))
+        imports_service.clean_up(records.edit(IMPORT, uid, record_failure, also=note_end))
+
+
+def note_end(change: Transaction, _before: StoredImport, after: StoredImport) -> None:
+    """Add the event of the end of an import, `import.done`; a dry run has one, too."""
+    if not after.is_finished:
+        return
+    data: dict[str, Any] = {"status": after.status, "dry_run": after.spec.dry_run, "message": after.message}
+    data["name"] = after.spec.name
+    if after.report is not None:
+        data |= {name: getattr(after.report, name).accepted for name in ("media", "localizations", "states")}
+    change.note(after.project, after.user, Note(type="import.done", kind="import", id=after.uid, data=data))
 
 
 class _Source:

@@ -28,6 +28,7 @@ from chalicelib.resources.entities.service import Writer, author, find_existing,
 from chalicelib.resources.media import bulk as media_bulk
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.bulk import rewrite_media
+from chalicelib.resources.media.readiness import note_ready
 from chalicelib.resources.media.schemas import MediaUpdate, next_state, with_concat, with_live, with_multi
 from chalicelib.storage.dynamodb import entities, records
 
@@ -78,7 +79,12 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         return changed_media
 
     after: Media = object_cleanup.edit(
-        Kind.MEDIA, number, how, user=writer.user, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
+        Kind.MEDIA,
+        number,
+        how,
+        user=writer.user,
+        describe=lambda old, new: [changed(Kind.MEDIA, old, new)],
+        also=note_ready,
     )
     if body.archive_state:
         bulk_service.run(

@@ -11,6 +11,7 @@ from chalicelib.access import authentication, view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
+from chalicelib.core.commits import Change
 from chalicelib.core.definitions import MEDIA_TYPE, Definitions, MediaType, Section
 from chalicelib.core.edits import unseen
 from chalicelib.core.entities import Media, MediaFiles
@@ -22,9 +23,11 @@ from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.media import service as media_service
+from chalicelib.resources.media.readiness import note_ready
 from chalicelib.resources.media.statistics_schemas import MOST_CLONED, CloneMediaSpec
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.storage.dynamodb import entities, ids, records
+from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import owners
 
 FIRST = -1
@@ -68,7 +71,13 @@ def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMedi
     ]
     created = [one.id for one in made]
     scope.at(Level.TRANSFER).check(Kind.MEDIA, made)
-    entities.create(Kind.MEDIA, made, user=scope.caller.id, edits=[unseen(Kind.MEDIA, created)])
+
+    def note(change: Transaction) -> list[Change]:
+        for each in made:
+            note_ready(change, None, each)
+        return []
+
+    entities.create(Kind.MEDIA, made, user=scope.caller.id, edits=[unseen(Kind.MEDIA, created)], also=note)
     return created
 
 

@@ -16,6 +16,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.media.readiness import note_ready
 from chalicelib.resources.media.service import check_file, project_with
 
 Entries = list[Any]
@@ -85,7 +86,14 @@ def _edit(writer: Writer, media: int, role: str, how: Callable[[Entries], Entrie
         files = msgspec.structs.replace(files, **{role: how(entries_of(current, role))})
         return msgspec.structs.replace(current, media_files=files, **writer.authorship())
 
-    object_cleanup.edit(Kind.MEDIA, media, edit, user=writer.user, describe=lambda *both: [changed(Kind.MEDIA, *both)])
+    object_cleanup.edit(
+        Kind.MEDIA,
+        media,
+        edit,
+        user=writer.user,
+        describe=lambda *both: [changed(Kind.MEDIA, *both)],
+        also=note_ready,
+    )
 
 
 def _check_index(index: int, entries: Entries, role: str) -> None:

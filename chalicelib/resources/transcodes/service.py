@@ -28,6 +28,7 @@ from chalicelib.resources.email import project_emails
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media import creation as media_creation
+from chalicelib.resources.media.readiness import ready_event
 from chalicelib.resources.media.schemas import MediaSpec, with_job
 from chalicelib.resources.media.service import project_with
 from chalicelib.resources.transcodes.messages import PlanTranscode
@@ -42,10 +43,10 @@ EXISTING = -1
 """The `section_id` of a transcode into an existing media."""
 
 
-def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
+def start(writer: Writer, project: Project, spec: TranscodeSpec, *, elemental_id: str | None = None) -> StoredJob:
     """Start a transcode of a video, into a new media or the given one.
 
-    A repeated request with the same spec returns the same job.
+    A repeated request with the same spec returns the same job. `elemental_id` is that of a new media.
 
     Raises:
         Forbidden: the URL is not from an allowed origin.
@@ -84,11 +85,18 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec) -> StoredJob:
 
     jobs: list[StoredJob] = []
     if found is None:
-        media_creation.create(writer, project, [_media_spec(spec, type_)], job=uid, also=add_job)
+        media_creation.create(writer, project, [_media_spec(spec, type_, elemental_id)], job=uid, also=add_job)
     else:
         entities.edit(Kind.MEDIA, found.id, lambda current: with_job(current, uid), user=writer.user, also=add_job)
     send(settings().transcode_queue_url, PlanTranscode(job=uid))
     return jobs[-1]
+
+
+def resume(uid: str) -> None:
+    """Send the first message of a transcode again if nothing was done of it; without effect where there is none."""
+    job = records.maybe(JOB, uid)
+    if job is not None and job.status == "pending":
+        send(settings().transcode_queue_url, PlanTranscode(job=uid))
 
 
 def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec]) -> None:
@@ -156,22 +164,30 @@ def cancel(jobs: Iterable[StoredJob]) -> int:
     return count
 
 
-def take_back(job: StoredJob) -> None:
-    """Remove thumbnail and frame count from a media without renditions; the job's cleanup deletes its objects."""
+def take_back(job: StoredJob, failure: str | None = None) -> None:
+    """Remove thumbnail and frame count from a media without renditions; the job's cleanup deletes its objects.
+
+    `failure` says why the job failed: the media shows it as `import_error`.
+    """
 
     def before(current: Media) -> Media | None:
+        after = without_results(current)
+        if failure is not None:
+            after = msgspec.structs.replace(after, import_error=failure)
+        return None if after == current else msgspec.structs.replace(after, modified_datetime=now())
+
+    def without_results(current: Media) -> Media:
         files = current.media_files
         if not job.digest or files is None or files.streaming:
-            return None
+            return current
         kept = [entry for entry in files.thumbnail or [] if f"_{job.digest}." not in entry.path]
         if len(kept) == len(files.thumbnail or []):
-            return None
+            return current
         files = msgspec.structs.replace(files, thumbnail=kept or None)
         return msgspec.structs.replace(
             current,
             media_files=None if files == MediaFiles() else files,
             **dict.fromkeys(("num_frames", "fps", "width", "height")),
-            modified_datetime=now(),
         )
 
     with contextlib.suppress(NotFound):
@@ -184,11 +200,6 @@ def end_event(job: StoredJob) -> Note:
         data = {"media": job.media, "message": job.message}
         return Note(type="transcode.failed", kind="transcode", id=job.uid, media=[job.media], data=data)
     return ready_event(job.media, transcode=job.uid)
-
-
-def ready_event(media: int, **more: Any) -> Note:
-    """The event of a media whose files the service has made."""
-    return Note(type="media.ready", kind="media", id=media, media=[media], data=more)
 
 
 def clean_up(job: StoredJob) -> None:
@@ -284,7 +295,7 @@ def _size(scope: Scope, project: Project, spec: TranscodeSpec) -> int:
         return spec.size
 
 
-def _media_spec(spec: TranscodeSpec, type_: int) -> MediaSpec:
+def _media_spec(spec: TranscodeSpec, type_: int, elemental_id: str | None) -> MediaSpec:
     return MediaSpec(
         type=type_,
         name=spec.name,
@@ -295,6 +306,7 @@ def _media_spec(spec: TranscodeSpec, type_: int) -> MediaSpec:
         section=spec.section,
         section_id=spec.section_id,
         attributes=spec.attributes,
+        elemental_id=elemental_id,
     )
 
 

@@ -11,6 +11,9 @@ from chalicelib.core.records import RecordKind, padded
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.storage.dynamodb import records
 
+RESERVED = "filename"
+"""No type may have this name: search strings use it for the name of a media."""
+
 
 def of_project(kind: RecordKind[Any], project: int, number: int) -> Any:
     """A definition of a project by its id, in one call.

@@ -36,7 +36,6 @@ from chalicelib.resources.types import attributes as types_attributes
 from chalicelib.storage.dynamodb import entities, ids, records
 
 TAG = "Types"
-RESERVED = "filename"
 
 
 class TypeQuery(Resource, kw_only=True):
@@ -164,8 +163,8 @@ class TypeResource:
 
 def _check(project: int, members: dict[str, Any]) -> dict[str, Any]:
     """The members of a body in their stored form. Raises BadInput or NotFound if one breaks a rule."""
-    if members.get("name", "").strip().casefold() == RESERVED:
-        raise BadInput(f"name: a type may not be called {RESERVED}.")
+    if members.get("name", "").strip().casefold() == definitions.RESERVED:
+        raise BadInput(f"name: a type may not be called {definitions.RESERVED}.")
     if "media_types" in members:
         members["media"] = definitions.check_media_types(project, members.pop("media_types"))
     for member in retirement.DEFAULTS:

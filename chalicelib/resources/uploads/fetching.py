@@ -93,7 +93,10 @@ def object_key(url: str, project: int, scope: Scope) -> ObjectKey | None:
     address = origins.take_apart(url)
     if (upload := _upload_of(address)) is not None:
         found = tus.key_of(upload)
-        return found[1] if found and found[0] == project else None
+        if found is None or found[0] != project:
+            return None
+        uploads_service.check_open(scope, project, [found[1]])
+        return found[1]
     place = _place_of(address)
     organization = owners.organization_of(project)
     if place is None or organization is None or not _is_signed(address):

@@ -15,6 +15,7 @@ from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.uploads import unclaimed
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.objects import objects, owners, presigned
 
@@ -53,10 +54,15 @@ def key_for(
 
 
 def begin(key: ObjectKey, parts: int, seconds: int) -> tuple[str, list[str]]:
-    """The id of a multipart upload (empty for a single part) and a URL for each part, in order."""
-    if parts == 1:
-        return "", [objects.presign_put(key, seconds)]
-    return objects.presign_parts(key, parts, seconds)
+    """The id of a multipart upload (empty for a single part) and a URL for each part, in order.
+
+    The object is looked at once more after the URLs have expired (`unclaimed.py`).
+    """
+    upload, urls = (
+        ("", [objects.presign_put(key, seconds)]) if parts == 1 else objects.presign_parts(key, parts, seconds)
+    )
+    unclaimed.watch(key, upload, seconds)
+    return upload, urls
 
 
 def download_urls(scope: Scope, project: Project, wanted: list[str], seconds: int) -> list[str]:
@@ -101,8 +107,8 @@ def authorize_completion(path: str, project: Project, scope: Scope) -> ObjectKey
     that organization: the API has no other operation for it.
 
     Raises:
-        Forbidden: it belongs to another project, organization or user, or to an entity that the caller may not read.
-        BadInput: it is malformed.
+        Forbidden: it belongs to another project, organization or user, or to an entity that the caller may not change.
+        BadInput: it is malformed, or its media or File was deleted.
     """
     caller = scope.caller
     if object_keys.is_organizations(path):
@@ -112,7 +118,10 @@ def authorize_completion(path: str, project: Project, scope: Scope) -> ObjectKey
             raise Forbidden(message)
         return key
     (key,) = authorize(scope, project, [path])
-    if object_keys.owner_of(path) is None and object_keys.uploader_of(path) != caller.id:
+    owner = object_keys.owner_of(path)
+    if owner is not None:
+        _check_in(scope, project, Kind(owner[1]), owner[2], "key")
+    elif object_keys.uploader_of(path) != caller.id:
         message = f"key: {path!r} is not an upload of yours."
         raise Forbidden(message)
     return key

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import format_datetime
 from typing import Any
@@ -18,7 +18,7 @@ from chalicelib.core import tus
 from chalicelib.core.permissions import Level, Permission, Verdict, decide
 from chalicelib.core.tus import Upload
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
-from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, within
+from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
 from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation
 from chalicelib.resources.uploads import tus as uploads_tus
 from chalicelib.settings import settings
@@ -48,12 +48,34 @@ _PREFLIGHT = {
 }
 
 
-def _find(path: dict[str, Any]) -> Found[Upload]:
-    upload = rows.get(path["id"])
-    return Found(thing=upload, project=upload.project)
+@dataclass(frozen=True, kw_only=True)
+class _OneUpload:
+    """`/files/{id}`: an upload of the caller, or any upload of a project that the caller has full control of.
+
+    For other users it does not exist: an upload is continued, read and ended by its creator, as long as the creator may
+    upload to the project.
+    """
+
+    what: str = "upload"
+    variables: dict[str, type] = field(default_factory=lambda: {"id": str})
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Upload]:  # noqa: ARG002 the path says it
+        """The upload, or NotFound."""
+        upload = rows.get(path["id"])
+        return Found(thing=upload, project=upload.project)
+
+    def level(self, scope: Scope, found: Found[Upload]) -> Level:
+        """The caller's level in the project, if the upload is the caller's or that level is full control."""
+        level = WITHIN_PROJECT.level(scope, found)
+        is_own = found.thing.user == scope.caller.id
+        return level if is_own or PROJECT.level(scope, _project_of(found)) >= Level.FULL else Level.NONE
 
 
-ONE = within(replace(PROJECT, what="upload", locate=_find, variables={"id": str}))
+def _project_of(found: Found[Upload]) -> Found[Any]:
+    return PROJECT.find({"project": found.project})
+
+
+ONE = _OneUpload()
 
 
 def capabilities(_: Call[None, NoQuery, None]) -> Answer:

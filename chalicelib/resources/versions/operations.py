@@ -61,7 +61,10 @@ def make_version(call: Call[Project, VersionQuery, VersionSpec]) -> Version:
 
 
 def change_version(call: Call[Version, NoQuery, VersionUpdate], change: dict[str, Any]) -> dict[str, Any]:
-    """Bases must be there; they replace those the version has."""
+    """Bases must exist; they replace those that the version has.
+
+    The guard makes one of two changes that would close a cycle together fail, and then be refused.
+    """
     known = records.definitions(call.project).versions
     _check_bases(known, call.body.bases)
     _check_ancestors(known, call.target.id, call.body.bases or [])
@@ -110,6 +113,7 @@ OPERATIONS = record_operations(
         listed=list_versions,
         made=make_version,
         changed=change_version,
+        guarded=lambda body: bool(body.bases),
         removed=remove_version,
     )
 )

@@ -53,7 +53,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Guard:
-    """The number of a project's commits that created elements named by clients, or moved leaves; see `guard`."""
+    """The number of a project's commits that created elements named by clients, moved leaves, or changed bases."""
 
     project: int
     n: int
@@ -130,7 +130,7 @@ def apply(
         row: Any = step.before.entity if step.before else None
         pairs.setdefault(step.kind, {})[(step.after or row).id] = (row, step.after)
     edits = [with_olds(edit, pairs.get(edit.kind, {})) for edit in edits]
-    _count(change, guarded)
+    add_guard(change, guarded)
     if also:
         also(change)
     change.log(project, user, changes, edits, _past(steps))
@@ -159,7 +159,7 @@ def create(
     """
 
     def also(change: Transaction) -> list[Change]:
-        _count(change, guarded)
+        add_guard(change, guarded)
         return [_add(change, step) for step in rewritten]
 
     entities.create(kind, created, user=user, edits=edits, also=also)
@@ -179,8 +179,8 @@ def _add(change: Transaction, step: Step) -> Change:
     return Change(step.kind, step.after.id, msgspec.Raw(doc))
 
 
-def _count(change: Transaction, guarded: Guard | None) -> None:
-    """Make a transaction fail where elements were created since a guard was taken."""
+def add_guard(change: Transaction, guarded: Guard | None) -> None:
+    """Make a transaction fail with Conflict where another one has had the project's guard since this was taken."""
     if guarded is None:
         return
     row = CounterRow(f"elements#{guarded.project}", "@", n=guarded.n + 1)

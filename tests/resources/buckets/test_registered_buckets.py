@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import requests
 
 from chalicelib.core import object_keys
+from chalicelib.core.resource import timestamp
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
+from chalicelib.resources.uploads import unclaimed
 from chalicelib.settings import settings
 from chalicelib.storage.objects import placement
 from tests import objects
@@ -35,6 +38,18 @@ def test_an_upload_goes_to_the_project_s_upload_bucket_and_back(api, project, se
     assert requests.get(url, timeout=5).content == b"hello"
     changed = url.replace("s_me", "s_mf")
     assert requests.get(changed, timeout=5).status_code == 403
+
+
+def test_an_upload_that_was_not_used_is_removed_there_too(api, project, settled, monkeypatch):
+    single, parts = (api.get(f"UploadInfo/{project}", num_parts=count, expiration=60).json for count in (1, 2))
+    for url in (*single["urls"], parts["urls"][0]):
+        assert requests.put(url, data=b"x" * PART, timeout=20).status_code == 200
+    monkeypatch.setattr(unclaimed, "now", lambda: timestamp(datetime.now(UTC) + timedelta(days=7, seconds=61)))
+    unclaimed.sweep()
+    assert settled.keys() == []
+    etag = {"ETag": '"0"', "PartNumber": 1}
+    body = {"key": parts["key"], "upload_id": parts["upload_id"], "parts": [etag, {**etag, "PartNumber": 2}]}
+    assert api.post(f"UploadCompletion/{project}", body).status == 400
 
 
 def test_a_multipart_upload_ends_there_and_a_wrong_etag_is_a_clear_400(api, project, settled):

@@ -214,6 +214,8 @@ class TestTranscode:
         assert job["status"] == "failed"
         assert len(job["message"]) > 10
         assert job["stop_time"]
+        assert api.get(f"Media/{said['media_id']}").json["import_error"] == job["message"]
+        assert api.get(f"Medias/{project}", fields="import_error").json == [{"import_error": job["message"]}]
         assert objects.size(key_of(said["object"]["spec"]["url"])) == len(data)
         assert leftovers(project, said["id"]) == []
 

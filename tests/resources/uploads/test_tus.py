@@ -5,6 +5,7 @@ import hashlib
 import io
 import threading
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import boto3
@@ -12,10 +13,12 @@ import msgspec
 import pytest
 from tusclient.client import TusClient
 
+from chalicelib.access.masks import BITS_OF
+from chalicelib.core.permissions import Level
 from chalicelib.core.resource import timestamp
 from chalicelib.core.tus import LARGEST, LARGEST_CHUNK
 from chalicelib.resources.uploads import tus
-from chalicelib.settings import settings
+from chalicelib.settings import override, settings
 from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.objects import tus_uploads as rows
 from infra.local.http.gateway import Server
@@ -100,13 +103,41 @@ class TestWhoMay:
         assert [answer.status for answer in said] == [401, 404, 403, 201]
         assert all(answer.headers["Tus-Resumable"] == "1.0.0" for answer in said)
 
+    @pytest.mark.parametrize("fine_grained", [False, True])
     @pytest.mark.parametrize("method", ["HEAD", "PATCH", "DELETE", "GET", "POST"])
-    def test_an_upload_is_its_project_s(self, api, nobody, stranger, member, project, method):
-        path = begun(api, project, 10)
-        said = [asked(who, method, path, **BYTES, Upload_Offset=0).status for who in (nobody, stranger)]
-        assert said == [401, 404]
-        assert asked(member("Can Edit"), method, path, **BYTES, Upload_Offset=0).status == 403
-        assert offset(member("Can Transfer"), path) == 0
+    def test_only_the_creator_and_administrators_reach_an_upload(
+        self, api, nobody, stranger, member, project, method, fine_grained
+    ):
+        creator, other, admin = member("Can Transfer"), member("Can Transfer"), member("Full Control")
+        with override(fine_grained_permissions=fine_grained):
+            path = begun(creator, project, 10)
+            headers = {**BYTES, "Upload_Offset": 0, "X_HTTP_Method_Override": "DELETE"}
+            said = [asked(who, method, path, **headers).status for who in (nobody, stranger, other, member("Can Edit"))]
+            assert said == [401, 404, 404, 404]
+            assert offset(creator, path) == 0
+            assert asked(admin, method, path, **headers).status in (200, 204, 409)
+
+    @pytest.mark.parametrize("fine_grained", [False, True])
+    def test_a_creator_who_left_the_project_reaches_it_no_more(self, api, member, project, fine_grained):
+        creator = member("Can Transfer")
+        path = begun(creator, project, 10)
+        membership = next(each for each in api.get(f"Memberships/{project}").json if each["user"] == creator.user.id)
+        with override(fine_grained_permissions=fine_grained):
+            assert api.patch(f"Membership/{membership['id']}", {"permission": "Can Edit"}).status == 200
+            assert sent(creator, path, 0, b"01234").status == 403
+            assert api.delete(f"Membership/{membership['id']}").status == 200
+            for method in ("HEAD", "PATCH", "DELETE", "GET"):
+                assert asked(creator, method, path, **BYTES, Upload_Offset=0).status == 404
+
+    def test_another_s_upload_is_no_source_where_parts_of_the_project_are_closed(self, api, stranger, project):
+        path = begun(api, project, 3, b"abc")
+        spec = {"url": f"{settings().public_url}{path}", "name": "a.txt", "lookup": "a", "hours": 1}
+        with override(fine_grained_permissions=True):
+            own = {"project": project, "user": stranger.user.id}
+            api.made("RowProtections", {**own, "permission": BITS_OF[Level.EDIT]})
+            said = stranger.post(f"TemporaryFiles/{project}", spec)
+            assert (said.status, "another user" in said.message) == (403, True), said.body
+            assert api.post(f"TemporaryFiles/{project}", spec).status == 201
 
     def test_an_upload_that_never_was_is_not_found(self, api):
         assert asked(api, "HEAD", f"/files/{'0' * 32}", **VERSION).status == 404
@@ -236,6 +267,22 @@ class TestAppending:
         assert len(left_of(path)) == 1
         sent(api, path, 5, b"56789")
         assert objects.read(upload.key) == b"0123456789"
+
+    @pytest.mark.parametrize("size", [1000, 3 * MIB])
+    def test_of_many_threads_at_one_offset_one_is_stored(self, api, project, size):
+        """Each offset is written by exactly one; with chunks of 3 MiB the second ones race for a part, too."""
+        path = begun(api, project, 3 * size)
+        told = []
+        for turn in range(3):
+            bodies = [bytes([65 + turn * 4 + number]) * size for number in range(4)]
+            with ThreadPoolExecutor(4) as threads:
+                at = offset(api, path)
+                assert at == turn * size
+                said = list(threads.map(lambda body, at=at: sent(api, path, at, body).status, bodies))
+            assert sorted(said) == [204, 409, 409, 409]
+            told.append(bodies[said.index(204)])
+        assert objects.read(upload_of(path).key) == b"".join(told)
+        assert left_of(path) == []
 
 
 class TestChecksum:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
+
+from chalicelib.core.definitions import VERSION
+from chalicelib.storage.dynamodb import records
 
 
 class Layers:
@@ -140,3 +144,34 @@ def test_a_version_is_never_its_own_ancestor(layers):
         assert (said.status, "itself" in said.message) == (400, True), bases
     assert layers.one(first)["bases"] == []
     assert layers.api.patch(f"Version/{third}", {"bases": [first, second]}).status == 200
+
+
+def test_changes_in_parallel_close_no_cycle(layers):
+    """Three versions that name each other in a ring at the same time: the last one is refused, whatever the order."""
+    for _ in range(4):
+        ring = [layers.make() for _ in range(3)]
+        begin = Barrier(len(ring))
+
+        def change(place, ring=ring, begin=begin):
+            begin.wait()
+            return layers.api.patch(f"Version/{ring[place]}", {"bases": [ring[place - 1]]}).status
+
+        with ThreadPoolExecutor(len(ring)) as pool:
+            statuses = sorted(pool.map(change, range(len(ring))))
+        assert statuses == [200, 200, 400]
+        assert sum(bool(layers.one(number)["bases"]) for number in ring) == 2
+
+
+def test_a_change_between_the_check_and_the_write_closes_no_cycle(layers, monkeypatch):
+    first, second = layers.make(), layers.make()
+    edit, done = records.edit, []
+
+    def late(kind, number, how, **more):
+        if kind is VERSION and number == first and not done:
+            done.append(layers.api.patch(f"Version/{second}", {"bases": [first]}).status)
+        return edit(kind, number, how, **more)
+
+    monkeypatch.setattr(records, "edit", late)
+    said = layers.api.patch(f"Version/{first}", {"bases": [second]})
+    assert (said.status, done, "itself" in said.message) == (400, [200], True)
+    assert layers.one(first)["bases"] == []

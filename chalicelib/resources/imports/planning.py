@@ -1,0 +1,257 @@
+"""The types and attributes that the rows of an archive need and the project lacks (`create_types`).
+
+    needs = Needs(spec, definitions, is_new)
+    for placed in rows: needs.take(placed.row)
+    plan = needs.plan()                     what would be created
+    plan.with_them(definitions)             the definitions as they would be, for a dry run
+    plan.create(project, user)              creates what is not there yet: it may be repeated
+
+A row's type is that of its `type`, else of its class's name; with `class_attribute` one type for each kind takes all
+classes. An attribute's dtype is the narrowest that holds all its values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from chalicelib.core.attribute_values import check_definition
+from chalicelib.core.attributes import AttributeType
+from chalicelib.core.definitions import TYPE_RECORD, Definitions, LocalizationType, MediaType, StateType
+from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.errors import BadInput
+from chalicelib.formats.model import Attributes, Label, Media, State
+from chalicelib.formats.reading import Rows
+from chalicelib.resources.imports.inference import dtypes_of, narrowest
+from chalicelib.resources.imports.mapping import ASSOCIATION, TARGET, type_of_media
+from chalicelib.resources.imports.schemas import ClassTarget, ImportSpec, PlannedType
+from chalicelib.resources.types import attributes as types_attributes
+from chalicelib.resources.types.definitions import RESERVED
+from chalicelib.storage.dynamodb import ids, records
+
+MOST_CREATED = 100
+"""Types that one import creates; with more classes, `class_attribute` takes their names."""
+LONGEST_NAME = 64
+MOST_NAMES = 500
+"""Attributes of one type."""
+_TITLES: dict[str, str] = {
+    "box": "Box", "line": "Line", "dot": "Dot", "poly": "Polygon", "track": "Track", "frame": "Frame", "note": "Note",
+    "image": "Image", "video": "Video",
+}  # fmt: skip
+TEXTUAL = ("csv", "cvat", "voc")
+"""Formats whose attributes are texts."""
+
+
+class _Type(Struct):
+    """A type that rows need: one that is there (`number`), or one to be created."""
+
+    kind: Kind
+    word: str
+    """The dtype of a localization or media, or the target of a state."""
+    name: str
+    number: int | None
+    known: frozenset[str] = frozenset()
+    found: dict[str, tuple[frozenset[str], int]] = {}
+    """By name of an attribute: the dtypes that hold all values so far, and the length of lists."""
+
+    def take(self, attributes: Mapping[str, Any], *, is_text: bool = False) -> None:
+        """Note the values of a row; with `is_text` numbers and the like may stand in texts."""
+        for name, value in attributes.items():
+            if value is None or name in self.known or (name not in self.found and len(self.found) >= MOST_NAMES):
+                continue
+            dtypes, size = dtypes_of(value, is_text=is_text)
+            before, length = self.found.get(name, (dtypes, size))
+            both = before & dtypes
+            if size != length:
+                both -= {"float_array"}
+            self.found[name] = (both, size)
+
+    def attribute_types(self) -> list[AttributeType]:
+        """The attributes to be created."""
+        made = []
+        for order, (name, (dtypes, size)) in enumerate(self.found.items()):
+            dtype = narrowest(dtypes)
+            more: dict[str, Any] = {"size": size} if dtype == "float_array" else {}
+            attribute = AttributeType(name=name, dtype=dtype, order=order, **more)  # type: ignore[arg-type]
+            with contextlib.suppress(BadInput):  # rows with a name that no attribute may have are refused
+                made.append(check_definition(attribute))
+        return made
+
+
+class Plan:
+    """What an import creates before its rows."""
+
+    def __init__(self, types: list[_Type], media: list[int]) -> None:
+        self._types, self._media = types, media
+
+    @property
+    def shown(self) -> list[PlannedType]:
+        """The report's form: types that are created, and types that get attributes."""
+        return [
+            PlannedType(
+                kind=str(each.kind),
+                dtype=each.word,
+                name=each.name,
+                type=each.number,
+                attributes={one.name: str(one.dtype) for one in each.attribute_types()},
+            )
+            for each in self._types
+        ]
+
+    def with_them(self, definitions: Definitions) -> Definitions:
+        """The definitions as they would be; new types have ids below 0."""
+        for number, each in enumerate(self._types, 1):
+            if each.number is None:
+                made = self._definition(each, -number, definitions.project, [])
+            else:
+                before = definitions.types(each.kind)[each.number]
+                made = msgspec.structs.replace(
+                    before, attribute_types=[*before.attribute_types, *each.attribute_types()]
+                )
+            definitions.put(DefinitionKind(TYPE_RECORD[each.kind].definition or ""), made)
+        return definitions
+
+    def create(self, project: int, user: int) -> None:
+        """Create the types, and add the attributes. A repetition begins with a plan of what is still missing.
+
+        Raises:
+            BadInput: the project would have too many types or attributes.
+        """
+        media: list[int] = []
+        for each in self._types:
+            if each.number is None:
+                types_attributes.check_another_type(project)
+                types_attributes.check_room(project, len(each.found))
+                record = TYPE_RECORD[each.kind]
+                made = self._definition(each, ids.reserve(record.name)[0], project, media)
+                records.create(record, made, user=user)
+                if each.kind is Kind.MEDIA:
+                    media.append(made.id)
+                continue
+            for attribute in each.attribute_types():
+                home = types_attributes.home_of(f"{each.kind.capitalize()}Type", each.number)
+                if all(one.name != attribute.name for one in home.attributes):
+                    types_attributes.add(home, attribute, user)
+
+    def _definition(self, each: _Type, number: int, project: int, media: list[int]) -> Any:
+        common: dict[str, Any] = {
+            "id": number,
+            "project": project,
+            "name": each.name,
+            "attribute_types": each.attribute_types(),
+            "elemental_id": str(uuid.uuid4()),
+        }
+        if each.kind is Kind.MEDIA:
+            return MediaType(dtype=each.word, **common)  # type: ignore[arg-type]
+        common["media"] = [*self._media, *media]
+        if each.kind is Kind.LOCALIZATION:
+            return LocalizationType(dtype=each.word, **common)  # type: ignore[arg-type]
+        association = next(ASSOCIATION[name] for name, word in TARGET.items() if word == each.word)
+        return StateType(association=association, **common)  # type: ignore[arg-type]
+
+
+class Needs:
+    """Collects what rows need."""
+
+    def __init__(self, spec: ImportSpec, definitions: Definitions, media_kind: Callable[[Media], str]) -> None:
+        """Begin.
+
+        Args:
+            spec: the import.
+            definitions: those of the project.
+            media_kind: `image` or `video` for a media that would be created, else empty.
+        """
+        self._spec, self._definitions, self._media_kind = spec, definitions, media_kind
+        self._by_row: dict[tuple[str, str, str], _Type | None] = {}
+        self._types: dict[tuple[str, int | str], _Type] = {}
+
+    def read(self, rows: Rows) -> Plan:
+        """Take all rows; what is missing, media types first."""
+        for placed in rows:
+            row = placed.row
+            if isinstance(row, Media):
+                if word := self._media_kind(row):
+                    self._take(word, "", row.type, row.attributes)
+            elif isinstance(row, Label):
+                if row.keyed:
+                    self._take(row.kind, row.class_name, row.type, row.attributes)
+            elif isinstance(row, State):
+                self._take(TARGET[row.association], row.class_name, row.type, row.attributes)
+        missing = [each for each in self._types.values() if each.number is None or each.found]
+        if sum(each.number is None for each in missing) > MOST_CREATED:
+            message = (
+                f"create_types: the archive needs {sum(each.number is None for each in missing)} types; at most "
+                f"{MOST_CREATED} are created. Give class_attribute, so that one type takes all classes."
+            )
+            raise BadInput(message)
+        every: Mapping[int, Any] = self._definitions.types(Kind.MEDIA)
+        media = [number for number, each in every.items() if each.dtype in ("image", "video")]
+        return Plan(sorted(missing, key=lambda each: each.kind is not Kind.MEDIA), sorted(media))
+
+    def _take(self, word: str, class_name: str, type_name: str, attributes: Attributes) -> None:
+        target = self._spec.classes.get(class_name)
+        if target is not None and target.skip:
+            return
+        key = (word, class_name, type_name)
+        if key not in self._by_row:
+            self._by_row[key] = self._find(word, class_name, type_name, target or ClassTarget())
+        found = self._by_row[key]
+        if found is None:
+            return
+        if target is not None:
+            found.take(target.attributes)
+        if self._spec.unknown_attributes != "drop":
+            found.take(attributes, is_text=self._spec.format in TEXTUAL)
+        attribute = self._spec.class_attribute
+        is_shape = word in ("box", "line", "dot", "poly")
+        if attribute and is_shape and class_name not in ("", found.name) and attribute not in attributes:
+            found.take({attribute: class_name})
+
+    def _find(self, word: str, class_name: str, type_name: str, target: ClassTarget) -> _Type | None:
+        """The type for a class of one kind; None where the import refuses its rows, and says why."""
+        kind = Kind.MEDIA if word in ("image", "video") else Kind.STATE if word in ASSOCIATED else Kind.LOCALIZATION
+        own = type_of_media(self._spec, word) if kind is Kind.MEDIA else self._spec.types.get(word)  # type: ignore[call-overload]
+        wanted = target.type or own
+        every: Mapping[int, Any] = self._definitions.types(kind)
+        if wanted is not None:
+            return self._there(word, every[wanted]) if wanted in every else None
+        fitting = [each for each in every.values() if _word_of(kind, each) == word]
+        to_attribute = bool(self._spec.class_attribute or target.attributes) or kind is not Kind.LOCALIZATION
+        names = [name for name in (type_name, class_name) if name]
+        matches = [each for each in fitting if each.name in names]
+        if len(matches) == 1:
+            return self._there(word, matches[0])
+        if type_name and not matches:
+            return self._new(kind, word, type_name)
+        if not type_name and (to_attribute or not class_name):
+            if len(fitting) == 1:
+                return self._there(word, fitting[0])
+            return None if fitting else self._new(kind, word, _TITLES[word])
+        return None if matches else self._new(kind, word, class_name or _TITLES[word])
+
+    def _there(self, word: str, found: Any) -> _Type:
+        kind = next(kind for kind in _KINDS if isinstance(found, _KINDS[kind]))
+        known = frozenset(each.name for each in found.attribute_types)
+        made = _Type(kind=kind, word=word, name=found.name, number=found.id, known=known)
+        return self._types.setdefault((kind, found.id), made)
+
+    def _new(self, kind: Kind, word: str, name: str) -> _Type | None:
+        if len(name) > LONGEST_NAME or not name.isprintable() or name.strip().casefold() == RESERVED:
+            return None
+        made = _Type(kind=kind, word=word, name=name, number=None)
+        return self._types.setdefault((f"{kind} {word}", name), made)
+
+
+ASSOCIATED = tuple(TARGET.values())
+_KINDS: dict[Kind, type] = {Kind.MEDIA: MediaType, Kind.LOCALIZATION: LocalizationType, Kind.STATE: StateType}
+
+
+def _word_of(kind: Kind, found: Any) -> str:
+    if kind is not Kind.STATE:
+        return str(found.dtype)
+    return next(TARGET[name] for name, association in ASSOCIATION.items() if association == found.association)
