@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chalicelib.access import effective_permission, references
+from chalicelib.access import effective_permission, references, view_queries
 from chalicelib.access.authentication import authenticate, membership_key, read_ahead
 from chalicelib.access.scope import Scope
 from chalicelib.core.commits_read import commits_read
@@ -23,6 +23,7 @@ from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, fitting, negotiate
 from chalicelib.http.operation import Call, Found, Operation
+from chalicelib.query.parsers.parameters import ListQuery
 from chalicelib.storage.dynamodb import ahead
 from chalicelib.storage.objects import objects
 
@@ -113,14 +114,20 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
 
 
 def _read_ahead(operation: Operation, request: Request) -> None:
-    """Read the caller's token and the addressed record or entity in one call, before either is looked at."""
+    """Read the caller's token and the addressed record or entity in one call, before either is looked at.
+
+    The new commits of a project whose entities are listed are read at the same time.
+    """
     if (address := operation.addresses) is None:
         return
     try:
         path = decode_path(operation, request.variables)
     except NotFound:
         return  # answered after the credentials are checked
-    read_ahead(request.headers.get("authorization"), lambda user: address.ahead(path, user))
+    authorization = request.headers.get("authorization")
+    if authorization and issubclass(operation.query, ListQuery) and "project" in path:
+        view_queries.look_ahead(path["project"])
+    read_ahead(authorization, lambda user: address.ahead(path, user))
 
 
 def _addressed(operation: Operation, path: dict[str, Any], body: Any) -> Found[Any]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from chalicelib.access import authentication
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.kinds import Kind
-from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb import ahead, ids, records
 from chalicelib.storage.dynamodb.tables import RecordRow
+from chalicelib.storage.view import views
+from chalicelib.storage.view.locks import Shared
 from infra.local.dynamodb.metering import metering
 from tests.contract.world import build
 from tests.service import join, new_user
@@ -91,6 +95,45 @@ def test_a_membership_that_ends_is_felt_at_once(here):
     assert here.owner.delete(f"Membership/{membership}").status == 200
     assert api.get(f"Project/{project}").status == 404
     assert records.get(PROJECT, project).id == project
+
+
+def test_a_list_reads_the_log_beside_the_caller(here, monkeypatch):
+    project, begun = here.things["project"], threading.Event()
+    here.owner.get(f"LocalizationCount/{project}")  # its view is loaded
+    batch, read = ahead.read_batch, views._views._read_after
+
+    def read_after(number, seq):
+        begun.set()
+        return read(number, seq)
+
+    def read_batch(wanted):
+        assert begun.wait(5)
+        return batch(wanted)
+
+    monkeypatch.setattr(views._views, "_read_after", read_after)
+    monkeypatch.setattr(ahead, "read_batch", read_batch)
+    assert here.owner.get(f"LocalizationCount/{project}").status == 200
+
+
+def test_what_was_read_ahead_serves_only_a_request_for_which_nobody_else_waits():
+    shared, found, go = Shared(), [], threading.Event()
+
+    def work(is_alone):
+        found.append(is_alone)
+        if len(found) == 1:
+            go.wait(5)
+
+    threads = [threading.Thread(target=shared.run, args=(work,)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+        while not found:
+            pass
+    while shared._waiting < 2:
+        pass
+    go.set()
+    for thread in threads:
+        thread.join()
+    assert found == [True, False]
 
 
 class TestIds:
