@@ -126,7 +126,7 @@ def _read_ahead(operation: Operation, request: Request) -> None:
         return  # answered after the credentials are checked
     authorization = request.headers.get("authorization")
     if authorization and issubclass(operation.query, ListQuery) and "project" in path:
-        view_queries.look_ahead(path["project"])
+        view_queries.look_ahead(int(path["project"]))
     read_ahead(authorization, lambda user: address.ahead(path, user))
 
 
