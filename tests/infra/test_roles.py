@@ -43,8 +43,8 @@ from chalicelib.resources.types import retirement
 from chalicelib.resources.webhooks import delivery, rules
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import entities, records, retired, streams
-from chalicelib.storage.log import log, wakeups
+from chalicelib.storage.dynamodb import records, retired, streams
+from chalicelib.storage.log import log, tickets, wakeups
 from chalicelib.storage.objects import placement
 from chalicelib.storage.view import snapshots, views
 from functions import compact, jobs
@@ -130,6 +130,7 @@ class Scenario:
             with RECORDER.acting("Webhook"):
                 delivery.sweep()
             self.api.drain()
+            self.holes()
             self.purge()
             self.receiver.close()
             assert cluster.workflows == {}
@@ -494,6 +495,18 @@ class Scenario:
             patch.setattr(cleanup, "datetime", later(settings().job_days + 1))
             with RECORDER.acting("Jobs"):
                 jobs.handler({}, None)
+
+    def holes(self):
+        """Functions that commit where a log has no counter, and that read where a writer has died."""
+        self.patch.setattr(log, "HOLE_SECONDS", 0)
+        for function in ("APIHandler", "Transcode", "Dataset", "Purge", "Jobs", "Upkeep", "Webhook", "Compact"):
+            tickets.forget(self.project)
+            with RECORDER.acting(function if function != "Compact" else "Purge"):
+                log.watch(self.project)
+            tickets.take(self.project)
+            log.fill(self.project, tickets.take(self.project).seq)
+            with RECORDER.acting(function):
+                log.last(self.project, fresh=True)
 
     def bulk(self):
         """A change of many whose request dies, and which the queue finishes: copies too large for a row of the log."""

@@ -58,8 +58,8 @@ from chalicelib.resources.webhooks.schemas import RULE
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired
 from chalicelib.storage.dynamodb.transactions import Transaction
-from chalicelib.storage.log import archive, log, scheduled_tasks
-from chalicelib.storage.objects import objects, owners, placement, references
+from chalicelib.storage.log import archive, log, scheduled_tasks, tickets
+from chalicelib.storage.objects import objects, placement
 from chalicelib.storage.view import snapshot_records
 
 logger = logging.getLogger("limn.purging")
@@ -198,6 +198,7 @@ def _purge_log(project: int, own: ObjectPrefix) -> Iterator[None]:
             _purge_entities(project, commit, own)
         log.forget(project, [commit.seq for commit in commits])
         yield
+    tickets.forget(project)
     object_cleanup.sweep(project)
 
 
