@@ -130,7 +130,7 @@ class Service:
             "url": settings().public_url,
             "s3_url": settings().s3_endpoint,
             "s3_access_key": aws.ACCESS_KEY,
-            "s3_secret_key": aws.SECRET_KEY,
+            "s3_secret_key": aws.signing_keys()[aws.ACCESS_KEY],
             "username": FIRST_USER,
             "password": password,
             "token": token,

@@ -43,7 +43,7 @@ from chalicelib.resources.types import retirement
 from chalicelib.resources.webhooks import delivery, rules
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import records, retired, streams
+from chalicelib.storage.dynamodb import entities, records, retired, streams
 from chalicelib.storage.log import log, tickets, wakeups
 from chalicelib.storage.objects import placement
 from chalicelib.storage.view import snapshots, views

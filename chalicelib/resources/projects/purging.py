@@ -59,7 +59,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import archive, log, scheduled_tasks, tickets
-from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.objects import objects, owners, placement, references
 from chalicelib.storage.view import snapshot_records
 
 logger = logging.getLogger("limn.purging")

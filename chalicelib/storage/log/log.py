@@ -28,7 +28,7 @@ from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.log import tickets
 from chalicelib.storage.log.tickets import Ticket
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import view_objects
 
 LARGEST_BODY = 16_000
 """Bytes of a body that a row carries where the commit tells of `MANY` changes.
