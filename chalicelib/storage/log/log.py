@@ -235,10 +235,8 @@ def rows_after(project: int, seq: int, most: int | None = None) -> Iterator[LogR
 
 def _missing(project: int, low: int, high: int) -> Iterable[LogRow]:
     """The rows from `low` up to before `high`, which a query did not find; none where they have expired."""
-    from chalicelib.storage.view import snapshot_records  # noqa: PLC0415 its transactions write to this log
-
-    state, snapshot = tickets.state(project), snapshot_records.pointer(project)
-    if low <= max(state.settled if state else 0, snapshot.seq if snapshot else 0):
+    state = tickets.state(project)
+    if state is None or low <= state.settled:
         return ()
     end = time.monotonic() + HOLE_SECONDS
     for attempt in range(_MOST_LOOKS):
