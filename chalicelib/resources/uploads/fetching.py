@@ -76,6 +76,11 @@ def check_origin(url: str, organization: int | None) -> None:
         _check_allowed(address, organization)
 
 
+def check_address(url: str, organization: int | None) -> None:
+    """Raise Forbidden unless `fetch_url` may request a URL: an allowed origin, or signed, into our object store."""
+    _check_allowed(origins.take_apart(url), organization)
+
+
 def check_source(url: str | None, project: int, scope: Scope) -> None:
     """Check a URL that a caller names, in a project if there is one.
 
@@ -141,10 +146,10 @@ def fetch(url: str, project: int, most: int, scope: Scope) -> bytes:
     return fetch_url(url, most, owners.organization_of(project))
 
 
-def fetch_url(url: str, most: int, organization: int | None) -> bytes:
+def fetch_url(url: str, most: int, organization: int | None, headers: Mapping[str, str] | None = None) -> bytes:
     """The content of a URL, by HTTP. Raises as `fetch`."""
     body = bytearray()
-    with open_url(url, organization) as response:
+    with open_url(url, organization, headers) as response:
         if response.status != _OK:
             raise _unfetchable(url, f"status {response.status}")
         _check_size(int(response.headers.get("Content-Length") or 0), most)
