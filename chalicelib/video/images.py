@@ -11,6 +11,8 @@ from msgspec import Struct
 from PIL import Image, ImageCms, ImageOps
 
 from chalicelib.errors import BadInput, TooLarge
+from chalicelib.video import naming
+from chalicelib.video.source import BytesSource, SourceFile
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -40,6 +42,7 @@ DAMAGE = (
 """What Pillow's decoders raise on damaged files, which is most of what Python can; warnings where they are errors."""
 # Formats that decode in the process; none that calls another program or is a document.
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "AVIF", "HEIF", "GIF", "BMP", "JPEG2000")
+ACCEPTED = "Accepted are PNG, JPEG, TIFF, WebP, AVIF, HEIF, GIF, BMP and JPEG 2000."
 _KEPT = {"PNG": ("image/png", "png"), "JPEG": ("image/jpeg", "jpeg"), "MPO": ("image/jpeg", "jpeg")}
 _PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 _ORIENTATION = 0x0112
@@ -95,7 +98,10 @@ def import_image(data: bytes) -> ImportedImage:
         message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
         raise TooLarge(message) from error
     except DAMAGE as error:
-        raise BadInput("The file is not an image that can be read.", str(error)) from error
+        named = naming.format_of(SourceFile(BytesSource(data)))
+        is_other = named and not named.endswith("image")
+        message = f"The file is not an image that can be read{f': it is {named}' if is_other else ''}. {ACCEPTED}"
+        raise BadInput(message, str(error)) from error
     small = io.BytesIO()
     thumbnail.save(small, "JPEG", quality=85)
     return ImportedImage(*size, mime, extension, content, small.getvalue(), *thumbnail.size)
