@@ -27,6 +27,7 @@ from infra.local import database, sqs
 from infra.local.dynamodb import backend as dynamodb
 from infra.local.dynamodb import transactions as dynamo_transactions
 from infra.local.dynamodb.rows import Rows
+from infra.local.folder import write_private
 from infra.local.http import outbox
 from infra.local.s3 import index as s3_index
 from infra.local.s3 import objects as s3_objects
@@ -153,14 +154,7 @@ def _kept_secret(path: Path) -> str:
         kept = ""
     if not re.fullmatch(r"[\w-]{40}", kept, re.ASCII):
         kept = secrets.token_urlsafe(30)
-        begun = path.with_suffix(".new")
-        begun.unlink(missing_ok=True)
-        with os.fdopen(os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(kept + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        begun.replace(path)
-    path.chmod(0o600)
+        write_private(path, kept + "\n")
     return kept
 
 

@@ -28,6 +28,7 @@ from infra.local import aws, database
 from infra.local.batch.callers import is_step
 from infra.local.batch.queue import LocalQueue
 from infra.local.batch.step import Runner
+from infra.local.folder import write_private
 from infra.local.http import operator_page, outbox
 from infra.local.http.gateway import Gateway, Server
 from infra.local.http.reply import Reply
@@ -77,10 +78,7 @@ class Service:
         self._schedule.start()
         if self._jobs is not None and (again := self._jobs.start()):
             yield f"{again} interrupted steps of jobs are begun again"
-        place = self._home / "local.json"
-        place.touch(0o600)
-        place.chmod(0o600)
-        place.write_text(json.dumps(self._place, indent=2) + "\n")
+        write_private(self._home / "local.json", json.dumps(self._place, indent=2) + "\n")
 
     def greeting(self) -> str:
         """Where everything is and how to get in."""
