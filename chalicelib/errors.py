@@ -27,13 +27,13 @@ from typing import ClassVar
 
 
 class LimnError(Exception):
-    """The base of errors: `message` is a sentence, `details` gives the cause or `"None"`."""
+    """The base of errors: `message` is a sentence, `details` gives the cause; empty where the message has it."""
 
     status: ClassVar[int] = 500
     more: Mapping[str, object] = {}
     """Further members of the body."""
 
-    def __init__(self, message: str, details: str = "None") -> None:
+    def __init__(self, message: str, details: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.details = details
@@ -128,7 +128,7 @@ class TooMany(LimnError):
 
     status = 429
 
-    def __init__(self, message: str, details: str = "None", *, retry_after: int = 0) -> None:
+    def __init__(self, message: str, details: str = "", *, retry_after: int = 0) -> None:
         super().__init__(message, details)
         self.retry_after = retry_after
 

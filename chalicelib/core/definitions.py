@@ -43,9 +43,10 @@ _LARGEST_CRF = 51
 
 
 class EncodeConfig(Resource, kw_only=True):
-    """How an archival copy is encoded; unknown members are encoder options."""
+    """How an archival copy is encoded; unknown members are stored for tools and have no effect on the encoder."""
 
-    is_open: ClassVar = True
+    keeps: ClassVar = "others"
+    hidden: ClassVar = frozenset({"others"})
 
     vcodec: Literal["copy", "h264", "hevc"] = "hevc"
     crf: Annotated[int, Meta(ge=0, le=51)] = 23
@@ -53,6 +54,7 @@ class EncodeConfig(Resource, kw_only=True):
     tune: Tune = "fastdecode"
     movflags: str = ""
     pixel_format: PixelFormat = "yuv420p"
+    others: dict[str, Any] = {}
 
 
 class S3StorageConfig(Resource, kw_only=True):
@@ -74,9 +76,10 @@ class ArchiveConfig(Resource, kw_only=True):
 
 
 class ResolutionConfig(Resource, kw_only=True):
-    """One streaming rendition to make of every video of a type; unknown members are encoder options."""
+    """One streaming rendition to make of every video of a type; unknown members are stored and have no effect."""
 
-    is_open: ClassVar = True
+    keeps: ClassVar = "others"
+    hidden: ClassVar = frozenset({"others"})
 
     resolution: Annotated[Annotated[int, Meta(ge=0, le=8192)], Meta(description="Height in pixels.")]
     vcodec: Literal["h264", "av1", "hevc"] = "h264"
@@ -86,6 +89,7 @@ class ResolutionConfig(Resource, kw_only=True):
         Meta(description="One of x264's presets by name, for AV1 a number from 0 to 13; empty for the default."),
     ] = ""
     pixel_format: PixelFormat = "yuv420p"
+    others: dict[str, Any] = {}
 
     def __post_init__(self) -> None:
         """Refuse settings that the encoder does not support."""

@@ -235,8 +235,9 @@ class File(Resource, kw_only=True):
 class VideoDefinition(Resource, kw_only=True):
     """One video file of a media; `segment_info` is the key of the file that maps its fragments."""
 
-    is_open: ClassVar = True
+    keeps: ClassVar = "others"
     is_whole: ClassVar = True
+    hidden: ClassVar = frozenset({"others"})
 
     path: str
     codec: str
@@ -253,13 +254,15 @@ class VideoDefinition(Resource, kw_only=True):
     codec_description: str | None = None
     reference_only: Flag | None = None
     bucket_id: int | None = None
+    others: dict[str, Any] = {}
 
 
 class AudioDefinition(Resource, kw_only=True):
     """One audio file of a media."""
 
-    is_open: ClassVar = True
+    keeps: ClassVar = "others"
     is_whole: ClassVar = True
+    hidden: ClassVar = frozenset({"others"})
 
     path: str
     codec: str
@@ -270,13 +273,15 @@ class AudioDefinition(Resource, kw_only=True):
     codec_mime: str | None = None
     codec_description: str | None = None
     bucket_id: int | None = None
+    others: dict[str, Any] = {}
 
 
 class ImageDefinition(Resource, kw_only=True):
     """One picture of a media: itself, its thumbnail, or its animated thumbnail."""
 
-    is_open: ClassVar = True
+    keeps: ClassVar = "others"
     is_whole: ClassVar = True
+    hidden: ClassVar = frozenset({"others"})
 
     path: str
     resolution: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)]
@@ -284,14 +289,17 @@ class ImageDefinition(Resource, kw_only=True):
     host: str | None = None
     http_auth: str | None = None
     mime: str | None = None
+    reference_only: Flag | None = None
     bucket_id: int | None = None
+    others: dict[str, Any] = {}
 
 
 class AuxiliaryFileDefinition(Resource, kw_only=True):
     """One attachment of a media."""
 
-    is_open: ClassVar = True
+    keeps: ClassVar = "others"
     is_whole: ClassVar = True
+    hidden: ClassVar = frozenset({"others"})
 
     path: str
     name: str | None = None
@@ -300,6 +308,7 @@ class AuxiliaryFileDefinition(Resource, kw_only=True):
     http_auth: str | None = None
     mime: str | None = None
     bucket_id: int | None = None
+    others: dict[str, Any] = {}
 
 
 class ConcatDefinition(Resource, kw_only=True):
@@ -363,6 +372,7 @@ class Media(Dimensions, kw_only=True):
 
     also: ClassVar = {"meta": "type", "summaryLevel": "summary_level"}
     hidden: ClassVar = frozenset({"source_url", "deleted", "revision"})
+    opened: ClassVar = ("media_files",)
 
     id: int
     project: int
@@ -387,6 +397,10 @@ class Media(Dimensions, kw_only=True):
     archive_state: ArchiveState = "live"
     archive_status_date: Timestamp | None = None
     media_files: MediaFiles | None = None
+    import_error: Annotated[
+        str | None,
+        Meta(description="Why the file of its last upload could not be read or transcoded; null where it was."),
+    ] = None
     source_url: str | None = None
     deleted: bool = False
     incident: int | None = None

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 def similar(name: str, declared: Collection[str]) -> str:
     """The end of a message that refuses a name: the nearest declared name; empty where none is similar."""
-    found = difflib.get_close_matches(name, declared, n=1, cutoff=0.5)
+    found = difflib.get_close_matches(name, declared, n=1, cutoff=0.6)
     return f" Did you mean {found[0]!r}?" if found else ""
 
 

@@ -15,6 +15,7 @@ from chalicelib.errors import BadInput, Forbidden
 
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\]")
 _PORTS = {"http": 80, "https": 443}
+_USUAL_PORT = re.compile(r"^(http(?=://[^/]*:80(?:/|$))|https(?=://[^/]*:443(?:/|$)))(://[^/:]+):\d+")
 _LARGEST_PORT = 65_535
 _LONGEST = 4096
 # IPv6 addresses that embed an IPv4 address: a caller who can name one can name any IPv4 address.
@@ -48,9 +49,10 @@ class Address(Struct, frozen=True):
 
 def refusal(url: str) -> Forbidden:
     """The error for a URL that may not be fetched."""
+    shown = _USUAL_PORT.sub(r"\1\2", url[:200])
     return Forbidden(
-        f"The URL {url[:200]!r} is not from an allowed origin. Upload the file first "
-        "(GET /rest/UploadInfo/{{project}}, docs/guides/uploads.md), or let an operator allow the origin."
+        f"The URL {shown!r} is not from an allowed origin. Upload the file first (GET /rest/UploadInfo/{{project}}, "
+        "docs/guides/uploads.md), or let an administrator of the organization or the operator allow the origin."
     )
 
 

@@ -42,6 +42,8 @@ class Resource(Struct, kw_only=True, omit_defaults=True):
     """Members that clients send and that have no effect: name → reason. All other unknown members are refused."""
     is_open: ClassVar[bool] = False
     """Whether members of any name are accepted."""
+    keeps: ClassVar[str | None] = None
+    """The hidden member, a mapping, that stores unknown members; responses show them beside the others."""
     is_whole: ClassVar[bool] = False
     """Whether a PATCH with it replaces all members, so that null means absent, as at creation."""
     is_change: ClassVar[bool] = False
@@ -52,6 +54,8 @@ class Resource(Struct, kw_only=True, omit_defaults=True):
     """Members of a body that refer to entities or records by id: member → their kind (`access/references.py`)."""
     drops_unknown: ClassVar[frozenset[str]] = frozenset()
     """The subset of these whose unknown ids are dropped instead of refused."""
+    opened: ClassVar[tuple[str, ...]] = ()
+    """Members that hold Structs which keep unknown members."""
     hidden: ClassVar[frozenset[str]] = frozenset()
     """Members that are stored and never emitted."""
 
@@ -71,7 +75,32 @@ def answer(thing: Resource) -> dict[str, Any]:
         seen[old] = seen[name]
     for name in thing.hidden:
         del seen[name]
+    if thing.keeps:
+        seen = {**getattr(thing, thing.keeps), **seen}
+    for name in thing.opened:
+        if seen[name] is not None:
+            seen[name] = _opened(seen[name])
     return seen
+
+
+def _opened(thing: Resource) -> Resource | dict[str, Any]:
+    """A Struct of lists of Structs with the unknown members that these keep; itself where they keep none."""
+    lists = {name: items for name in thing.__struct_fields__ if isinstance(items := getattr(thing, name), list)}
+    if not any(_kept(item) for items in lists.values() for item in items):
+        return thing
+    for name, items in lists.items():
+        lists[name] = [_kept(item) | _set(item) if _kept(item) else item for item in items]
+    return _set(thing) | lists
+
+
+def _kept(item: Any) -> dict[str, Any]:
+    return getattr(item, item.keeps) if isinstance(item, Resource) and item.keeps else {}
+
+
+def _set(item: Resource) -> dict[str, Any]:
+    """The members of a Struct that are set, as its encoding has them."""
+    members = msgspec.structs.asdict(item).items()
+    return {name: value for name, value in members if value is not None and name != item.keeps}
 
 
 def given(change: Struct) -> dict[str, Any]:

@@ -36,11 +36,11 @@ class BadRequestResponse(Struct, kw_only=True):
     """The error of a bad request."""
 
     message: Annotated[str, Meta(description="The rule that was broken, in a sentence.")]
-    details: Annotated[str, Meta(description="The field and the rule; `None` where the message has both.")]
+    details: Annotated[str, Meta(description="The field and the rule; empty where the message has both.")]
 
 
 class NotFoundResponse(Struct, kw_only=True):
     """The error of a request for a missing object, without permission, or in conflict with the current state."""
 
     message: str
-    details: str = "None"
+    details: str = ""

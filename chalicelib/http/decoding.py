@@ -272,7 +272,8 @@ def explain(text: str, info: inspect.Type) -> str:
         values = [value for start in reached for type_ in options(start) for value in getattr(type_, "values", ())]
         allowed = " or ".join(repr(value) for value in values) or "one of the declared values"
         what = f"Input should be {allowed}, not {what.removeprefix('Invalid enum value ')} (literal_error)"
-    return f"{where or 'The body'}: {_in_words(what, where).replace('`', '')}."
+    rule = _in_words(what, where).replace("`", "").removesuffix(".")
+    return f"{rule}." if not where and _NAMED.match(rule) else f"{where or 'The body'}: {rule}."
 
 
 _RULES = {
@@ -281,6 +282,8 @@ _RULES = {
 }
 """Patterns as msgspec shows them → the rule in words."""
 _UNIT = re.compile(r"(?:^|\.)(x|y|u|v|width|height|points(?:\[(?:\d+|\.\.\.)\])*)$")
+_NAMED = re.compile(r"[a-z_]+[\w.\[\]]*(:| has no member )")
+"""The start of a rule that names its member."""
 _BEYOND = re.compile(r"Expected `?(int|float)`? [<>]")
 
 

@@ -30,6 +30,7 @@ class _Forms:
     clearable: frozenset[str]
     renames: Mapping[str, str]
     gathers: str | None
+    keeps: str | None
     unused: frozenset[str]
     is_open: bool
     is_whole: bool
@@ -40,17 +41,19 @@ class _Forms:
 @cache
 def _forms(cls: type) -> _Forms:
     fields = members_of(inspect.type_info(cls))
+    keeps = getattr(cls, "keeps", None)
     unset = {field.name for field in msgspec.structs.fields(cls) if field.default is UNSET}
     nullable = {field.encode_name for field in fields if field.name in unset and _takes_null(field.type)}
     return _Forms(
         name=cls.__name__,
-        members=frozenset(field.encode_name for field in fields),
+        members=frozenset(field.encode_name for field in fields) - {keeps},
         # A member with the default UNSET whose type excludes null may be absent; null is refused.
         optional=frozenset(field.encode_name for field in fields if not field.required and field.name not in unset)
         | nullable,
         clearable=frozenset(nullable),
         renames=getattr(cls, "accepts", {}),
         gathers=getattr(cls, "gathers", None),
+        keeps=keeps,
         unused=frozenset(getattr(cls, "unused", ())),
         is_open=getattr(cls, "is_open", False),
         is_whole=getattr(cls, "is_whole", False),
@@ -116,6 +119,8 @@ class Tidying:
         if forms.gathers:
             if isinstance(given := known.get(forms.gathers) or {}, dict):
                 known[forms.gathers] = {name: item for name, item in unknown.items() if item is not None} | given
+        elif forms.keeps:
+            known[forms.keeps] = {name: item for name, item in unknown.items() if item is not None}
         elif unknown and not forms.is_open:
             name = next(iter(unknown))
             rule = f"{path.lstrip('.') + ': ' if path else ''}{forms.name} has no member {name!r}."

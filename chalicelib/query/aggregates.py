@@ -22,7 +22,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.names import nearest
 from chalicelib.errors import BadInput
 from chalicelib.query.binding import grouped
-from chalicelib.query.columns import BY_NAME, INCIDENT, NAMES, SECTION_NAME, Column
+from chalicelib.query.columns import BY_NAME, INCIDENT, NAMES, SECTION_NAME, TRACK_DURATION, Column
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Case, Everything, Query, Tree
 from chalicelib.query.values import shown
@@ -320,7 +320,7 @@ class _Names:
 
 def built_in(kind: Kind) -> dict[str, Column]:
     """The built-in fields that statistics of a kind take, by name."""
-    found = {name: column for name, column in NAMES[kind].items() if column is not INCIDENT}
+    found = {name: column for name, column in NAMES[kind].items() if column not in (INCIDENT, TRACK_DURATION)}
     found |= {f"${name}": BY_NAME[kind][name] for name in _SUMS & BY_NAME[kind].keys()}
     if kind is Kind.STATE:
         found["$media"] = BY_NAME[kind]["media"]

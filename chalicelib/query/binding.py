@@ -12,8 +12,8 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.names import similar
 from chalicelib.core.revisions import Removed
 from chalicelib.errors import BadInput
-from chalicelib.query.columns import NAMES, SECTION_NAME, UNDERSCORED, Column
-from chalicelib.query.operators import BY_WORD, SEARCHES, Op, Operator, Shape
+from chalicelib.query.columns import NAMES, SECTION_NAME, SECTION_TAG, TAG_ALIAS, UNDERSCORED, Column
+from chalicelib.query.operators import BY_WORD, OPERATIONS, SEARCHES, Op, Operator, Shape
 from chalicelib.query.tree import (
     AttributeTest,
     Case,
@@ -53,7 +53,14 @@ def compare(
         raise refused
     if lenient or saved or operator.word in _LENIENT:
         return _turned(operator, compared, Nothing())
-    raise unknown(kind, compared.name, compared.word, types)
+    more = UNDERSCORED[kind] if operator in SEARCHES else ()
+    raise unknown(kind, compared.name, place_of(compared), types, more)
+
+
+def place_of(compared: Compare) -> str:
+    """Where a comparison was written, for messages: the parameter, or the language."""
+    operator = BY_WORD[compared.word]
+    return "search string" if operator in SEARCHES else "object search" if operator in OPERATIONS else compared.word
 
 
 _LENIENT = frozenset({"attribute_null", "exists"})
@@ -74,10 +81,17 @@ def _column(kind: Kind, operator: Operator, name: str) -> Column | None:
     return NAMES[kind].get(name)
 
 
-def unknown(kind: Kind, name: str, place: str, types: Iterable[AnyType] = ()) -> BadInput:
+def unknown(kind: Kind, name: str, place: str, types: Iterable[AnyType] = (), more: Iterable[str] = ()) -> BadInput:
     """The error for an unknown name, with the nearest of the built-in fields or of the types' attributes."""
     is_built_in = name.startswith("$")
-    declared = NAMES[kind] if is_built_in else {each.name for type_ in types for each in type_.attribute_types}
+    declared = (
+        NAMES[kind]
+        if is_built_in
+        else {
+            *(each.name for type_ in types for each in type_.attribute_types),
+            *more,
+        }
+    )
     what = "built-in field" if is_built_in else "attribute"
     return BadInput(f"{place}: no {kind} has the {what} {shown(name)}.{similar(name, declared)}")
 
@@ -152,7 +166,8 @@ def grouped(found: Iterable[tuple[int, str, Op, Any]]) -> tuple[Case, ...]:
 
 
 def _refusal(compared: Compare, dtype: str) -> BadInput:
-    return BadInput(f"{compared.word}: {shown(compared.name)} is of type {dtype}, which cannot be compared like that.")
+    rule = f"{shown(compared.name)} is of type {dtype}, which cannot be compared like that."
+    return BadInput(f"{place_of(compared)}: {rule}")
 
 
 def _asked(operator: Operator, dtype: str, compared: Compare) -> tuple[Op, Any]:
@@ -178,7 +193,7 @@ def _term(dtype: str, value: Any, place: str) -> tuple[Op, Any]:
 
 _APART = r"[\x00-/:-@\[-^`{-\x7f]"
 """Every ASCII character that is not a letter, digit or underscore; the same in Python and in the database."""
-_WHOLE_NAMES = frozenset({"tator_user_sections", "svc_user_sections"})
+_WHOLE_NAMES = frozenset({SECTION_TAG, TAG_ALIAS})
 
 
 def _phrase(dtype: str, compared: Compare, place: str) -> tuple[Op, Any]:

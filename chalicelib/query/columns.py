@@ -10,12 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.entities import Media, MediaFiles, State
 from chalicelib.core.kinds import Kind
 from chalicelib.query.values import stored
 
 SECTION_TAG = "tator_user_sections"
 """The undefined attribute of media that names their section: the older way to assign one."""
+TAG_ALIAS = "svc_user_sections"
+"""Its other name."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,17 @@ def _duration(media: Media) -> float | None:
     """Seconds of video."""
     is_timed = media.num_frames and media.fps and media.fps > 0
     return stored("float", media.num_frames / media.fps) if is_timed else None  # type: ignore[operator]
+
+
+def _length(state: State) -> int:
+    """Localizations of a track."""
+    return len(state.localizations)
+
+
+def _span(state: State) -> int | None:
+    """Frames from the first to the last localization of a track, both included."""
+    runs = [run for run in state.segments or () if run and None not in run]
+    return max(run[-1] for run in runs) - min(run[0] for run in runs) + 1 if runs else None
 
 
 def _tag(media: Media) -> str | None:
@@ -112,7 +125,14 @@ COLUMNS: dict[Kind, tuple[Column, ...]] = {
         Column("duration", "float", _duration),
     ),
     Kind.LOCALIZATION: (*_COMMON, _member("media", "int"), *_ANNOTATION, *_GEOMETRY),
-    Kind.STATE: (*_COMMON, _member("media", "ints"), _member("localizations", "ints"), *_ANNOTATION),
+    Kind.STATE: (
+        *_COMMON,
+        _member("media", "ints"),
+        _member("localizations", "ints"),
+        *_ANNOTATION,
+        Column("length", "int", _length),
+        Column("num_frames", "int", _span),
+    ),
     Kind.LEAF: (
         *_COMMON,
         _member("name", "string"),
@@ -144,12 +164,16 @@ def _names(kind: Kind) -> dict[str, Column]:
     names = {f"${name}": column for name, column in columns.items() if name not in _HIDDEN and column.dtype != "ints"}
     names |= {alias: columns[name] for alias, name in _ALIASES.items() if name in columns}
     if kind is Kind.MEDIA:
-        names |= {SECTION_TAG: columns["tag"], "svc_user_sections": columns["tag"], "$incident": INCIDENT}
+        names |= {SECTION_TAG: columns["tag"], TAG_ALIAS: columns["tag"], "$incident": INCIDENT}
+    if kind is Kind.STATE:
+        names["$duration"] = TRACK_DURATION
     return names
 
 
+TRACK_DURATION = Column("duration", "float", lambda _: None)
+"""Seconds from the first to the last localization of a state: `num_frames` by the rate of its first media."""
 INCIDENT = Column("incident", "int", lambda _: None)
-"""How many annotations match the related search of a media list; null in any other list."""
+"""How many annotations match the related filters of a media list; null in a list without."""
 
 NAMES: dict[Kind, dict[str, Column]] = {kind: _names(kind) for kind in Kind}
 """Public names by kind. `$section` of an annotation is its media's section, so it is not here."""
@@ -183,7 +207,10 @@ UNDERSCORED: dict[Kind, dict[str, Column]] = {
         f"_{name}": BY_NAME[Kind.LOCALIZATION][name]
         for name in ("frame", "media", "x", "y", "width", "height", "u", "v")
     },
-    Kind.STATE: {"_frame": BY_NAME[Kind.STATE]["frame"]},
+    Kind.STATE: {
+        "_duration": TRACK_DURATION,
+        **{f"_{name}": BY_NAME[Kind.STATE][name] for name in ("frame", "length", "num_frames")},
+    },
     Kind.LEAF: {
         "_exact_treeleaf_name": BY_NAME[Kind.LEAF]["name"],
         "_treeleaf_depth": BY_NAME[Kind.LEAF]["depth"],

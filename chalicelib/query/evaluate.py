@@ -160,7 +160,15 @@ class Evaluation:
         """The value of a built-in column of an entity."""
         if column == "incident":
             return self.incidents.get(thing.id, 0) if self.counts_incidents else None
+        if column == "duration" and kind is Kind.STATE:
+            return self._track_duration(thing)
         return BY_NAME[kind][column].value(thing)
+
+    def _track_duration(self, state: Any) -> float | None:
+        media = self.media.get(state.media[0]) if state.media else None
+        fps = self.column(Kind.MEDIA, "fps", media) if media else None
+        frames = self.column(Kind.STATE, "num_frames", state)
+        return frames / fps if frames is not None and fps and fps > 0 else None
 
     def ordered(self, query: Query, chosen: Iterable[Any]) -> list[Any]:
         """Entities in a query's order: by distance, then sort keys, then id."""

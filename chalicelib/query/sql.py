@@ -206,6 +206,8 @@ class Compiler:
     def _test(self, test: Test, kind: Kind, alias: str, *, strict: bool) -> str:
         if test.column == "incident":
             column, dtype = ("coalesce(i.n, 0)" if self.counts_incidents and alias == "t0" else "NULL::BIGINT"), "int"
+        elif test.column == "duration" and kind is Kind.STATE:
+            column, dtype = _track_duration(alias), "float"
         else:
             column, dtype = f'{alias}."{test.column}"', BY_NAME[kind][test.column].dtype
         condition = self._compared(column, test.op, dtype, test.value)
@@ -303,6 +305,8 @@ class Compiler:
                 if not self.counts_incidents:
                     return []
                 column = "coalesce(i.n, 0)"
+            elif key.column == "duration" and kind is Kind.STATE:
+                column = _track_duration("t0")
             elif key.column == "section" and kind.is_annotation:
                 media = "t0.media[1]" if kind is Kind.STATE else "t0.media"
                 column = f"(SELECT m.section FROM {table(Kind.MEDIA)} m WHERE m.id = {media})"
@@ -330,6 +334,12 @@ def either(columns: list[tuple[str, str]]) -> str:
     """The value of the one column, of several, that is set; each comes with the condition to read it."""
     values = [f"CASE WHEN {guard} THEN {column} END" if guard else column for guard, column in columns]
     return values[0] if len(values) == 1 else f"coalesce({', '.join(values)})"
+
+
+def _track_duration(alias: str) -> str:
+    """The seconds of a track, from its frames and the rate of its first media."""
+    rate = f"(SELECT CASE WHEN m.fps > 0 THEN m.fps END FROM {table(Kind.MEDIA)} m WHERE m.id = {alias}.media[1])"
+    return f"({alias}.num_frames / {rate})"
 
 
 def _direction(descending: bool) -> str:

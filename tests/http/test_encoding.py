@@ -241,7 +241,7 @@ class TestErrors:
         assert answer.status == 413
         assert json.loads(answer.body) == {"message": "Too much", "details": "é"}
         assert answer.headers["Content-Type"] == "application/json"
-        assert json.loads(encode_error(BadInput("x")).body)["details"] == "None"
+        assert json.loads(encode_error(BadInput("x")).body)["details"] == ""
 
     def test_headers_of_their_kind(self):
         assert encode_error(WrongMethod("PUT", "/x", ("GET", "POST"))).headers["Allow"] == "GET, POST"

@@ -210,7 +210,8 @@ def world(rng: Random) -> World:
     for number in range(1, rng.randrange(1, 8)):
         links = {"media": rng.sample(range(1, 7), rng.randrange(1, 3)), "localizations": some_ids(rng, 4)}
         frame = rng.choice([None, 0, 1, 2])
-        state = State(**_common(rng, Kind.STATE, number, made), **_marked(rng), **links, frame=frame)
+        segments = rng.choice([None, [], [[0, 0]], [[2, 4], [7, 7]]])
+        state = State(**_common(rng, Kind.STATE, number, made), **_marked(rng), **links, frame=frame, segments=segments)
         things[Kind.STATE].append(state)
     for number in range(1, 4):
         name = rng.choice(["a", "B"])
@@ -232,7 +233,10 @@ COLUMN_NAMES = {
         "$id": "int", "$x": "float", "$frame": "int", "$version": "int", "$created_by": "int",
         "$elemental_id": "string", "$variant_deleted": "bool", "$section": "int",
     },
-    Kind.STATE: {"$id": "int", "$frame": "int", "$version": "int", "$created_datetime": "datetime", "$section": "int"},
+    Kind.STATE: {
+        "$id": "int", "$frame": "int", "$version": "int", "$created_datetime": "datetime", "$section": "int",
+        "$length": "int", "$num_frames": "int", "$duration": "float",
+    },
     Kind.LEAF: {"$id": "int", "$name": "string", "$depth": "int", "$path": "string"},
     Kind.FILE: {"$id": "int", "$name": "string"},
 }  # fmt: skip

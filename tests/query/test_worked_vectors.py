@@ -274,8 +274,25 @@ def test_media_lists():
     related = encoded(term("n", "eq", 1))
     assert rig.ask(Kind.MEDIA, encoded_related_search=related, sort_by=["-$incident"]) == [1, 2]
     assert rig.search(term("$incident", "gt", 1), Kind.MEDIA, encoded_related_search=related) == [1]
+    assert rig.ask(Kind.MEDIA, related_attribute=["n::1"], sort_by=["-$incident"]) == [1, 2]
+    assert rig.search(term("$incident", "gt", 1), Kind.MEDIA, related_attribute=["n::1"]) == [1]
+    assert rig.search(term("$incident", "gt", 1), Kind.MEDIA, annotation_search="n:1") == [1]
     with pytest.raises(BadInput):
         rig.ask(Kind.MEDIA, related_attribute=["nope::1"])
+
+
+def test_tracks_have_a_length_and_a_duration():
+    long = state(4, localizations=[1, 2, 3], segments=[[0, 2]])
+    late = state(5, localizations=[4, 6], segments=[[4, 4], [6, 6]], media=[2, 1])
+    unknown = state(7, media=[3], segments=[[0, 9]])
+    rig = Rig(media(1, fps=30.0), media(2, fps=10.0), media(3), long, late, state(6), unknown)
+    assert rig.ask(Kind.STATE, sort_by=["-$length"]) == [4, 5, 6, 7]
+    assert rig.ask(Kind.STATE, sort_by=["$num_frames"]) == [4, 5, 7, 6]
+    assert rig.ask(Kind.STATE, sort_by=["$duration"]) == [4, 5, 6, 7]
+    assert rig.ask(Kind.STATE, attribute_gte=["$length::3"]) == [4]
+    assert rig.ask(Kind.STATE, attribute_gt=["$duration::0.2"]) == [5]
+    assert rig.ask(Kind.STATE, search="_duration:[0.1 TO 0.2] AND _length:>2") == [4]
+    assert rig.search(term("$duration", "isnull", value=True), Kind.STATE) == [6, 7]
 
 
 def test_sections():

@@ -167,7 +167,7 @@ def test_geometry_is_bounded(world: World, name):
         assert world.api.patch(f"Localization/{number}", {name: value}).status == 400, value
 
 
-@rule("Localizations", "Creation keeps any geometry whatever the shape; a change is of what the shape has.")
+@rule("Localizations", "Creation keeps any geometry whatever the shape; a change of what the shape lacks is refused.")
 @rule("Localizations", "0 and [] are values of geometry like any other.")
 @pytest.mark.parametrize("dtype", OF_DTYPE)
 def test_geometry_by_shape(world: World, dtype):
@@ -175,9 +175,11 @@ def test_geometry_by_shape(world: World, dtype):
     number = create(world, type=world.types[dtype], **whole)
     assert {name: world.one("localization", number)[name] for name in whole} == whole
     zero = {"x": 0, "y": 0, "width": 0, "height": 0, "u": 0, "v": 0, "points": []}
-    after = patch(world, number, **zero)
+    after = patch(world, number, **{name: zero[name] for name in OF_DTYPE[dtype]})
     for name in whole:
         assert after[name] == (zero if name in OF_DTYPE[dtype] else whole)[name], name
+        said = world.api.patch(f"Localization/{number}", {name: zero[name]})
+        assert said.status == (200 if name in OF_DTYPE[dtype] else 400), said.body
     assert patch(world, number, **OF_DTYPE[dtype]) == world.one("localization", number)
 
 
@@ -227,7 +229,10 @@ def test_members_that_are_refused_and_that_change_nothing(world: World):
 
 
 @rule(
-    "Localizations", "A change is of what it names; media, type, mark and parent stay.", takes="parent", of=ANNOTATIONS
+    "Localizations",
+    "A change is of what it names, of the geometry of its type; media, type and mark stay.",
+    takes="parent",
+    of=ANNOTATIONS,
 )
 def test_what_a_change_leaves_alone(world: World):
     parent = create(world)
@@ -237,7 +242,10 @@ def test_what_a_change_leaves_alone(world: World):
     for wrong in ("media_id", "type", "nowhere"):
         said = world.api.patch(f"Localization/{number}", {wrong: 5})
         assert (said.status, wrong in said.body.decode()) == (400, True)
-    after = patch(world, number, mark=5, frame=0)
+    for wrong, dtype in ({"mark": 5}, "mark"), ({"points": [[0.1, 0.1]]}, "a box has"), ({"u": 0.1}, "a box has"):
+        said = world.api.patch(f"Localization/{number}", {"x": 0.9, **wrong})
+        assert (said.status, dtype in said.message) == (400, True)
+    after = patch(world, number, mark=0, frame=0)
     changing = ("modified_datetime",)
     assert {k: v for k, v in after.items() if k not in changing} == {
         k: v for k, v in before.items() if k not in changing

@@ -305,10 +305,11 @@ def on_annotations(search: Any, place: str) -> Tree:
 
 
 def _incident(kind: Kind, get: _Given) -> Tree | None:
-    encoded = get("encoded_related_search")
-    if kind is not Kind.MEDIA or not encoded:
+    """The search whose matches a media list counts: the object search where there are several, else the first."""
+    found = list(_related(kind, get)) if kind is Kind.MEDIA else []
+    if not found:
         return None
-    return _related_search(kind, object_search.decode(encoded, "encoded_related_search"))
+    return found[-1] if get("encoded_related_search") else found[0]
 
 
 def _searches(kind: Kind, get: _Given) -> Iterable[Tree]:

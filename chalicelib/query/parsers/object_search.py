@@ -17,7 +17,7 @@ import msgspec
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
 from chalicelib.query import operators
-from chalicelib.query.columns import SECTION_NAME, SECTION_TAG
+from chalicelib.query.columns import SECTION_NAME, SECTION_TAG, TAG_ALIAS
 from chalicelib.query.tree import Coincident, Compare, InSection, Related, Tree, both, either, negated
 
 DEEPEST = 24
@@ -130,7 +130,7 @@ class _Parser:
             if (term := make(kind, self.search(to, value, depth + 1))) is None:
                 raise BadInput(f"{self.place}: {name} does not apply to a {kind}.")
             return term
-        if name in (SECTION_NAME, SECTION_TAG) and (kind is Kind.MEDIA or kind.is_annotation):
+        if name in (SECTION_NAME, SECTION_TAG, TAG_ALIAS) and (kind is Kind.MEDIA or kind.is_annotation):
             return self._section(name, value)
         if operation not in _WORDS:
             raise BadInput(f"{self.place}: there is no operation {operation!r}.")

@@ -16,12 +16,12 @@ from chalicelib.core.attribute_values import merge
 from chalicelib.core.commits import Edit
 from chalicelib.core.definitions import AnyType
 from chalicelib.core.edits import changed, deleted, tombstoned, unseen
-from chalicelib.core.entities import LocalizationUpdate, StateUpdate
+from chalicelib.core.entities import Geometry, LocalizationUpdate, StateUpdate
 from chalicelib.core.kinds import Kind
 from chalicelib.core.marks import identity, next_mark
 from chalicelib.core.resource import Timestamp, now
 from chalicelib.core.revisions import up_to_date
-from chalicelib.errors import Conflict
+from chalicelib.errors import BadInput, Conflict
 from chalicelib.resources.annotations import tracks
 from chalicelib.resources.entities.service import (
     Writer,
@@ -171,11 +171,13 @@ def _change(kind: Kind, writer: Writer, row: Any, body: Update) -> dict[str, Any
     change: dict[str, Any] = {}
     attributes = body.attributes is not None or body.reset_attributes or body.null_attributes
     geometry = isinstance(body, LocalizationUpdate) and any(
-        getattr(body, name) is not None for names in GEOMETRY.values() for name in names
+        getattr(body, name) is not None for name in Geometry.__struct_fields__
     )
     if attributes or geometry:
         of = type_of(kind, writer.project, row.type)
         change |= _members_by_type(of, up_to_date(row, of.revisions), body)
+    if body.mark is not None and body.mark != row.mark:
+        raise BadInput(f"mark: the service counts the marks of an element; this one is at mark {row.mark}.")
     if body.frame is not None:
         change["frame"] = body.frame
     if body.parent is not None:
@@ -198,10 +200,17 @@ def _members_by_type(of: AnyType, row: Any, body: Update) -> dict[str, Any]:
         )
         change["revision"] = row.revision
     if isinstance(body, LocalizationUpdate):
-        for name in GEOMETRY[of.dtype]:  # type: ignore[union-attr]
-            if (value := getattr(body, name)) is not None:
-                change[name] = value
+        change |= _geometry(of.dtype, body)  # type: ignore[union-attr]
     return change
+
+
+def _geometry(dtype: str, body: LocalizationUpdate) -> dict[str, Any]:
+    """The given coordinates. Raises BadInput for one that a shape of this dtype does not have."""
+    given = {name: value for name in Geometry.__struct_fields__ if (value := getattr(body, name)) is not None}
+    for name in given:
+        if name not in GEOMETRY[dtype]:
+            raise BadInput(f"{name}: a {dtype} has {', '.join(GEOMETRY[dtype])}. Nothing was changed.")
+    return given
 
 
 # --- plans ---------------------------------------------------------------------------------------------------------

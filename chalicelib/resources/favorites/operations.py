@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.core.accounts import Project
@@ -10,21 +11,34 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.personal import FAVORITE, EntityTypeName, Favorite, FavoriteSpec, FavoriteUpdate
 from chalicelib.core.records import padded
 from chalicelib.errors import NotFound
-from chalicelib.http.addresses import PROJECT, own_record_of_project
+from chalicelib.http.addresses import PROJECT, Own
 from chalicelib.http.crud import RecordResource, record_operations
-from chalicelib.http.operation import Call, NoQuery
+from chalicelib.http.operation import Call, Found, NoQuery
 from chalicelib.storage.dynamodb import ids, records
+
+_TYPES = {"Localization": LOCALIZATION_TYPE, "State": STATE_TYPE}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Own(Own):
+    """A favorite of the caller; it is gone with its type."""
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:
+        """The favorite, or NotFound."""
+        found = super().find(path, body)
+        if not _with_type(found.thing.project, [found.thing]):
+            raise NotFound.of(FAVORITE.title, path["id"])
+        return found
 
 
 def list_favorites(call: Call[Project, NoQuery, None]) -> list[Favorite]:
     """The caller's own, by id; none whose type is gone."""
-    known = records.definitions(call.project)
-    types = {
-        "Localization": known.by_kind[LOCALIZATION_TYPE.definition],  # type: ignore[index]
-        "State": known.by_kind[STATE_TYPE.definition],  # type: ignore[index]
-    }
-    own = records.list_children(FAVORITE, call.project, f"{padded(call.caller.id)}|")
-    return [favorite for favorite in own if favorite.type in types[favorite.entity_type_name]]
+    return _with_type(call.project, records.list_children(FAVORITE, call.project, f"{padded(call.caller.id)}|"))
+
+
+def _with_type(project: int, favorites: list[Favorite]) -> list[Favorite]:
+    known = records.definitions(project).by_kind
+    return [each for each in favorites if each.type in known[_TYPES[each.entity_type_name].definition]]  # type: ignore[index]
 
 
 def make_favorite(call: Call[Project, NoQuery, FavoriteSpec]) -> Favorite:
@@ -52,7 +66,7 @@ def check_change(call: Call[Favorite, NoQuery, FavoriteUpdate], change: dict[str
 
 
 def _check_type(project: int, number: int, kind: EntityTypeName) -> None:
-    record = LOCALIZATION_TYPE if kind == "Localization" else STATE_TYPE
+    record = _TYPES[kind]
     if records.get(record, number).project != project:
         raise NotFound.of(record.title, number)
 
@@ -64,7 +78,7 @@ OPERATIONS = record_operations(
         kind=FAVORITE,
         tag="Personal",
         parent=PROJECT,
-        one=own_record_of_project(FAVORITE),
+        one=_Own(what=FAVORITE.name, kind=FAVORITE),
         read=Permission.VIEW,
         write=Permission.EDIT,
         spec=FavoriteSpec,

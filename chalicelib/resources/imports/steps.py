@@ -154,7 +154,7 @@ def run_part(uid: str, part: int) -> None:
 def fail(uid: str, reason: Exception) -> None:
     """Note why an import failed. What was created stays; an import of the same archive continues it."""
     message = reason.message if isinstance(reason, LimnError) else "Something went wrong on our side."
-    if isinstance(reason, LimnError) and reason.details not in ("", "None"):
+    if isinstance(reason, LimnError) and reason.details:
         message = f"{message} {reason.details}"
 
     def record_failure(current: StoredImport) -> StoredImport | None:

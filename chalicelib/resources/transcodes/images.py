@@ -72,7 +72,12 @@ def import_image(message: ImportImage) -> None:
         files = current.media_files or MediaFiles()
         files = msgspec.structs.replace(files, image=[image], thumbnail=files.thumbnail or [thumbnail])
         return msgspec.structs.replace(
-            current, media_files=files, width=made.width, height=made.height, modified_datetime=now()
+            current,
+            media_files=files,
+            width=made.width,
+            height=made.height,
+            import_error=None,
+            modified_datetime=now(),
         )
 
     def note(change: Transaction, _: Media) -> None:
@@ -84,9 +89,11 @@ def import_image(message: ImportImage) -> None:
 def fail(message: ImportImage, reason: Exception) -> None:
     """Record a failed job that says why a media has no image; uploads are kept. Idempotent.
 
-    The job is listed among the project's transcodes, and its media names it, as for videos that failed.
+    The job is listed among the project's transcodes, and its media names it and says why in `import_error`, as for
+    videos that failed.
     """
     uid = str(uuid.uuid5(uuid.NAMESPACE_URL, f"image import of media {message.media}"))
+    why = transcodes_service.readable(reason)
 
     def record_failure(change: Transaction, found: Media) -> None:
         spec = TranscodeSpec(type=found.type, url=message.url, name=found.name, uid=uid, media_id=found.id)
@@ -100,7 +107,7 @@ def fail(message: ImportImage, reason: Exception) -> None:
             status="failed",
             start_time=found.created_datetime,
             stop_time=moment,
-            message=transcodes_service.readable(reason),
+            message=why,
             spec=spec,
         )
         records.add(change, JOB, job)
@@ -109,7 +116,7 @@ def fail(message: ImportImage, reason: Exception) -> None:
     def add_job(current: Media) -> Media | None:
         if uid in current.attributes.get(JOBS_ATTRIBUTE, []) or _is_imported(current, message.url):
             return None
-        return with_job(current, uid)
+        return msgspec.structs.replace(with_job(current, uid), import_error=why, modified_datetime=now())
 
     # The media may have been deleted meanwhile.
     with contextlib.suppress(NotFound):

@@ -104,7 +104,7 @@ def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec]) 
     types = records.definitions(project.id).types(Kind.MEDIA)
     for spec in specs:
         if spec.url and not spec.reference_only and getattr(types.get(spec.type), "dtype", "") == "video":
-            fetching.check_origin(spec.url)
+            fetching.check_origin(spec.url, project.organization)
             fetching.open_source(spec.url, project.id, writer.scope)
 
 
@@ -164,22 +164,30 @@ def cancel(jobs: Iterable[StoredJob]) -> int:
     return count
 
 
-def take_back(job: StoredJob) -> None:
-    """Remove thumbnail and frame count from a media without renditions; the job's cleanup deletes its objects."""
+def take_back(job: StoredJob, failure: str | None = None) -> None:
+    """Remove thumbnail and frame count from a media without renditions; the job's cleanup deletes its objects.
+
+    `failure` says why the job failed: the media shows it as `import_error`.
+    """
 
     def before(current: Media) -> Media | None:
+        after = without_results(current)
+        if failure is not None:
+            after = msgspec.structs.replace(after, import_error=failure)
+        return None if after == current else msgspec.structs.replace(after, modified_datetime=now())
+
+    def without_results(current: Media) -> Media:
         files = current.media_files
         if not job.digest or files is None or files.streaming:
-            return None
+            return current
         kept = [entry for entry in files.thumbnail or [] if f"_{job.digest}." not in entry.path]
         if len(kept) == len(files.thumbnail or []):
-            return None
+            return current
         files = msgspec.structs.replace(files, thumbnail=kept or None)
         return msgspec.structs.replace(
             current,
             media_files=None if files == MediaFiles() else files,
             **dict.fromkeys(("num_frames", "fps", "width", "height")),
-            modified_datetime=now(),
         )
 
     with contextlib.suppress(NotFound):

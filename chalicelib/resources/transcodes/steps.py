@@ -248,7 +248,7 @@ def fail(uid: str, reason: Exception) -> None:
         return
     if not job.is_finished:
         message = readable(reason)
-        take_back(job)
+        take_back(job, message)
         _notify(job, failure=message)
         _finish(job, "failed", message)
     else:
@@ -327,12 +327,13 @@ def _with_files(current: Media, made: MediaFiles, shape: dict[str, Any]) -> Medi
         new = [entry for entry in getattr(made, role) or [] if entry.path not in known]
         if new:
             change[role] = [*before, *new]
-    if not change and all(getattr(current, name) == value for name, value in shape.items()):
+    is_known = current.import_error is None and all(getattr(current, name) == value for name, value in shape.items())
+    if not change and is_known:
         return None
     if streaming := change.get("streaming"):
         change["streaming"] = sorted(streaming, key=lambda entry: entry.resolution[0])
     after = msgspec.structs.replace(current, media_files=msgspec.structs.replace(files, **change))
-    return msgspec.structs.replace(after, modified_datetime=now(), **shape)
+    return msgspec.structs.replace(after, import_error=None, modified_datetime=now(), **shape)
 
 
 def _finish(job: StoredJob, status: str, message: str | None) -> None:

@@ -59,6 +59,7 @@ def _change(call: Call[Home, NoQuery, AttributeTypeUpdate], *, whole: bool) -> M
         call.caller.id,
         whole=whole,
         everywhere=body.everywhere in (True, "true"),
+        force=body.force,
     )
     return MessageResponse(message=said)
 
@@ -83,7 +84,8 @@ OPERATIONS = (
         path=PATH,
         summary="Rename or change an attribute of a type.",
         details="Values go along: under the new name, and from int to float and back. No other dtypes but enum and "
-        "string become each other.",
+        "string become each other. The removal of a choice that entities have, bounds that their values break, and "
+        "`required` where they have none are refused with their number, unless `force` is true.",
         needs=Permission.FULL,
         addresses=ADDRESS,
         body=AttributeTypeUpdate,

@@ -54,6 +54,10 @@ class AttributeTypeUpdate(Resource, kw_only=True):
     current_name: AttributeName
     attribute_type_update: AttributeTypeChange
     everywhere: Literal["true", "false"] | bool = field(default=False, name="global")
+    force: Annotated[
+        bool,
+        Meta(description="Change the definition although entities have values that it makes invalid; they keep them."),
+    ] = False
     max_instances: Annotated[int | None, Meta(description="Sent by older clients; without effect.")] = None
 
 

@@ -23,6 +23,7 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import given
 from chalicelib.core.revisions import Added, Recast, Removed, Renamed, Revision, revised
 from chalicelib.errors import BadInput
+from chalicelib.resources.types import attribute_effects
 from chalicelib.resources.types.attribute_schemas import AttributeTypeChange
 from chalicelib.storage.dynamodb import records
 
@@ -123,7 +124,14 @@ def add(home: Home, addition: AttributeType, user: int) -> None:
 
 
 def change(
-    home: Home, name: str, wish: AttributeTypeChange, user: int, *, whole: bool = False, everywhere: bool = False
+    home: Home,
+    name: str,
+    wish: AttributeTypeChange,
+    user: int,
+    *,
+    whole: bool = False,
+    everywhere: bool = False,
+    force: bool = False,
 ) -> str:
     """Change an attribute, or all attributes of that name in the project. Returns what was done, in sentences.
 
@@ -134,14 +142,17 @@ def change(
         user: the author of the change.
         whole: whether `wish` replaces the whole definition.
         everywhere: whether the change applies to every type of the project that has the attribute.
+        force: whether entities may keep values that the change makes invalid.
 
     Raises:
-        BadInput: the attribute does not exist, or the change breaks a rule; nothing was changed.
+        BadInput: the attribute does not exist, the change breaks a rule, or entities have values that it makes invalid;
+            nothing was changed.
     """
     others = _namesakes(home, name) if everywhere and home.kind is not None else ()
     # The named attribute is changed last: while it has the old name, the request can be repeated.
     homes = [*others, home]
     plans = [_change(each.attributes, name, wish, whole=whole) for each in homes]
+    kept = _check_effects(homes, plans, force=force)
 
     def replace_definition(current: Sequence[AttributeType]) -> Changed:
         before, after = _change(current, name, wish, whole=whole)
@@ -149,7 +160,7 @@ def change(
 
     for each in homes:
         _apply(each, user, replace_definition)
-    return _change_message(*plans[-1], len(homes))
+    return "\n".join((_change_message(*plans[-1], len(homes)), *kept))
 
 
 def remove(home: Home, name: str, user: int) -> None:
@@ -212,6 +223,23 @@ def _change(
     if after.name != name and any(each.name == after.name for each in attributes):
         raise BadInput(f"'{after.name}' is already an attribute.")
     return before, after
+
+
+def _check_effects(
+    homes: Sequence[Home], plans: Iterable[tuple[AttributeType, AttributeType]], *, force: bool
+) -> list[str]:
+    """What entities keep although it is no longer valid, in sentences. Raises BadInput unless `force` is true."""
+    kept = []
+    for each, (before, after) in zip(homes, plans, strict=True):
+        if found := attribute_effects.effects(each.kind, each.project, each.number, before, after):
+            words = attribute_effects.sentence(found, each.kind)
+            if not force:
+                raise BadInput(
+                    f"'{before.name}': {words}. Nothing was changed.",
+                    "Change those first, or send force: true, and they keep their values.",
+                )
+            kept.append(f"Of type {each.number}, {words}, and keep it." if each.kind else f"{words}, and keep it.")
+    return kept
 
 
 def _differs(before: AttributeType, members: dict[str, Any]) -> bool:

@@ -34,7 +34,7 @@ class TestHealth:
         monkeypatch.setattr(health_operations, "PARTS", tuple(parts))
         said = stranger.get("HealthCheckFull")
         assert said.status == 503
-        assert said.json == {"message": f"The {parts[place][0]} does not answer.", "details": "None"}
+        assert said.json == {"message": f"The {parts[place][0]} does not answer.", "details": ""}
         assert nobody.get("HealthCheck").status == 200
 
     @pytest.mark.parametrize(

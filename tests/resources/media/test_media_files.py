@@ -39,6 +39,21 @@ class TestVideoFiles:
         assert [entry["path"] for entry in api.get(url, role="streaming").json] == [key("b.mp4"), key("d.mp4")]
         assert api.get(f"VideoFile/{media}", role="streaming", index=2).status == 400
 
+    def test_members_that_the_service_does_not_know_are_kept(self, api, project, media, key):
+        own = {"camera": {"serial": 7}, "others": [1]}
+        assert api.post(f"VideoFiles/{media}", video(key, "a", **own), role="streaming").status == 201
+        assert api.post(f"VideoFiles/{media}", video(key, "b"), role="streaming").status == 201
+        files = (
+            api.get(f"VideoFiles/{media}", role="streaming").json,
+            api.get(f"Media/{media}").json["media_files"]["streaming"],
+            api.get(f"Medias/{project}", media_id=media).json[0]["media_files"]["streaming"],
+        )
+        for found in files:
+            assert found == [video(key, "a", **own), video(key, "b")]
+        changed = {"media_files": {"streaming": [video(key, "b", lens="35 mm")]}}
+        assert api.patch(f"Media/{media}", changed).status == 200
+        assert api.get(f"VideoFile/{media}", role="streaming", index=0).json["lens"] == "35 mm"
+
     def test_an_index_beyond_the_end_is_refused(self, api, media, key):
         assert api.post(f"VideoFiles/{media}", video(key), role="streaming", index=0).status == 400
 

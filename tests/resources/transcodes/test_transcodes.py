@@ -144,7 +144,7 @@ class TestTranscode:
 
         data = video(30)
         monkeypatch.setattr(fetching, "open_source", lambda *_: Elsewhere(data))
-        monkeypatch.setattr(fetching, "check_origin", lambda _: None)
+        monkeypatch.setattr(fetching, "check_origin", lambda *_: None)
         configs = [ArchiveConfig(encode=EncodeConfig(vcodec="copy"))]
         type_ = media_type(project, streaming_config=SMALL, archive_config=configs)
         said = transcode(api, project, type_, url="https://files.example.org/a.mp4").json
@@ -214,6 +214,8 @@ class TestTranscode:
         assert job["status"] == "failed"
         assert len(job["message"]) > 10
         assert job["stop_time"]
+        assert api.get(f"Media/{said['media_id']}").json["import_error"] == job["message"]
+        assert api.get(f"Medias/{project}", fields="import_error").json == [{"import_error": job["message"]}]
         assert objects.size(key_of(said["object"]["spec"]["url"])) == len(data)
         assert leftovers(project, said["id"]) == []
 
@@ -265,7 +267,8 @@ class TestRetry:
         assert again["media_id"] == failed["media_id"]
         api.drain()
         assert api.get(f"Transcode/{again['id']}").json["job"]["status"] == "succeeded"
-        assert api.get(f"Media/{failed['media_id']}").json["num_frames"] == 10
+        found = api.get(f"Media/{failed['media_id']}").json
+        assert (found["num_frames"], found["import_error"]) == (10, None)
         assert api.get(f"MediaCount/{project}").json == 1
 
 

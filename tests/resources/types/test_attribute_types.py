@@ -254,6 +254,33 @@ class TestChanging:
         assert boxes.change("x", {"name": "x", "dtype": "enum", "choices": ["a"]}).status == 200
         assert boxes.values(number) == {"x": "whale"}
 
+    @pytest.mark.parametrize(
+        ("before", "value", "after"),
+        [
+            ({"dtype": "enum", "choices": ["a", "b"]}, "a", {"choices": ["b"]}),
+            ({"dtype": "int"}, 3, {"minimum": 3.5}),
+            ({"dtype": "float"}, 0.5, {"maximum": 0.25}),
+            ({"dtype": "string"}, None, {"required": True}),
+        ],
+    )
+    def test_what_makes_values_invalid_is_refused_with_their_number_unless_forced(self, boxes, before, value, after):
+        boxes.add({"name": "x", **before})
+        number = boxes.box(**{} if value is None else {"x": value})
+        change = {"name": "y", "dtype": before["dtype"], **after}
+        said = boxes.change("x", change)
+        assert (said.status, "1 localization has" in said.message, "force" in said.json["details"]) == (400, True, True)
+        assert "x" in boxes.defined()
+        said = boxes.change("x", change, force=True)
+        assert (said.status, "1 localization has" in said.message) == (200, True)
+        assert boxes.values(number).get("y") == value
+        assert boxes.change("y", {"name": "x", "dtype": before["dtype"], **after}).status == 200
+
+    def test_a_choice_that_nothing_has_is_removed_at_once(self, boxes):
+        boxes.add({"name": "x", "dtype": "enum", "choices": ["a", "b"]})
+        gone = boxes.box(x="a")
+        assert boxes.api.delete(f"Localization/{gone}").status == 200
+        assert boxes.change("x", {"name": "x", "dtype": "enum", "choices": ["b"]}).status == 200
+
     def test_anything_but_the_name_needs_the_dtype(self, boxes):
         boxes.add({"name": "x", "dtype": "int"})
         said = boxes.change("x", {"name": "x", "minimum": 3})

@@ -398,3 +398,11 @@ def test_a_purge_of_the_project_meanwhile_ends_all_of_it(world, monkeypatch):
     assert retired.of(world.project).entries == ()
     for (plural, _), numbers in world.things.items():
         assert owners.get_owners(Kind(SINGULAR[plural].lower()), numbers) == {}
+
+
+def test_favorites_go_with_their_type(world):
+    spec = {"name": "f", "type": world.doomed["LocalizationType"], "entity_type_name": "Localization", "values": {}}
+    number = world.api.made(f"Favorites/{world.project}", spec)
+    world.remove("LocalizationType", world.doomed["LocalizationType"])
+    assert world.api.get(f"Favorites/{world.project}").json == []
+    assert [world.api.ask(method, f"Favorite/{number}").status for method in ("GET", "DELETE")] == [404, 404]
