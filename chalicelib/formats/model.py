@@ -209,12 +209,12 @@ class Format(Protocol):
         """The rows of an archive. Raises BadInput where it is not of the format at all."""
 
 
-def no_layout(_dataset: Dataset, path: str) -> Layout:
+def no_layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
     """The layout of formats whose files have one part each. Raises KeyError."""
     raise KeyError(path)
 
 
-def no_files(_dataset: Dataset) -> list[str]:
+def no_files(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
     """The files of formats that have none without a media."""
     return []
 
