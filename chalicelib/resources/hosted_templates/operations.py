@@ -28,7 +28,7 @@ PURPOSE = "hosted template"
 def make_template(call: Call[Organization, NoQuery, HostedTemplateSpec]) -> HostedTemplate:
     """Register a template. It is fetched when it is used, not now."""
     spec = call.body
-    fetching.check_address(spec.url)
+    fetching.check_address(spec.url, call.organization)
     template = HostedTemplate(
         id=ids.reserve(HOSTED_TEMPLATE.name)[0],
         organization=call.organization,
@@ -45,7 +45,7 @@ def change_template(
 ) -> dict[str, Any]:
     """Replace what is given; headers go under seal."""
     if call.body.url is not None:
-        fetching.check_address(call.body.url)
+        fetching.check_address(call.body.url, call.organization)
     if "headers" in change:
         change["sealed"] = _seal(change.pop("headers"))
     return change

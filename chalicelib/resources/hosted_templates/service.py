@@ -56,14 +56,14 @@ def render(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str) 
         BadInput, TooLarge: it cannot be fetched or rendered.
     """
     headers = {**_unseal(template.sealed, OWN), **_unseal(sealed, USE)}
-    source = _fetch(template.url, headers)
+    source = _fetch(template.url, template.organization, headers)
     values = {item.name: item.value for item in (*template.tparams, *tparams)}
     return rendering.render(source, values)
 
 
-def _fetch(url: str, headers: dict[str, str]) -> str:
+def _fetch(url: str, organization: int, headers: dict[str, str]) -> str:
     """The text of a template, by HTTP: the object store checks the signature of a URL into it."""
-    body = fetching.fetch_url(url, rendering.LARGEST_TEMPLATE, headers)
+    body = fetching.fetch_url(url, rendering.LARGEST_TEMPLATE, organization, headers)
     try:
         return body.decode()
     except UnicodeDecodeError:

@@ -320,7 +320,7 @@ class TestTemplates:
         by_http = fetching.fetch_url
 
         @contextmanager
-        def answer(url, headers):
+        def answer(url, _organization, headers):
             asked.append(headers)
             yield SimpleNamespace(status=200, headers={}, stream=lambda _: [self.TEXT.encode()])
 
