@@ -56,7 +56,6 @@ _MARK = re.compile(r"@([1-9][0-9]{0,14})(?:\.[^.@/]*)?")
 _UPLOAD_PARTS = 6
 _MEDIA_PARTS = 4
 _FILE_PARTS = 5
-_PICTURE_PARTS = 3
 
 
 class _Proof:
