@@ -8,6 +8,7 @@ TESTS ?=
 
 .DEFAULT_GOAL := help
 MINUTES ?= 10
+RANDOM := tests/core tests/formats tests/video/test_plans.py tests/workflows
 CHECKOV := .venv-checkov/bin/checkov
 export SCALE PROJECTS
 # pytest keeps the tests as it compiled them; each worker would spend 15 s on that anew
@@ -70,6 +71,7 @@ audit: $(VENV) ## known vulnerabilities of what is locked, by osv.dev; check ask
 # pytest says 5 when it finds no test
 nightly: $(VENV) ## tests too slow for every commit
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "nightly and not browser" $(TESTS) || test $$? -eq 5
+	@$(BIN)/python -m pytest -n auto --hypothesis-profile=night -m "not nightly" $(or $(TESTS),$(RANDOM)) || test $$? -eq 5
 	@$(BIN)/python -m pytest -n 0 -rs -m "nightly and browser" $(TESTS) || test $$? -eq 5
 
 docs: $(VENV) ## docs/reference/ from the declarations, docs/rules.md from the tests

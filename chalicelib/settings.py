@@ -115,6 +115,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The longest part of a video that one queue message decodes."""
 
 
+_QUEUE_URL = "_queue_url"
+_QUEUE_NAMES = [field.name for field in msgspec.structs.fields(Settings) if field.name.endswith(_QUEUE_URL)]
+
+
 class Misconfigured(Exception):
     """A variable is missing or invalid; the message names it."""
 
@@ -153,6 +157,9 @@ def override(**changes: Any) -> Iterator[Settings]:
 def read(variables: Mapping[str, str]) -> Settings:
     """The settings in environment variables; only `LIMN_…` variables are read.
 
+    `LIMN_QUEUES` is the beginning of the URLs of all queues that have no variable of their own: a Lambda function has
+    4 KB for its variables, and the URLs differ in a word.
+
     Raises:
         Misconfigured: one is missing, has the wrong type, or is invalid.
     """
@@ -161,6 +168,8 @@ def read(variables: Mapping[str, str]) -> Settings:
         for field in msgspec.structs.fields(Settings)
         if PREFIX + field.name.upper() in variables
     }
+    if queues := variables.get(f"{PREFIX}QUEUES"):
+        given = {name: queues + name.removesuffix(_QUEUE_URL) for name in _QUEUE_NAMES} | given
     listed = {name: [part for part in given.pop(name).split(",") if part] for name in _LISTS if name in given}
     wanting = [
         PREFIX + field.name.upper()

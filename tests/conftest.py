@@ -40,8 +40,9 @@ PURE = (
 )
 """Folders and files of tests that start no AWS."""
 
-# The same examples for each commit, however slow the machine. Nightly tests load a profile with other examples.
-hypothesis.settings.register_profile("commit", derandomize=True, deadline=None)
+# The same examples for each commit, however slow the machine. `make nightly` tries others, and more.
+hypothesis.settings.register_profile("commit", derandomize=True, deadline=None, max_examples=40)
+hypothesis.settings.register_profile("night", deadline=None, max_examples=500)
 hypothesis.settings.load_profile("commit")
 if os.environ.get("LIMN_STAGE", "local") == "local":  # another where the program of a test has deployed
     os.environ.update(VARIABLES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,10 +24,10 @@ _NOUNS = "feed ping seed need embed missing nothing everything anything string"
 _PREPOSITIONS = "at by for from in of on to up with"
 
 
-def sources() -> Iterator[tuple[Path, ast.Module]]:
-    for folder in SOURCES:
-        for path in sorted((TOP / folder).rglob("*.py")):
-            yield path.relative_to(TOP), ast.parse(path.read_text())
+@cache
+def sources() -> tuple[tuple[Path, ast.Module], ...]:
+    paths = [path for folder in SOURCES for path in sorted((TOP / folder).rglob("*.py"))]
+    return tuple((path.relative_to(TOP), ast.parse(path.read_text())) for path in paths)
 
 
 def is_participle(name: str) -> bool:

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, field
 from chalicelib.core.attributes import AttributeType
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import Description, Id, Name, Resource, Summary, Timestamp, TypeName, Uuid
+from chalicelib.core.resource import Description, Id, Name, Resource, Summary, Timestamp, TypeName
 from chalicelib.core.revisions import Revision
 from chalicelib.core.shapes import AttributeOperationSpec, ColorMap, shown_as
 
@@ -107,14 +107,6 @@ class ResolutionConfig(Resource, kw_only=True):
         if self.crf > _LARGEST_CRF:
             message = f"crf: {self.vcodec} accepts 0 to {_LARGEST_CRF}, not {self.crf}."
             raise ValueError(message)
-
-
-class TypeUpdate(Resource, kw_only=True):
-    """Members that a PATCH of any type may change."""
-
-    name: TypeName | None = None
-    description: Description | None = None
-    elemental_id: Uuid | None = None
 
 
 class Type(Resource, kw_only=True):

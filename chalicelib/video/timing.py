@@ -94,12 +94,6 @@ class FrameTable(Struct, frozen=True):
             raise BadInput(message)
         return (times[frame] - times[0]) * Fraction(*self.base)
 
-    def frame_at(self, seconds: Fraction) -> int:
-        """The frame that is on the screen `seconds` after the first one appeared, clamped to the video."""
-        times = self.times()
-        shown = bisect_right(times, times[0] + seconds / Fraction(*self.base)) - 1
-        return min(max(shown, 0), self.count - 1)
-
     def keyframe_for(self, frame: int) -> Keyframe:
         """The last place to start decoding from in order to see `frame`."""
         keys = self.keyframes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -19,6 +20,12 @@ LARGEST_TEMPLATE = 1024 * 1024
 ROLE_POLICY = 10_240
 """Characters of all inline policies of a role, without spaces."""
 DASHBOARD_METRICS = 500
+VARIABLES_OF_A_FUNCTION = 4096
+"""Bytes of the names and values of the environment variables of a function."""
+LONG_PARAMETERS = dict.fromkeys(
+    ("AllowedOrigins", "StoreOrigins", "ServiceOrigins", "ConsoleOrigins", "NotifyAddress"), 150
+) | dict.fromkeys(("EmailSender", "CorsOrigin", "PublicUrl"), 80)
+"""Characters of parameters that operators fill with more than a word: lists of three or four."""
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +65,33 @@ def test_a_template_is_within_cloudformations_limits(template, name):
     assert len(given["Parameters"]) < PARAMETERS
     assert len(given.get("Outputs", {})) < OUTPUTS
     assert len(json.dumps(given, separators=(",", ":"))) < LARGEST_TEMPLATE * 0.7
+
+
+def test_the_variables_of_every_function_fit_with_long_values(template):
+    """Lambda takes 4 KB of names and values, whatever the stage, the region and the parameters are."""
+    long = {"AWS::Region": "ap-southeast-2", "AWS::AccountId": "1" * 12, "AWS::URLSuffix": "amazonaws.com.cn"}
+    long |= {"Stage": "s" * 20, "RestAPI": "a" * 10, "DomainName": "d" * 60}
+    role = "arn:aws-cn:iam::123456789012:role/" + "r" * 64
+
+    def length(value):
+        match value:
+            case {"Fn::If": [_, *options]}:
+                return max(map(length, options))
+            case {"Fn::Sub": text}:
+                return len(re.sub(r"\$\{([^}]+)\}", lambda name: long[name[1]], text))
+            case {"Fn::ImportValue": name}:
+                word = str(name)
+                return len(role) if "Role" in word else 100 if "Job" in word else 60
+            case {"Ref": name}:
+                return len(long.get(name, "")) or LONG_PARAMETERS.get(name, 8)
+            case _:
+                return len(str(value))
+
+    shared = template["Globals"]["Function"]["Environment"]["Variables"]
+    for name, function in of_type(template, "AWS::Serverless::Function").items():
+        own = function.get("Environment", {}).get("Variables", {})
+        used = sum(len(key) + length(value) for key, value in {**shared, **own}.items())
+        assert used < VARIABLES_OF_A_FUNCTION * 0.9, (name, used)
 
 
 def test_a_roles_policies_are_short_enough(template):

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from chalicelib.http.encoding import SAFE_IN_BROWSERS
-from chalicelib.settings import PREFIX, Settings
+from chalicelib.settings import PREFIX, Settings, read
 from functions import email as email_function
 from functions import worker
 from infra import package
@@ -20,6 +20,7 @@ from infra.app_template import whole
 from infra.local.deploy import variable
 from infra.templates import ALARMS, BATCH, FUNCTIONS, STATEFUL, load, of_type
 from tests import roles
+from tests.environment import VARIABLES
 
 STATE = load(STATEFUL)
 RUNNING = load(BATCH)
@@ -27,6 +28,8 @@ WORK = package.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
 QUEUE_FUNCTIONS = ("Transcode", "Clip", "Dataset", "Source", "Email", "Purge", "Webhook")
 SCHEDULED_FUNCTIONS = ("Compact", "Jobs", "Upkeep", "Webhook")
+CHECKED = pytest.mark.nightly
+"""`make check` runs cfn-lint over the same templates."""
 
 
 def lint(path):
@@ -35,6 +38,7 @@ def lint(path):
     return [f"{match.rule.id} {match.message} at {match.path}" for match in lint_file(Path(path))]
 
 
+@CHECKED
 @pytest.mark.parametrize("path", [STATEFUL, BATCH], ids=lambda path: path.name)
 def test_the_stacks_beside_are_clean(path):
     assert lint(path) == []
@@ -103,6 +107,7 @@ class TestBatch:
         assert statement["Resource"]["Fn::Sub"][0].endswith("/*/*/jobs/*")
 
 
+@CHECKED
 def test_the_stack_of_api_and_functions_is_clean_and_small_enough(tmp_path):
     package.write_template(tmp_path / "app.json", whole())
     assert lint(tmp_path / "app.json") == []
@@ -141,12 +146,29 @@ def test_every_output_is_exported_and_imported_as_its_variable():
     for name, output in STATE["Outputs"].items():
         exported = output["Export"]["Name"]
         assert exported == {"Fn::Sub": f"limn-${{Stage}}-{name}"}
-        assert variables[variable(name)] == {"Fn::ImportValue": exported}
+        if name.endswith("QueueUrl"):
+            assert output["Value"] == {"Ref": name.removesuffix("Url")}
+        else:
+            assert variables[variable(name)] == {"Fn::ImportValue": exported}
+
+
+def test_the_urls_of_the_queues_are_their_beginning_and_their_names():
+    variables = WORK["Globals"]["Function"]["Environment"]["Variables"]
+    assert variables["LIMN_QUEUES"] == {
+        "Fn::Sub": "https://sqs.${AWS::Region}.${AWS::URLSuffix}/${AWS::AccountId}/limn-${Stage}-"
+    }
+    others = {name: value for name, value in VARIABLES.items() if not name.endswith("_QUEUE_URL")}
+    beginning = "https://sqs.us-east-1.amazonaws.com/123456789012/limn-local-"
+    found = read({**others, "LIMN_QUEUES": beginning})
+    for name, queue in queues().items():
+        word = name.removesuffix("Queue").lower()
+        assert queue["QueueName"] == {"Fn::Sub": f"limn-${{Stage}}-{word}"}
+        assert getattr(found, f"{word}_queue_url") == VARIABLES[f"LIMN_{word.upper()}_QUEUE_URL"] == beginning + word
 
 
 def test_every_variable_is_one_that_the_settings_read():
     variables = WORK["Globals"]["Function"]["Environment"]["Variables"]
-    known = {PREFIX + field.name.upper() for field in msgspec.structs.fields(Settings)}
+    known = {PREFIX + field.name.upper() for field in msgspec.structs.fields(Settings)} | {"LIMN_QUEUES"}
     assert {name for name in variables if name.startswith(PREFIX)} <= known
 
 

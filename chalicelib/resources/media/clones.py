@@ -31,8 +31,6 @@ from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import owners
 
 FIRST = -1
-_SHARED = ("archival", "streaming", "audio", "image", "attachment")
-"""The roles by which clones are found."""
 _OTHERS = ("multi", "live")
 """The dtypes of media without files of their own."""
 

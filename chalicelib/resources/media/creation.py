@@ -39,8 +39,8 @@ _MIMES = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": 
 _DIMENSIONS = ("num_frames", "fps", "codec", "width", "height", "summary_level")
 
 
-CheckUploads = Callable[[Writer, Project, Sequence[MediaSpec]], None]
-StartUpload = Callable[[Writer, Project, MediaSpec, Media], Media]
+CheckUploads = Callable[[Writer, Project, Sequence[MediaSpec], Definitions], None]
+StartUpload = Callable[[Writer, Project, MediaSpec, Media, Definitions], Media]
 _transcoding: list[tuple[CheckUploads, StartUpload]] = []
 
 
@@ -54,11 +54,12 @@ def create_with_files(writer: Writer, project: Project, specs: Sequence[MediaSpe
 
     Clients send videos in formats that they do not recognise, such as MXF and 3GP, as images.
     """
+    definitions = records.definitions(project.id)
     for check, _ in _transcoding:
-        check(writer, project, specs)
-    created = create(writer, project, specs)
+        check(writer, project, specs, definitions)
+    created = create(writer, project, specs, definitions=definitions)
     for _, start in _transcoding:
-        created = [start(writer, project, *pair) for pair in zip(specs, created, strict=True)]
+        created = [start(writer, project, spec, media, definitions) for spec, media in zip(specs, created, strict=True)]
     return created
 
 
@@ -69,6 +70,7 @@ def create(
     *,
     job: str = "",
     also: Callable[[Transaction, Media], None] | None = None,
+    definitions: Definitions | None = None,
 ) -> list[Media]:
     """Create media, and queue the import of images.
 
@@ -78,6 +80,7 @@ def create(
         specs: one spec for each media.
         job: the uid of the job that will make their files.
         also: adds items to the transaction of the first commit.
+        definitions: those of the project; read if they are not given.
 
     Raises:
         Forbidden: a URL is not from an allowed origin, or an author was named without full control.
@@ -89,7 +92,7 @@ def create(
     for spec in specs:
         for url in (spec.url, spec.thumbnail_url, spec.thumbnail_gif_url):
             fetching.check_source(url, project.id, writer.scope)
-    definitions = records.definitions(project.id)
+    definitions = definitions or records.definitions(project.id)
     types = [_check_type(definitions, spec) for spec in specs]
     if len(specs) > 1 and any(type_.dtype != "image" for type_ in types):
         raise BadInput("type: several media may be created at once only where all are images.")

@@ -99,21 +99,21 @@ def resume(uid: str) -> None:
         send(settings().transcode_queue_url, PlanTranscode(job=uid))
 
 
-def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec]) -> None:
+def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec], definitions: Definitions) -> None:
     """Raise BadInput if a video among media to be created has an unreadable URL."""
-    types = records.definitions(project.id).types(Kind.MEDIA)
+    types = definitions.types(Kind.MEDIA)
     for spec in specs:
         if spec.url and not spec.reference_only and getattr(types.get(spec.type), "dtype", "") == "video":
             fetching.check_origin(spec.url, project.organization)
             fetching.open_source(spec.url, project.id, writer.scope)
 
 
-def start_upload(writer: Writer, project: Project, spec: MediaSpec, media: Media) -> Media:
+def start_upload(writer: Writer, project: Project, spec: MediaSpec, media: Media, definitions: Definitions) -> Media:
     """Start a transcode of the file that a video was created with; returns the media, which names the job.
 
     Media of other types, and media without a file to copy, stay unchanged.
     """
-    type_ = records.definitions(project.id).types(Kind.MEDIA).get(media.type)
+    type_ = definitions.types(Kind.MEDIA).get(media.type)
     if not spec.url or spec.reference_only or getattr(type_, "dtype", "") != "video":
         return media
     uid = str(uuid.uuid4())

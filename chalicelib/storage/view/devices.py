@@ -241,10 +241,6 @@ class Device:
                     found.append((start, end - start))
             return found
 
-    def cached_ranges(self) -> list[tuple[int, int]]:
-        """The ranges that are cached or were since it was opened: offset and length."""
-        return [(max(0, self._start(chunk)), CHUNK) for chunk in sorted(self._chunks)]
-
     def close(self) -> None:
         """Drop its chunks."""
         self._cache.drop(self._number, list(self._chunks))
