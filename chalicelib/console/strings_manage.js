@@ -30,6 +30,13 @@ export const history = {
 
 const KINDS = /** @type {Record<string, [string, string]>} */ ({ media: ["media", "media"], localization: ["localization", "localizations"], state: ["state", "states"], section: ["section", "sections"], leaf: ["leaf", "leaves"] });
 
+export const sources = {
+  title: "Bucket sources", lead: "Prefixes of the organization's buckets. What lies there becomes media, without a copy.", add: "Register a prefix", none: "No bucket sources yet", needBucket: "An administrator of the organization registers a bucket first.",
+  bucket: "Bucket", prefix: "Prefix", prefixHint: "Folders with a slash at the end; empty for the whole bucket.", mediaTypes: "Media types", mediaTypesHint: "One per line: an extension and the name of a media type, such as: mp4 Dive.", section: "Folder of new media", pattern: "Which objects", patternHint: "* is any text, ? one character.", hours: "Hours between two listings; 0 for none",
+  objects: "Objects", counts: (/** @type {any} */ each) => [[each.created, "new"], [each.changed, "changed"], [each.missing, "missing"], [each.skipped, "skipped"]].filter(([count]) => count > 0).map(([count, word]) => `${count.toLocaleString("en")} ${word}`).join(", "),
+  listNow: "List now", begun: "The listing has begun.", deleteLead: "Its media stay, and refer to their objects as before.", noType: (/** @type {string} */ line) => `media types: "${line}" does not end with the name of a media type.`,
+};
+
 export const datasets = {
   title: "Versions of datasets", lead: "Media and annotations as they are now, kept under a name until the version is deleted.", add: "Freeze a version", none: "No versions yet", freeze: "Freeze", started: "The version is being made.",
   about: (/** @type {string} */ labels, /** @type {string} */ media, /** @type {number} */ commit) => `${labels} labels of ${media} media at commit ${commit}`,

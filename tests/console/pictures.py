@@ -26,6 +26,9 @@ COLORS = 160
 LARGEST = 150_000
 """Bytes of a picture."""
 SECONDS = 90
+SHOWN = """Promise.all([...document.images].filter((each) => each.getBoundingClientRect().top < innerHeight)
+  .map((each) => each.decode().catch(() => 0)))"""
+"""Wait for the pictures in sight: those further down are read later."""
 VIEWS: tuple[tuple[str, str, str, str], ...] = (
     ("sign-in", "light", "#/sign-in", ""),
     ("projects", "light", "#/", ".project-picture img"),
@@ -33,7 +36,6 @@ VIEWS: tuple[tuple[str, str, str, str], ...] = (
     ("media-search", "dark", "#/projects/{project}?search=Weather:Sun", ".media-picture img"),
     ("crops", "dark", "#/projects/{project}/crops?type={animal}", ".crop-picture img"),
     ("annotate", "dark", "#/projects/{project}/media/{clip}?frame=48", ".stage[data-frame='48']"),
-    ("review", "light", "#/projects/{project}/review", "main"),
     ("upload", "light", "#/projects/{project}/upload", ".drop-zone"),
     ("transfers", "light", "#/projects/{project}/transfers", ".works"),
     ("jobs", "light", "#/projects/{project}/jobs?show=transcodes", ".job-group"),
@@ -44,6 +46,7 @@ VIEWS: tuple[tuple[str, str, str, str], ...] = (
     ("history", "dark", "#/projects/{project}/manage/history", ".history"),
     ("organization", "light", "#/organizations/{organization}", ".table"),
     ("profile", "dark", "#/profile", ".token-form"),
+    ("review", "light", "#/projects/{project}/review", ".work .thumb img"),
 )
 """Name, appearance, address, and what has to be there before the picture is taken."""
 
@@ -70,6 +73,8 @@ def take(url: str, token: str, project: int) -> None:
     if not service.ask("GET", f"Webhooks/{project}"):
         spec = {"name": "Catalogue", "url": "https://hooks.example.org/limn", "types": ["limn.media.*"]}
         service.ask("POST", f"Webhooks/{project}", spec)
+    folder = service.create(f"Sections/{project}", {"name": "Winter", "dtype": "folder"})
+    service.ask("DELETE", f"Section/{folder}")  # so that the history has something to restore
     FOLDER.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=chromium.ARGUMENTS)
@@ -88,11 +93,15 @@ def take(url: str, token: str, project: int) -> None:
 
 def _wait(page: Page, condition: str) -> None:
     page.locator("body[data-view]:not([data-view=''])").wait_for()
+    set_up = page.get_by_role("button", name="Set up review")
     if condition:
+        page.locator(condition).or_(set_up).first.wait_for()
+        if set_up.is_visible():
+            set_up.click()
         page.locator(condition).first.wait_for()
     expect(page.locator(".picture-waiting")).to_have_count(0, timeout=SECONDS * 1000)
     page.wait_for_load_state("networkidle")
-    page.evaluate("Promise.all([...document.images].map(each => each.decode().catch(() => 0)))")
+    page.evaluate(SHOWN)
 
 
 def _places(service: demo.Service, project: int) -> dict[str, Any]:

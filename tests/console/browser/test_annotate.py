@@ -467,9 +467,7 @@ def test_sound_follows_the_picture_and_is_switched_off_and_on(page, stack, meado
     heard = "[document.querySelector('audio').currentTime, Number(document.querySelector('.stage').dataset.frame)]"
     seconds, frame = page.evaluate(heard)
     assert abs(seconds - frame / clip["fps"]) < 0.4
-    page.keyboard.press("s")
-    page.wait_for_function("document.querySelector('audio').paused")
-    page.keyboard.press("s")
-    page.wait_for_function("!document.querySelector('audio').paused")
-    page.keyboard.press(" ")
-    page.wait_for_function("document.querySelector('audio').paused")
+    speaker = page.locator("audio")
+    for key, is_silent in (("s", True), ("s", False), (" ", True)):
+        page.keyboard.press(key)
+        expect(speaker).to_have_js_property("paused", is_silent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import threading
@@ -9,9 +10,12 @@ import uuid
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import boto3
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
+from infra.local import aws
 from tests.console.browser.views import show
 
 
@@ -183,3 +187,32 @@ def test_folders_and_media_are_moved_by_dragging_and_by_the_menu(page, garden):
     expect(page.get_by_text("Moved to Year").last).to_be_visible()
     (found,) = api.ask("GET", f"Sections/{project}", name="Year")
     assert api.ask("GET", f"MediaCount/{project}", section=found["id"]) == 1
+
+
+def test_a_prefix_of_a_bucket_is_registered_and_listed(page, stack, garden):
+    api, project = garden["api"], garden["project"]
+    endpoint = stack.url.replace(stack.url.rsplit(":", 1)[1], str(int(stack.url.rsplit(":", 1)[1]) + 1))
+    keys = {"aws_access_key_id": aws.ACCESS_KEY, "aws_secret_access_key": aws.SECRET_KEY}
+    store = boto3.client("s3", endpoint_url=endpoint, region_name=aws.REGION, **keys)
+    name = f"lake-{uuid.uuid4().hex[:8]}"
+    store.create_bucket(Bucket=name)
+    picture = io.BytesIO()
+    Image.new("RGB", (64, 48), (20, 90, 160)).save(picture, "JPEG")
+    for key in ("dives/a.jpg", "dives/notes.txt", "other/b.jpg"):
+        store.put_object(Bucket=name, Key=key, Body=picture.getvalue())
+    config = {"endpoint_url": endpoint, "region_name": aws.REGION, **keys}
+    organization = api.ask("GET", f"Project/{project}")["organization"]
+    api.create(f"Buckets/{organization}", {"name": name, "store_type": "MINIO", "config": config})
+    show(page, f"/#/projects/{project}/manage/sources")
+    page.get_by_role("button", name="Register a prefix").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("lake")
+    dialog.get_by_label("Prefix").fill("dives/")
+    dialog.get_by_role("button", name="Create").click()
+    row = page.get_by_role("row").filter(has_text="dives/")
+    expect(row).to_contain_text("1 new, 1 skipped")
+    expect(row).to_contain_text("listed")
+    act(page, "lake", "Edit")
+    dialog.get_by_label("Media types").fill("jpg Nothing")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("media types")

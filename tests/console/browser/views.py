@@ -15,7 +15,7 @@ PROJECT = (
     *("", "/media/{media}", "/media/{media}?frame=0&select={box}", "/crops", "/upload", "/transfers", "/jobs"),
     *("/jobs?show=transcodes", "/review", "/review?tab=annotations", "/statistics", "/statistics?kind=media"),
     *("/manage", "/manage/types", "/manage/members", "/manage/versions", "/manage/algorithms", "/manage/applets"),
-    *("/manage/webhooks", "/manage/history?user=all", "/applets/{applet}"),
+    *("/manage/webhooks", "/manage/sources", "/manage/history?user=all", "/applets/{applet}"),
 )
 ALL = ("/#/", "/#/profile", "/#/organizations/{organization}", *(f"/#/projects/{{project}}{each}" for each in PROJECT))
 """Addresses of a member, with the names of what they show; the sign-in page is not among them."""
