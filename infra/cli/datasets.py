@@ -109,7 +109,7 @@ def summary(report: dict[str, Any]) -> str:
         )
     for each in report.get("types", ()):
         attributes = ", ".join(f"{name} ({dtype})" for name, dtype in each["attributes"].items())
-        word = "new type" if each["type"] is None else "attributes of"
+        word = "new type" if each.get("type") is None else "attributes of"
         lines.append(f"{word} {each['name']!r} ({each['dtype']}){': ' if attributes else ''}{attributes}")
     lines += [f"class {each['name']!r}: {each['reason']}" for each in report["classes"] if each.get("reason")]
     lines += [f"{each['place']}: {each['reason']}" for each in report["refusals"][:20]]

@@ -6,6 +6,7 @@ import getpass
 import json
 import sys
 from dataclasses import asdict, replace
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -37,11 +38,24 @@ _USAGE_ERROR: Any = next(base for base in typer.BadParameter.__mro__ if base.__n
 """Typer carries a click of its own and offers this class under no public name."""
 
 
+def print_version(is_wanted: bool) -> None:
+    """Print the installed version and exit."""
+    if is_wanted:
+        try:
+            typer.echo(metadata.version("limn"))
+        except metadata.PackageNotFoundError:
+            typer.echo("not installed: it runs from a checkout")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     context: typer.Context,
     profile: Annotated[str | None, typer.Option(help="Profile of the configuration file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Results and errors as JSON, for programs.")] = False,
+    version: Annotated[  # noqa: ARG001 its callback prints and exits
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
 ) -> None:
     """Keep the options that all commands share."""
     context.obj = Session(profile, Output(as_json=as_json))

@@ -46,6 +46,15 @@ def test_a_folder_is_imported_and_refused_rows_are_shown(limn, dive, api, signed
     assert len(api.get(f"Localizations/{signed_in}").json) == 2
 
 
+def test_types_that_are_created_are_shown(limn, dive, tmp_path):
+    place = tmp_path / "a.jsonl"
+    place.write_text(
+        '{"media": "reef.png", "kind": "dot", "x": 0.5, "y": 0.5, "type": "Spot", "attributes": {"Size": 2}}'
+    )
+    ran = limn("import", place, "--create-types")
+    assert (ran.status, "new type 'Spot' (dot): Size (int)" in ran.out) == (0, True)
+
+
 def test_further_members_come_from_a_file(limn, dive, tmp_path):
     place, options = tmp_path / "a.json", tmp_path / "options.json"
     place.write_text(json.dumps({**COCO, "annotations": COCO["annotations"][:2]}))

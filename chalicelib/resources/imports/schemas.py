@@ -110,7 +110,7 @@ class PlannedType(Resource, kw_only=True):
     kind: Annotated[str, Meta(description="media, localization or state.")]
     dtype: Annotated[str, Meta(description="Of media and localizations; `track`, `frame` or `note` of states.")]
     name: str
-    type: Annotated[int | None, Meta(description="The type that gets the attributes; null where it is created.")] = None
+    type: Annotated[int | None, Meta(description="The type that gets them; absent where it is created.")] = None
     attributes: Annotated[dict[str, str], Meta(description="The attributes to be created, with their dtypes.")] = {}
 
 

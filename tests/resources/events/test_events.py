@@ -110,20 +110,32 @@ class TestEvents:
         found = {event["type"]: event["data"]["ids"] for event in read(here, after=start)["events"]}
         assert found == {"limn.localization.deleted": [made], "limn.localization.restored": [number]}
 
-    def test_definitions_are_in_the_feed(self, here, start):
-        section = here.api.made(f"Sections/{here.project}", {"name": "dive 1"})
-        here.api.patch(f"Section/{section}", {"name": "dive 2"})
-        here.api.delete(f"Section/{section}")
-        made, renamed, gone = read(here, after=start)["events"]
-        assert [event["type"].rpartition(".")[2] for event in (made, renamed, gone)] == [
-            "created",
-            "updated",
-            "deleted",
+    @pytest.mark.parametrize(
+        ("kind", "path", "body"),
+        [
+            ("section", "Section", {}),
+            ("version", "Version", {}),
+            ("media_type", "MediaType", {"dtype": "image"}),
+            ("localization_type", "LocalizationType", {"dtype": "dot"}),
+            ("state_type", "StateType", {"association": "Frame"}),
+            ("leaf_type", "LeafType", {}),
+            ("file_type", "FileType", {}),
+        ],
+    )
+    def test_definitions_of_every_kind_are_in_the_feed(self, here, start, kind, path, body):
+        if kind in ("localization_type", "state_type"):
+            body = {**body, "media_types": [here.media_type]}
+        number = here.api.made(f"{path}s/{here.project}", {"name": "first", **body})
+        assert here.api.patch(f"{path}/{number}", {"name": "second"}).status == 200
+        assert here.api.delete(f"{path}/{number}").status == 200
+        found = [event for event in read(here, after=start)["events"] if event["subject"] == f"{kind}/{number}"]
+        assert [(event["type"], event["user"]) for event in found] == [
+            (f"limn.{kind}.{action}", here.api.user.id) for action in ("created", "updated", "deleted")
         ]
-        assert renamed["subject"] == f"section/{section}"
-        (change,) = renamed["data"]["changes"]
-        assert (change["old"]["name"], change["new"]["name"]) == ("dive 1", "dive 2")
-        assert gone["data"]["changes"][0]["old"]["name"] == "dive 2"
+        made, renamed, gone = (event["data"]["changes"][0] for event in found)
+        assert (made["old"], made["new"]["name"]) == (None, "first")
+        assert (renamed["old"]["name"], renamed["new"]["name"]) == ("first", "second")
+        assert (gone["old"]["name"], gone["new"]) == ("second", None)
 
     def test_a_large_commit_is_in_pieces_with_numbers(self, here, start):
         numbers = here.api.made(here.many, [here.spec(frame=frame) for frame in range(250)])
@@ -288,6 +300,19 @@ class TestScope:
         for _ in range(3):
             self.media(here, "hidden.mp4")
         assert read(here, guest, after=start, limit=1)["behind"] == 1
+
+    def test_a_reader_waits_until_there_is_something_to_see(self, here, guest):
+        start = read(here, after="now")["next"]
+        timers = [
+            threading.Timer(0.1, self.media, (here, "hidden.mp4")),
+            threading.Timer(0.8, self.media, (here, "shown.mp4", guest.folder)),
+        ]
+        for timer in timers:
+            timer.start()
+        page = read(here, guest, after=start, wait=15)
+        for timer in timers:
+            timer.join()
+        assert [event["type"] for event in page["events"]] == ["limn.media.created"]
 
     def test_definitions_and_notes_are_as_open_as_what_they_concern(self, here, guest):
         start = read(here, after="now")["next"]
