@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import objects
-from tests.infra.local_jobs import ended, launched, output
+from tests.infra.local_jobs import ended, launched, output, printed
 from tests.infra.steps import manifest, processes, python, shell, wait_until
 
 pytestmark = pytest.mark.usefixtures("queue")
@@ -89,6 +89,23 @@ attempt("own file", lambda: open("mine", "w").write("x"))
         assert ended(api, uid)["status"] == "Succeeded"
         said = [line for line in output(queue, uid).splitlines() if "DONE" in line]
         assert said == ["own file DONE"]
+
+    @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="shared memory has no folder here")
+    def test_shared_memory_that_is_left_is_removed(self, api, project):
+        name = f"limn-left-{os.getpid()}"
+        text = f"""
+import multiprocessing, os
+with multiprocessing.Pool(2) as pool:
+    assert pool.map(abs, [-1, -2]) == [1, 2]
+open("/dev/shm/{name}", "w").write("left")
+try:
+    os.mkdir("/dev/shm/{name}-folder")
+except OSError as error:
+    print(type(error).__name__)
+"""
+        [uid] = launched(api, project, manifest(python("main", text)))
+        assert ended(api, uid)["status"] == "Succeeded", printed(api, uid, "main")
+        assert not list(Path("/dev/shm").glob(f"{name}*"))
 
     def test_a_link_in_place_of_a_result_brings_nothing_out(self, api, project, queue, tmp_path):
         secret = tmp_path / "secret"

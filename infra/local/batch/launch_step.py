@@ -36,6 +36,9 @@ _READ = 0b1101
 """Execute, read files, list folders."""
 _FILE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
 """What may be allowed for what is no folder."""
+SHARED = "/dev/shm"  # noqa: S108 where multiprocessing keeps locks and shared memory
+_PLAIN = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 8 | 1 << 14
+"""Write, read, list, remove, make and truncate plain files: what is allowed there."""
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
 """Kinds of access to files that each version of Landlock knows; 16 from the fifth on."""
 _SCOPED_VERSION, _SCOPES = 6, 0b11
@@ -81,6 +84,7 @@ def _confine(writable: list[str], readable: list[str]) -> None:
                 continue
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
             allowed = access if os.path.isdir(path) else access & _FILE  # noqa: PTH112
+            allowed &= _PLAIN if path == SHARED else allowed
             rule = _Beneath(allowed, place)
             if library.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(rule), 0) < 0:
                 raise OSError(ctypes.get_errno(), "landlock_add_rule")

@@ -34,7 +34,7 @@ _SCRIPT = "/limn/source"
 _NICE = 3
 _PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/etc", "/sys", "/nix", "/snap")
 _PROC = tuple(f"/proc/{name}" for name in ("cpuinfo", "meminfo", "stat", "sys", "filesystems", "loadavg", "version"))
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm")  # noqa: S108
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", launch_step.SHARED)
 _KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 """Variables of the service that a step gets too."""
 _SCAN_SECONDS = 0.2
@@ -89,6 +89,7 @@ class Processes:
             "readable": self._readable,
         }
         launcher = [sys.executable, "-I", "-S", launch_step.__file__, json.dumps(plan)]
+        began = time.time()
         process = _start(launcher, home, environment)
         self._leaders.add(process.pid)
         try:
@@ -96,6 +97,7 @@ class Processes:
         finally:
             _end(process)
             _kill_marked(f"{MARK}={self._owner}:{step.id}")
+            _clear_shared(began)
             self._leaders.discard(process.pid)
             drain(process, log)
         return Ended(exit_code=process.returncode, reason=reason or self._reason(process.returncode, step))
@@ -164,6 +166,27 @@ def _kill_marked(mark: str) -> None:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
+
+
+def _clear_shared(since: float) -> None:
+    """Remove this user's shared memory that appeared since a time and that no process uses."""
+    try:
+        found = {entry.path for entry in os.scandir(launch_step.SHARED) if _is_newer(entry, since)}
+    except OSError:
+        return
+    for pid in _numbers() if found else ():
+        with suppress(OSError):
+            maps = Path(f"/proc/{pid}/maps").read_text()
+            links = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()}
+            found -= {path for path in found if path in links or path in maps}
+    for path in found:
+        with suppress(OSError):
+            Path(path).unlink()
+
+
+def _is_newer(entry: os.DirEntry[str], since: float) -> bool:
+    status = entry.stat(follow_symlinks=False)
+    return status.st_uid == os.getuid() and status.st_ctime >= since and not entry.is_dir(follow_symlinks=False)
 
 
 def _carries(pid: int, mark: bytes) -> bool:
