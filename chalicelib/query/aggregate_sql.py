@@ -20,8 +20,6 @@ from chalicelib.query.layout import SQL_TYPE, Layout, latitude
 from chalicelib.query.sql import Compiler, Statement, either, table
 from chalicelib.query.tree import Query
 
-_MEDIA_BITS, _LEAST_FRAME = 2**64, -(2**62)
-"""A media and a frame of it are one number, media * 2^64 + frame + 2^62, whose least is the first of both."""
 _SIMPLE = {"sum": "sum", "min": "min", "max": "max", "mean": "avg"}
 
 
@@ -67,14 +65,6 @@ def _read_facets(matched: int, rows: Sequence[tuple[Any, ...]], wide: Sequence[b
 
 def _place(longitude: float | None, latitude: float | None) -> tuple[float, float] | None:
     return None if longitude is None or latitude is None else (longitude, latitude)
-
-
-_MOST = (
-    "CASE WHEN x.best NOTNULL THEN x.best.n WHEN x.first NOTNULL THEN 1 END",
-    f"coalesce(-x.best.m, (x.first // {_MEDIA_BITS})::BIGINT)",
-    f"coalesce(-x.best.f, (x.first % {_MEDIA_BITS} + {_LEAST_FRAME})::BIGINT)",
-)
-"""MaxN, its media and its frame: of the fullest frame, or of the first where none has two."""
 
 
 @dataclass
@@ -186,7 +176,7 @@ class _Statistics:
             same = " AND ".join(f"x.{name} IS NOT DISTINCT FROM a.{name}" for name in names) or "true"
             joined = f"a LEFT JOIN x ON {same}"
         for place, measure in enumerate(self.aggregate.measures):
-            picked += _MOST if measure.word == "maxn" else [f"a.m{place}"]
+            picked += ["x.n", "x.media", "x.frame"] if measure.word == "maxn" else [f"a.m{place}"]
         return (
             f"{rows} SELECT {', '.join(picked)}, count(*) OVER () FROM {joined} ORDER BY {self._order(picked)}"
             f" LIMIT {self.compiler.value(self.aggregate.limit)}"
@@ -224,22 +214,14 @@ class _Statistics:
         return f"{_SIMPLE[measure.word]}({value})"
 
     def _frames(self, names: Sequence[str]) -> str:
-        """MaxN: the most entities of a group on one frame of a media, and the first media and frame with as many.
-
-        Most frames have one entity of a group. Those are not compared with each other: the first of them is the least
-        number of a media and frame, which costs no grouping by frames.
-        """
+        """MaxN: the most entities of a group on one frame of a media, and the first media and frame with as many."""
         listed = "".join(f"{name}, " for name in names)
         by = f" GROUP BY {', '.join(names)}" if names else ""
-        same = " AND ".join(f"y.{name} IS NOT DISTINCT FROM w.{name}" for name in names) or "true"
-        first = f"min(media::HUGEINT * {_MEDIA_BITS} + (frame::HUGEINT - {_LEAST_FRAME}))"
         return (
             f", f AS (SELECT {listed}media, frame, count(*) AS n FROM r WHERE media NOTNULL AND frame NOTNULL"
-            f" GROUP BY {listed}media, frame HAVING n > 1)"
-            f", y AS (SELECT {listed}max({{'n': n, 'm': -media, 'f': -frame}}) AS best FROM f{by})"
-            f", w AS (SELECT {listed}{first} AS first FROM r WHERE media NOTNULL AND frame NOTNULL{by})"
-            f", x AS (SELECT {''.join(f'w.{name}, ' for name in names)}y.best AS best, w.first AS first"
-            f" FROM w LEFT JOIN y ON {same})"
+            f" GROUP BY {listed}media, frame)"
+            f", x AS (SELECT {listed}best.n AS n, -best.m AS media, -best.f AS frame"
+            f" FROM (SELECT {listed}max({{'n': n, 'm': -media, 'f': -frame}}) AS best FROM f{by}))"
         )
 
     def _order(self, picked: Sequence[str]) -> str:
