@@ -207,7 +207,7 @@ def _image_source(picture: Picture) -> Source:
     if picture.found and isinstance(path, ObjectKey):
         source = streams.ReferenceSource(path, picture.found)
     else:
-        source = ObjectSource(path) if isinstance(path, ObjectKey) else HttpSource(path)
+        source = ObjectSource(path) if isinstance(path, ObjectKey) else HttpSource(path.url, path.organization)
     if source.size > LARGEST_IMAGE:
         message = f"The image has {source.size} bytes; at most {LARGEST_IMAGE} are decoded here. Download it instead."
         raise TooLarge(message)
