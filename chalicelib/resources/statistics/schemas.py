@@ -41,6 +41,13 @@ class StatisticsQuery(EntityQuery, kw_only=True):
         Annotated[int, Meta(ge=1, le=MOST_ROWS)] | None,
         Meta(description="Most rows, 1000 by default; of facets, most values of each, 10."),
     ] = None
+    fill: Annotated[
+        bool | None,
+        Meta(
+            description="With `group_by=$frame::WIDTH` and one `media_id`: a row for each bin of the media's frames, "
+            "also for those without an annotation."
+        ),
+    ] = None
     plot: Annotated[Plot | None, Meta(description="With `format=svg`: the plot; by default one that fits.")] = None
 
 

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.query.aggregates import Aggregate, Group, Statistics, Written
+from chalicelib.core.kinds import Kind
+from chalicelib.errors import BadInput
+from chalicelib.query.aggregates import MOST_ROWS, Aggregate, Group, Statistics, Written
+from chalicelib.query.operators import Op
 from chalicelib.query.parsers.entities import EntityIdQuery, parse
+from chalicelib.query.tree import Query, Test
 from chalicelib.resources.entities.spreadsheets import Presenter
 from chalicelib.resources.statistics.schemas import Facet, FacetValue, StatisticsAnswer, StatisticsQuery
 
+if TYPE_CHECKING:
+    from chalicelib.storage.view.view import View
+
+_COUNTS = ("count", "maxn")
+"""Measures that are 0 where nothing is."""
 _DAYS = frozenset({"year", "quarter", "month", "week", "day"})
 
 
@@ -29,9 +41,49 @@ def compute(
         measure=query.measure or (),
         facets=query.facets or (),
         order_by=query.order_by or (),
-        limit=query.limit,
+        limit=query.limit or (MOST_ROWS if query.fill else None),
     )
-    return view_queries.statistics(view_queries.current(project), parse(query, body), written, scope)
+    view = view_queries.current(project)
+    aggregate, found = view_queries.statistics(view, parse(query, body), written, scope)
+    return aggregate, _fill(view, query, aggregate, found, scope) if query.fill else found
+
+
+# --- timelines -------------------------------------------------------------------------------------------------------
+
+
+def _fill(view: View, query: StatisticsQuery, aggregate: Aggregate, found: Statistics, scope: Scope) -> Statistics:
+    """The rows of a timeline, with those of the bins in which nothing is.
+
+    Raises:
+        BadInput: it is no timeline of one media, or has too many bins.
+    """
+    group = aggregate.groups[0] if len(aggregate.groups) == 1 and not aggregate.facets else None
+    is_timeline = group is not None and group.value.column == "frame" and group.width is not None
+    if group is None or not group.width or not is_timeline or query.order_by or len(query.media_id or ()) != 1:
+        raise BadInput("fill: give group_by=$frame::WIDTH alone, one media_id, and no order_by.")
+    frames = _frames_of(view, (query.media_id or [0])[0], scope)
+    width = group.width
+    count = math.ceil(frames / width)
+    if count > MOST_ROWS:
+        raise BadInput(f"fill: the media has {count} bins of {width:g} frames; at most {MOST_ROWS} are answered.")
+    is_whole = width.is_integer()
+    rows = {row[0]: row for row in found.rows[0]}
+    present = {round(start / width) for start in rows if start is not None}
+    nothing = tuple(0 if label in _COUNTS or label.startswith("distinct::") else None for label in aggregate.labels[1:])
+    for number in set(range(count)) - present:
+        start = number * int(width) if is_whole else number * width
+        rows[start] = (start, *nothing)
+    ordered = [rows[start] for start in sorted(start for start in rows if start is not None)]
+    ordered += [rows[None]] if None in rows else []
+    return Statistics(found.matched, [len(ordered)], [ordered[: aggregate.limit]])
+
+
+def _frames_of(view: View, media: int, scope: Scope) -> int:
+    """The number of frames of a media; 0 of one that the caller may not see."""
+    query = Query(kind=Kind.MEDIA, where=Test("id", Op.EQ, media))
+    for document in view_queries.documents(view, query, scope):
+        return int(msgspec.json.decode(document).get("num_frames") or 0)
+    return 0
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------

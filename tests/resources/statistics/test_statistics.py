@@ -162,3 +162,21 @@ def test_plots_are_svg_without_scripts_whose_texts_are_escaped(here, query, shap
     tags = [each.tag.rpartition("}")[2] for each in root.iter()]
     assert tags.count(shape) == number
     assert "script" not in tags
+
+
+def test_a_timeline_is_filled_within_the_frames_of_its_media(here):
+    assert here.api.patch(f"Media/{here.media}", {"num_frames": 45}).status == 200
+    line = {"group_by": "$frame::10", "media_id": here.media, "fill": True}
+    found = ask(here, **line, measure="count,maxn,mean::size")
+    assert [(row["$frame::10"], row["count"], row["maxn"]) for row in found["rows"]] == [
+        (0, 4, 2), (10, 0, 0), (20, 0, 0), (30, 1, 1), (40, 0, 0),
+    ]  # fmt: skip
+    assert (found["groups"], found["rows"][1]["mean::size"], found["rows"][1]["maxn::$media"]) == (5, None, None)
+    nothing = ask(here, **line, attribute="text::nothing")["rows"]
+    assert nothing == [{"$frame::10": start, "count": 0} for start in range(0, 50, 10)]
+    assert len(ask(here, **line, limit=2)["rows"]) == 2
+    assert [row["$frame::22.5"] for row in ask(here, **{**line, "group_by": "$frame::22.5"})["rows"]] == [0, 22.5]
+    for change in ({"group_by": "text"}, {"media_id": None}, {"order_by": "count"}, {"group_by": "$frame"}):
+        assert "fill" in refused(here, **{**line, **change})
+    assert here.api.patch(f"Media/{here.media}", {"num_frames": 10**7}).status == 200
+    assert "bins" in refused(here, **line)
