@@ -235,6 +235,7 @@ class File(Resource, kw_only=True):
 class VideoDefinition(Resource, kw_only=True):
     """One video file of a media; `segment_info` is the key of the file that maps its fragments."""
 
+    accepts: ClassVar = {"url": "path", "segments_url": "segment_info"}
     keeps: ClassVar = "others"
     is_whole: ClassVar = True
     hidden: ClassVar = frozenset({"others"})

@@ -352,6 +352,8 @@ def look(api: Api, project: int, kinds: dict[str, int], media: int) -> None:
         for part in (1, 2)
     ]
     api.post(f"UploadCompletion/{project}", {"key": upload["key"], "upload_id": upload["upload_id"], "parts": parts})
+    moved = {"attachment": [{"path": upload["key"], "name": "transect.mp4"}]}
+    api.post(f"MoveVideo/{media}", {"media_files": moved})
     api.post(
         f"CloneMedia/{project}",
         {"dest_project": project, "dest_type": kinds["video"], "dest_section": "Copies"},

@@ -30,7 +30,6 @@ DIFFERENCES = {
         "IdList: missing",
         "AttributeValue: missing",
         "Color: missing",
-        "MoveVideoSpec: missing",
     ),
     "a class that the generator named after the place of an unnamed schema; here the schema has a name": (
         "AttributeTypeUpdateAttributeTypeUpdate: missing",
@@ -49,8 +48,6 @@ DIFFERENCES = {
         "Media.thumbnail: missing",
         "Media.thumbnail_gif: missing",
         "AudioDefinition.url: missing",
-        "VideoDefinition.url: missing",
-        "VideoDefinition.segments_url: missing",
     ),
     "a secret or an address that responses do not show": (
         "Bucket.secret_key: missing",
@@ -131,7 +128,6 @@ DIFFERENCES = {
         "TranscodeSpec.?id: optional",
     ),
     "a gateway of an older deployment, not of this interface": ("get_anonymous_gateway_schema: missing",),
-    "media stay with their project; CloneMedia copies them": ("move_video: missing",),
     "a parameter takes the older text form beside the id": ("*(after): type int is int|str",),
     "several ids may be given": ("get_version_list(media_id): type int is list[int]",),
 }

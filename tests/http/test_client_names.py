@@ -17,7 +17,6 @@ from chalicelib.http.openapi import document
 CLIENT = json.loads((Path(__file__).parents[1] / "data" / "client_names.json").read_text())
 NOT_OFFERED = {
     "get_anonymous_gateway_schema": "a gateway of an older deployment, not of this interface",
-    "move_video": "media stay with their project; CloneMedia copies them",
 }
 """Operations of the client that this service has not, with the reason."""
 OTHER_ANSWERS = {

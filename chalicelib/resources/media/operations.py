@@ -27,7 +27,9 @@ from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media import changes as media_changes
 from chalicelib.resources.media import creation as media_creation
 from chalicelib.resources.media import deletion as media_deletion
+from chalicelib.resources.media import moving as media_moving
 from chalicelib.resources.media import service as media_service
+from chalicelib.resources.media.moving import MoveVideoSpec
 from chalicelib.resources.media.schemas import MediaSpec, MediaUpdate
 from chalicelib.resources.media.service import project_with
 
@@ -150,7 +152,28 @@ def delete_media(call: Call[Media, NoQuery, None]) -> MessageResponse:
     return MessageResponse(message=f"Media {call.target.id} successfully deleted!")
 
 
+def move_video(call: Call[Media, NoQuery, MoveVideoSpec]) -> CreateResponse:
+    """Move uploaded files to one media."""
+    count = media_moving.move(Writer.of(call), call.target, call.body.media_files)
+    return CreateResponse(message=f"Moved {count} files to media {call.target.id}.", id=call.target.id)
+
+
 OPERATIONS = (
+    Operation(
+        id="MoveVideo",
+        method="POST",
+        path="/rest/MoveVideo/{id}",
+        summary="Copy uploaded files to one media and add their records.",
+        details="For clients that transcode themselves. Newer ones upload to the media (GetUploadInfo with `media_id`) "
+        "and add the records with CreateVideoFile and its like.",
+        needs=Permission.TRANSFER,
+        addresses=ONE,
+        body=MoveVideoSpec,
+        returns=CreateResponse,
+        handler=move_video,
+        tag=TAG,
+        legacy=True,
+    ),
     Operation(
         id="GetMediaList",
         method="GET",

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.resources.media.samples import media_type
+from tests import objects
+from tests.resources.media.samples import media_type, uploaded
 
 
 @pytest.fixture
@@ -53,6 +54,20 @@ class TestVideoFiles:
         changed = {"media_files": {"streaming": [video(key, "b", lens="35 mm")]}}
         assert api.patch(f"Media/{media}", changed).status == 200
         assert api.get(f"VideoFile/{media}", role="streaming", index=0).json["lens"] == "35 mm"
+
+    def test_uploads_of_older_clients_are_moved_to_the_media(self, api, project, media):
+        path, segments = (uploaded(api, project, data, name) for data, name in ((b"video", "v.mp4"), (b"{}", "v.json")))
+        entry = {"url": path, "segments_url": segments, "codec": "h264", "resolution": [1, 2]}
+        said = api.post(f"MoveVideo/{media}", {"media_files": {"streaming": [entry]}})
+        assert (said.status, said.json["id"]) == (201, media), said.body
+        (found,) = api.get(f"VideoFiles/{media}", role="streaming").json
+        assert objects.read(found["path"]) == b"video"
+        assert objects.read(found["segment_info"]) == b"{}"
+        for wrong in ("9/9/9/x.mp4", "https://elsewhere.example.org/x.mp4", f"{path.partition('?')[0]}x"):
+            said = api.post(f"MoveVideo/{media}", {"media_files": {"streaming": [{**entry, "url": wrong}]}})
+            assert said.status in (400, 403), wrong
+        assert api.post(f"MoveVideo/{media}", {"media_files": {}}).status == 400
+        assert len(api.get(f"VideoFiles/{media}", role="streaming").json) == 1
 
     def test_an_index_beyond_the_end_is_refused(self, api, media, key):
         assert api.post(f"VideoFiles/{media}", video(key), role="streaming", index=0).status == 400
