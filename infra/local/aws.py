@@ -8,6 +8,7 @@ resources: `infra.local.deploy` makes the stack's from its CloudFormation templa
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,13 +32,14 @@ from infra.local.s3 import objects as s3_objects
 from infra.local.s3.contents import FILES
 
 ACCESS_KEY = dynamodb.ACCESS_KEY
-SECRET_KEY = "limn-local-stack-secret-key-is-no-secret"  # noqa: S105 -- opens nothing but this process
+SECRET_KEY = "limn-local-stack-secret-key-is-no-secret"  # noqa: S105 -- where nothing is kept
+"""The secret key of an AWS in memory. One that keeps its data has a key of its own in `SECRET_FILE`."""
+SECRET_FILE = "s3.key"  # noqa: S105 -- a name
 REGION = "us-east-1"
 ACCOUNT = DEFAULT_ACCOUNT_ID
 
 _SETTINGS = {
     "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-    "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
     "AWS_CONFIG_FILE": os.devnull,
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
     "AWS_EC2_METADATA_DISABLED": "true",
@@ -115,7 +117,13 @@ def start(*, region: str = REGION, data: Path | None = None) -> Aws:
         FILES.directory = None
         if data is not None:
             FILES.open(data / "objects")
-    changed = {**_SETTINGS, "AWS_DEFAULT_REGION": region, "AWS_REGION": region}
+    secret = SECRET_KEY if data is None else _kept_secret(data / SECRET_FILE)
+    changed = {
+        **_SETTINGS,
+        "AWS_SECRET_ACCESS_KEY": secret,
+        "AWS_DEFAULT_REGION": region,
+        "AWS_REGION": region,
+    }
     before = {name: os.environ.get(name) for name in (*changed, *_REMOVED)}
     for name in _REMOVED:
         os.environ.pop(name, None)
@@ -127,6 +135,29 @@ def start(*, region: str = REGION, data: Path | None = None) -> Aws:
     mock.start()
     _depth += 1
     return Aws(mock, before)
+
+
+def secret_key() -> str:
+    """The secret key that requests to the S3 port are signed with."""
+    return os.environ["AWS_SECRET_ACCESS_KEY"]
+
+
+def _kept_secret(place: Path) -> str:
+    """The secret key of earlier runs, or a new one that only this user may read.
+
+    Raises:
+        infra.local.database.CannotStore: it can be neither read nor written.
+    """
+    try:
+        if not place.exists():
+            new = place.with_suffix(".new")
+            new.unlink(missing_ok=True)
+            new.touch(mode=0o600)
+            new.write_text(secrets.token_urlsafe(30))
+            new.replace(place)
+        return place.read_text()
+    except OSError as failure:
+        raise database.CannotStore(f"{place} cannot be used: {failure.strerror}.") from failure
 
 
 @dataclass(frozen=True)
