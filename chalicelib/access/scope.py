@@ -38,8 +38,6 @@ from chalicelib.storage.objects import owners
 T = TypeVar("T")
 Source = tuple[Callable[[tuple[int, ...]], Tree], Mapping[int, int]]
 """From ids of containers to a term that is true of their content, and the bits that each container passes down."""
-FindFolders = Callable[[Grants, Iterable[int]], dict[int, int]]
-"""From masks and ids of media to the folders of the media, where a mask is given on a folder."""
 _MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtemplate": "hosted_template"}
 """Name of a record kind → the member that names it in a row protection, where that differs."""
 
@@ -163,7 +161,7 @@ class Scope:
         if not self.is_restricted or self.needed is Level.NONE or kind not in self.terms(project):
             return wanted
         rows = [entity for entity, _ in owners.get_owners(kind, wanted).values() if entity.project == project]
-        masks = masks_on(self.in_project(project), kind.value, rows, _past_folders)
+        masks = masks_on(self.in_project(project), kind.value, rows, past=True)
         return {row.id for row, mask in zip(rows, masks, strict=True) if level_of(mask) >= self.needed}
 
     def check(self, kind: Kind, rows: Sequence[Any]) -> None:
@@ -208,14 +206,14 @@ def mask_on(known: Grants, what: str, part: Any) -> int:
     return masks_on(known, what, [part])[0]
 
 
-def masks_on(known: Grants, what: str, parts: Sequence[Any], find: FindFolders | None = None) -> list[int]:
-    """The masks on parts of a project that are all of one kind; `find` reads folders, by default of live media."""
+def masks_on(known: Grants, what: str, parts: Sequence[Any], *, past: bool = False) -> list[int]:
+    """The masks on parts of a project that are all of one kind; of annotations of deleted media, too, if `past`."""
     rows = [part.entity if isinstance(part, entities.Stored) else part for part in parts]
     if what == Kind.MEDIA:
         return [known.on_media(row.id, row.primary_section) for row in rows]
     if what in (Kind.LOCALIZATION, Kind.STATE):
         media = [media_of(row) for row in rows]
-        folders = (find or _folders)(known, {number for numbers in media for number in numbers})
+        folders = _folders(known, {number for numbers in media for number in numbers}, past=past)
         return [
             known.on_annotation(
                 Kind(what), row.id, row.version, numbers, [folders[each] for each in numbers if each in folders]
@@ -244,20 +242,16 @@ def _on_organization(known: Grants, what: str, part: Any) -> int:
     return known.whole if what == "organization" else known.on(_MEMBER_OF.get(what, what), part.id)
 
 
-def _folders(known: Grants, media: Iterable[int]) -> dict[int, int]:
-    """The folders of media by their ids, where a mask is given on a folder."""
+def _folders(known: Grants, media: Iterable[int], *, past: bool = False) -> dict[int, int]:
+    """The folders of media by their ids, where a mask is given on a folder; of deleted media, too, if `past`."""
     if "section" not in known.parts:
         return {}
-    rows = entities.many(Kind.MEDIA, media).items()
-    return {number: row.entity.primary_section for number, row in rows if row.entity.primary_section is not None}
-
-
-def _past_folders(known: Grants, media: Iterable[int]) -> dict[int, int]:
-    """The same of media that may be deleted."""
-    if "section" not in known.parts:
-        return {}
-    rows: dict[int, Any] = {number: row for number, (row, _) in owners.get_owners(Kind.MEDIA, media).items()}
-    return {number: row.primary_section for number, row in rows.items() if row.primary_section is not None}
+    found: dict[int, Any] = (
+        {number: row for number, (row, _) in owners.get_owners(Kind.MEDIA, media).items()}
+        if past
+        else {number: row.entity for number, row in entities.many(Kind.MEDIA, media).items()}
+    )
+    return {number: each.primary_section for number, each in found.items() if each.primary_section is not None}
 
 
 def _term_for(bits: int, sources: list[Source]) -> Tree:

@@ -16,7 +16,7 @@ from chalicelib.storage.dynamodb.steps import Step
 from chalicelib.storage.dynamodb.tables import CounterRow
 from chalicelib.storage.dynamodb.transactions import TooLarge
 from chalicelib.storage.log import log
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import view_objects
 from infra.local.dynamodb.metering import metering
 
 BOX = Kind.LOCALIZATION
@@ -190,7 +190,7 @@ def test_a_large_commit_that_keeps_losing_the_race_goes_into_the_row(project, mo
     monkeypatch.setattr(log, "LARGEST_BODY", 10)
     monkeypatch.setattr(log, "MANY", 1)
     stored = []
-    put = objects.try_view_object
+    put = view_objects.try_put
 
     def overtaken(number: int, folder: str, body: bytes) -> str:
         stored.append(folder)
@@ -200,7 +200,7 @@ def test_a_large_commit_that_keeps_losing_the_race_goes_into_the_row(project, mo
             log.row(commit).save()
         return put(number, folder, body)
 
-    monkeypatch.setattr(objects, "try_view_object", overtaken)
+    monkeypatch.setattr(view_objects, "try_put", overtaken)
     (box,) = boxes(project, 1)
     entities.create(BOX, [box], user=7)
     assert len(stored) == transactions.PATIENT

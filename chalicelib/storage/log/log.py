@@ -28,7 +28,7 @@ from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.log import tickets
 from chalicelib.storage.log.tickets import Ticket
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import view_objects
 
 LARGEST_BODY = 16_000
 """Bytes of a body that a row carries where the commit tells of `MANY` changes.
@@ -167,8 +167,8 @@ def row(commit: Commit, *, hurried: bool = False) -> LogRow:
         return LogRow(commit.project, commit.seq, body=body)
     folder = f"commits/{commit.seq:012d}"
     if len(body) > LARGEST_IN_ROW:
-        return LogRow(commit.project, commit.seq, object_key=objects.put_view_object(commit.project, folder, body))
-    key = objects.try_view_object(commit.project, folder, body)
+        return LogRow(commit.project, commit.seq, object_key=view_objects.put(commit.project, folder, body))
+    key = view_objects.try_put(commit.project, folder, body)
     if key is None:
         _shun()
         return LogRow(commit.project, commit.seq, body=body)
@@ -235,10 +235,8 @@ def rows_after(project: int, seq: int, most: int | None = None) -> Iterator[LogR
 
 def _missing(project: int, low: int, high: int) -> Iterable[LogRow]:
     """The rows from `low` up to before `high`, which a query did not find; none where they have expired."""
-    from chalicelib.storage.view import snapshot_records  # noqa: PLC0415 its transactions write to this log
-
-    state, snapshot = tickets.state(project), snapshot_records.pointer(project)
-    if low <= max(state.settled if state else 0, snapshot.seq if snapshot else 0):
+    state = tickets.state(project)
+    if state is None or low <= state.settled:
         return ()
     end = time.monotonic() + HOLE_SECONDS
     for attempt in range(_MOST_LOOKS):
@@ -311,7 +309,7 @@ def _bodies(rows: Iterable[LogRow]) -> Iterator[bytes]:
         waiting.append(
             found.body
             if found.body is not None
-            else _pool.submit(objects.get_view_object, int(found.project), found.object_key)
+            else _pool.submit(view_objects.get, int(found.project), found.object_key)
         )
         if len(waiting) > _AHEAD:
             yield _fetch(waiting.popleft())
@@ -389,7 +387,7 @@ def oldest(project: int, count: int) -> list[Commit]:
     found = []
     for commit in LogRow.query(project, limit=count, consistent_read=True):
         try:
-            body = commit.body if commit.body is not None else objects.get_view_object(project, commit.object_key)
+            body = commit.body if commit.body is not None else view_objects.get(project, commit.object_key)
         except NotFound:
             found.append(Commit(project=project, seq=int(commit.seq), at="", user=None, changes=[]))
         else:

@@ -109,10 +109,10 @@ def last_number(project: int) -> int:
 
 
 def _begin(project: int) -> None:
-    """Make the counter of a log, where it has none, from its last commit."""
+    """Make the counter of a log, where it has none, from its last commit: earlier releases left no holes."""
     newest = last_written(project)
-    actions: list[Action] = [CounterRow.n.set(CounterRow.n | (int(newest.seq) if newest else 0))]
-    actions.append(CounterRow.settled.set(CounterRow.settled | 0))
+    last = int(newest.seq) if newest else 0
+    actions: list[Action] = [CounterRow.n.set(CounterRow.n | last), CounterRow.settled.set(CounterRow.settled | last)]
     if newest is not None and newest.watched:
         actions.append(CounterRow.detail.set(WATCHED))
     _update(_row(project), actions, None)
