@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
@@ -77,3 +78,6 @@ for _path, _operations in routes().items():
         # None means the app's setting; a route that declares OPTIONS sets its own CORS headers
         cors=False if "OPTIONS" in _operations else None,
     )(_view(dict(_operations)))
+
+# what was imported stays: a full collection between two bulk changes would otherwise look at all of it
+gc.freeze()

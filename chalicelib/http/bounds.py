@@ -31,7 +31,8 @@ BODY_ERROR = "Request body validation error"
 _Place = tuple[str | int, ...]
 """The names of members and the array indexes that lead to a value."""
 _INT64 = range(-(2**63), 2**63)
-_LONG_DIGITS = re.compile(rb"[0-9]{19}")
+_LONG_DIGITS = re.compile(rb"(?<![0-9.])[0-9]{19}")
+"""An integer that may have more than 64 bits; the digits after a point are none."""
 _NEITHER_BRACKET_NOR_QUOTE = bytes(set(range(256)) - set(b'[]{}"'))
 
 

@@ -8,6 +8,7 @@ from chalicelib.core.entities import LocalizationSpec
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Id, Resource, given
 from chalicelib.errors import BadInput, NotFound, TooLarge
+from chalicelib.http import bounds
 from chalicelib.http.bounds import MAX_DEPTH
 from chalicelib.http.decoding import MAX_BODY, decode_body, decode_path, decode_query
 from chalicelib.http.operation import Found, OneOf, Operation
@@ -377,3 +378,8 @@ class TestNull:
 
     def test_within_a_part_that_a_patch_replaces_it_is_absence(self):
         assert self.change({"inner": {"summary_level": None}}) == {"inner": Inner()}
+
+
+def test_only_integers_of_many_digits_take_a_full_scan():
+    assert not bounds._LONG_DIGITS.search(b'{"x":0.0001234567890123456789}')
+    assert bounds._LONG_DIGITS.search(b'{"x":-12345678901234567890}')

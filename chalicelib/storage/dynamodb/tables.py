@@ -43,6 +43,7 @@ class _Translating(Connection):
     """A connection that raises Unavailable where DynamoDB does not answer or throttles after all retries."""
 
     def _make_api_call(self, operation_name: str, operation_kwargs: dict[str, Any]) -> dict[str, Any]:
+        operation_kwargs.pop("ReturnConsumedCapacity", None)  # pynamodb asks for it, and only logs it
         try:
             answer: dict[str, Any] = super()._make_api_call(operation_name, operation_kwargs)
         except ClientError as failure:

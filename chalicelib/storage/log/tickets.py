@@ -12,14 +12,15 @@ another ticket. So no clock has to be right: time only decides who has to try ag
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from botocore.exceptions import ClientError
 from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.errors import Unavailable
-from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
+from chalicelib.storage.dynamodb.tables import CounterRow, LogRow, connection
 
 WATCHED = "watched"
 _CONDITION = "ConditionalCheckFailedException"
@@ -41,20 +42,34 @@ class Ticket(NamedTuple):
 
 def take(project: int) -> Ticket:
     """Take the next number of a project's log. Raises Unavailable where DynamoDB does not answer."""
-    return _take(project, [])
+    return _take(project)
 
 
 def take_marked(project: int, *, watched: bool) -> Ticket:
     """Take the next number, and set or remove the mark that all later tickets carry."""
-    return _take(project, [CounterRow.detail.set(WATCHED) if watched else CounterRow.detail.remove()])
+    if watched:
+        return _take(project, "SET detail = :mark", {":mark": {"S": WATCHED}})
+    return _take(project, "REMOVE detail")
 
 
-def _take(project: int, more: list[Action]) -> Ticket:
+def _take(project: int, more: str = "", values: dict[str, Any] | None = None) -> Ticket:
+    asked = {
+        "TableName": CounterRow.Meta.table_name,
+        "Key": CounterRow.item_of(_row(project).key()),
+        "UpdateExpression": f"ADD n :one {more}",
+        "ConditionExpression": "attribute_exists(pk)",
+        "ExpressionAttributeValues": {":one": {"N": "1"}, **(values or {})},
+        "ReturnValues": "ALL_NEW",
+    }
     for _ in range(3):
-        row = _row(project)
-        if _update(row, [CounterRow.n.add(1), *more], CounterRow.pk.exists()):
-            return _ticket(row)
-        _begin(project)
+        try:
+            answer = connection().dispatch("UpdateItem", asked)
+        except ClientError as failure:
+            if failure.response["Error"]["Code"] != _CONDITION:
+                raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure
+            _begin(project)
+        else:
+            return _ticket(CounterRow.from_raw_data(answer["Attributes"]))
     raise Unavailable("The database is too busy; nothing was changed. Try again.")
 
 

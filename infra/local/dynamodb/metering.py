@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 READ_BLOCK, WRITE_BLOCK = 4096, 1024
@@ -38,6 +39,7 @@ def value_size(value: dict[str, Any]) -> int:  # noqa: PLR0911 -- one for each t
     return sum(value_size({kind[0]: each}) for each in inner)
 
 
+@lru_cache(maxsize=16_384)
 def number_size(text: str) -> int:
     """A number takes a byte for every two significant digits, one more, and one for a minus sign."""
     if text.isdigit() and not text.startswith("0"):
