@@ -61,6 +61,8 @@ _MARK = re.compile(r"@([1-9][0-9]{0,14})(?:\.[^.@/]*)?")
 _UPLOAD_PARTS = 6
 _MEDIA_PARTS = 4
 _FILE_PARTS = 5
+_REFERENCE_PARTS = 6
+_BUCKET_PARTS = 4
 
 
 class _Proof:
