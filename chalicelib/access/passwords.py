@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from chalicelib.access.authentication import hash_of
+from chalicelib.access.authentication import hash_of, new_token
 from chalicelib.core.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, StoredToken, Unlock, User
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
@@ -156,7 +156,7 @@ def issue_token(user: User, *, refresh: bool) -> str:
     Raises:
         BadInput: the account was deactivated meanwhile.
     """
-    token = secrets.token_hex(20)
+    token = new_token(user.id)
     stored = StoredToken(
         id=hash_of(token), user=user.id, username=user.username, is_staff=user.is_staff, created_datetime=now()
     )

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from chalicelib.access import authentication, grants
 from chalicelib.access.authentication import Caller
 from chalicelib.access.masks import BITS_OF, Grants, below, level_of
+from chalicelib.core.accounts import Membership
 from chalicelib.core.entities import media_of
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
@@ -59,6 +60,7 @@ class Scope:
     needed: Level
     is_restricted: bool
     _known: dict[tuple[str, int], Grants] = field(default_factory=dict)
+    _memberships: dict[int, Membership | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, caller: Caller, needed: Level) -> Scope:
@@ -68,6 +70,14 @@ class Scope:
     def at(self, needed: Level) -> Scope:
         """The scope of the same request for work that needs another level."""
         return replace(self, needed=needed)
+
+    def membership(self, project: int) -> Membership | None:
+        """The caller's membership of a project, read once."""
+        if not self.caller.signed_in:
+            return None
+        if project not in self._memberships:
+            self._memberships[project] = authentication.membership(self.caller.id, project)
+        return self._memberships[project]
 
     def in_project(self, number: int) -> Grants:
         """The caller's masks in a project, read once."""
@@ -93,7 +103,7 @@ class Scope:
             find: reads the part, if it exists; called only where levels differ within the project.
         """
         if not self.is_restricted:
-            return authentication.project_level(self.caller, project)
+            return authentication.level_of_member(self.membership(project))
         known = self.in_project(project)
         if level_of(known.whole) is Level.NONE:
             return Level.NONE
@@ -112,7 +122,7 @@ class Scope:
         A caller who sees the project and has the needed level anywhere in it may call the operation.
         """
         if not self.is_restricted:
-            return authentication.project_level(self.caller, project)
+            return authentication.level_of_member(self.membership(project))
         known = self.in_project(project)
         own = level_of(known.whole)
         return own if own is Level.NONE else max(own, min(level_of(known.anywhere), self.needed))

@@ -23,11 +23,12 @@ from chalicelib.core.accounts import USER, UserSpec
 from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from functions import clip, compact, dataset, email, jobs, purge, transcode, upkeep, webhook
+from functions import clip, compact, dataset, email, jobs, purge, source, transcode, upkeep, webhook
 from infra.local import aws, database
 from infra.local.batch.callers import is_step
 from infra.local.batch.queue import LocalQueue
 from infra.local.batch.step import Runner
+from infra.local.folder import write_private
 from infra.local.http import operator_page, outbox
 from infra.local.http.gateway import Gateway, Server
 from infra.local.http.reply import Reply
@@ -51,7 +52,7 @@ class Service:
         self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
         self._gateway.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
         self._api = Server(self._gateway, host, port)
-        self._s3 = S3Front({aws.ACCESS_KEY: aws.secret_key()}, host=host, port=port + 1)
+        self._s3 = S3Front(aws.signing_keys(), host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._schedule = Schedule(*_timers(), region=aws.REGION)
         self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
@@ -77,10 +78,7 @@ class Service:
         self._schedule.start()
         if self._jobs is not None and (again := self._jobs.start()):
             yield f"{again} interrupted steps of jobs are begun again"
-        place = self._home / "local.json"
-        place.touch(mode=0o600)
-        place.chmod(0o600)
-        place.write_text(json.dumps(self._place, indent=2) + "\n")
+        write_private(self._home / "local.json", json.dumps(self._place, indent=2) + "\n")
 
     def greeting(self) -> str:
         """Where everything is and how to get in."""
@@ -129,6 +127,8 @@ class Service:
         self._place = {
             "url": settings().public_url,
             "s3_url": settings().s3_endpoint,
+            "s3_access_key": aws.ACCESS_KEY,
+            "s3_secret_key": aws.signing_keys()[aws.ACCESS_KEY],
             "username": FIRST_USER,
             "password": password,
             "token": token,
@@ -173,6 +173,14 @@ def _sources() -> list[Source]:
             queue_url=place.dataset_queue_url,
             handler=dataset.handler,
             name="dataset",
+            concurrency=1,
+            timeout=900.0,
+            **common,
+        ),
+        Source(
+            queue_url=place.source_queue_url,
+            handler=source.handler,
+            name="source",
             concurrency=1,
             timeout=900.0,
             **common,

@@ -6,15 +6,22 @@ called. What the object store was asked for is recorded beneath the API.
 
 from __future__ import annotations
 
+import contextlib
+
 import msgspec
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
+from chalicelib.core import object_keys
 from chalicelib.core.accounts import ORGANIZATION, PROJECT, USER
 from chalicelib.core.entities import ImageDefinition, MediaFiles, VideoDefinition
 from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectKey
-from chalicelib.settings import settings
+from chalicelib.maintenance import upkeep
+from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.messages import PurgeProject
+from chalicelib.resources.uploads import tus, unclaimed
+from chalicelib.settings import override, settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects as service_objects
 from tests import objects
@@ -102,17 +109,50 @@ def use_everything(world):
         api.get(f"Permalink/{media}", element=element)
     api.get(f"File/{things['file']}")
     api.patch(f"User/{api.user.id}", {"clear_avatar": 1})
+    for key in foreign_keys(world)[1]:
+        said = api.post(f"DownloadInfo/{things['project']}", {"keys": [key]})
+        assert b"X-Amz-Signature" not in said.body, key
+
+
+def delete_everything(world):
+    """Delete what the world has, the project last; purge it, and sweep what is left."""
+    things, api = world.things, world.owner
+    for path in ("Media", "File", "Section", "Localization", "State", "Leaf"):
+        api.delete(f"{path}/{things[path.lower()]}")
+    for word in ("Medias", "Localizations", "States", "Leaves", "Sections", "TemporaryFiles"):
+        api.delete(f"{word}/{things['project']}", {}, count=0)
+    for word in ("Algorithm", "Applet", "Analysis"):
+        api.delete(f"{word}/{things[word.lower()]}")
+    with override(deleted_retention=-60):
+        upkeep.look_after(things["project"])
+    assert api.delete(f"Project/{things['project']}").status == 200
+    for turn in range(purging.ROUNDS + 1):
+        message = PurgeProject(id=f"purge-{turn}", project=things["project"], organization=things["organization"])
+        purging.purge(msgspec.structs.replace(message, round=turn), 60)
+    api.patch(f"Organization/{things['organization']}", {"thumb": None})
+    api.delete(f"Organization/{things['organization']}")
+    tus.sweep()
+    unclaimed.sweep()
+
+
+def plant(world, key):
+    """Store a key unchecked in every document that names one, as an older release may have."""
+    things = world.things
+    entry = VideoDefinition(path=key, segment_info=key, codec="h264", resolution=[720, 1280])
+    still = [ImageDefinition(path=key, resolution=[1, 1])]
+    files = MediaFiles(streaming=[entry], archival=[entry], image=still, thumbnail=still, thumbnail_gif=still)
+    entities.edit(Kind.MEDIA, things["media"], lambda old: replace(old, media_files=files), user=None)
+    entities.edit(Kind.FILE, things["file"], lambda old: replace(old, path=key), user=None)
+    records.edit(USER, world.owner.user.id, lambda old: replace(old, profile={"avatar": key}))
+    records.edit(PROJECT, things["project"], lambda old: replace(old, thumb=key, first_thumb=key))
+    records.edit(ORGANIZATION, things["organization"], lambda old: replace(old, thumb=key))
 
 
 BODIES = [operation for operation in MAKES if operation.id not in ("Notify", "CreateObtainAuthToken")]
 
 
-def test_no_text_of_any_body_makes_the_store_touch_a_foreign_object(world, asked, monkeypatch):
-    monkeypatch.setattr("chalicelib.access.passwords.hash_password", lambda _: "no hash")
-    keys, spelled = foreign_keys(world)
-    for key in keys:
-        objects.write(key, b"x")
-    asked.clear()
+def send_texts(world, spelled, *, whole):
+    """Send every body with a foreign key in the place of each of its texts, one at a time; returns how many."""
     count = 0
     for operation in BODIES:
         full = full_body_of(operation)
@@ -122,14 +162,24 @@ def test_no_text_of_any_body_makes_the_store_touch_a_foreign_object(world, asked
             else (placed(operation, full, world.things) if isinstance(full, dict) else full)
         )
         for place, _ in enumerate(with_text(full, "")):
-            key = spelled[count % len(spelled)]
-            body = list(with_text(full, key))[place]
-            said = world.owner.ask(operation.method, path_of(operation, world), body, **query_of(operation))
-            assert said.status < 500, (operation.id, body, said.body)
-            assert b"X-Amz-Signature" not in said.body or MARK.encode() not in said.body, (operation.id, body)
-            count += 1
+            for key in spelled if whole else [spelled[count % len(spelled)]]:
+                body = list(with_text(full, key))[place]
+                said = world.owner.ask(operation.method, path_of(operation, world), body, **query_of(operation))
+                assert said.status < 500, (operation.id, body, said.body)
+                assert b"X-Amz-Signature" not in said.body or MARK.encode() not in said.body, (operation.id, body)
+                count += 1
+    return count
+
+
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.nightly)])
+def test_no_text_of_any_body_makes_the_store_touch_a_foreign_object(world, asked, monkeypatch, whole):
+    monkeypatch.setattr("chalicelib.access.passwords.hash_password", lambda _: "no hash")
+    keys, spelled = foreign_keys(world)
+    for key in keys:
+        objects.write(key, b"x")
+    asked.clear()
+    assert send_texts(world, spelled, whole=whole) > 100
     use_everything(world)
-    assert count > 100
     assert [key for key in asked if MARK in key] == []
     assert all(objects.size(key) == 1 for key in keys)
 
@@ -141,14 +191,7 @@ def test_keys_that_older_releases_stored_unchecked_are_not_used(world, asked):
     asked.clear()
     things = world.things
     for key in keys:
-        entry = VideoDefinition(path=key, segment_info=key, codec="h264", resolution=[720, 1280])
-        still = [ImageDefinition(path=key, resolution=[1, 1])]
-        files = MediaFiles(streaming=[entry], archival=[entry], image=still, thumbnail=still, thumbnail_gif=still)
-        entities.edit(Kind.MEDIA, things["media"], lambda old, files=files: replace(old, media_files=files), user=None)
-        entities.edit(Kind.FILE, things["file"], lambda old, key=key: replace(old, path=key), user=None)
-        records.edit(USER, world.owner.user.id, lambda old, key=key: replace(old, profile={"avatar": key}))
-        records.edit(PROJECT, things["project"], lambda old, key=key: replace(old, thumb=key, first_thumb=key))
-        records.edit(ORGANIZATION, things["organization"], lambda old, key=key: replace(old, thumb=key))
+        plant(world, key)
         use_everything(world)
         world.owner.patch(f"Media/{things['media']}", {"media_files": {"streaming": [], "image": []}})
         world.owner.delete(f"VideoFile/{things['media']}", role="archival", index=0)
@@ -161,6 +204,55 @@ def test_the_avatar_of_a_profile_is_set_by_a_picture_alone(world, value):
     said = world.owner.patch(f"User/{world.owner.user.id}", {"set_profile_keys": {"avatar": value}})
     assert said.status == 400
     assert "avatar" in said.message
+
+
+def test_deletions_and_purges_remove_nothing_that_is_foreign(asked):
+    world = build()
+    mine = f"{world.things['organization']}/{world.things['project']}/"
+    keys = [key for key in foreign_keys(world)[0] if not key.startswith(mine)]
+    for key in keys:
+        objects.write(key, b"x")
+    asked.clear()
+    own = f"{mine}{world.things['media']}/own.mp4"
+    objects.write(own, b"x")
+    for key in (keys[1], keys[5], keys[4]):
+        plant(world, key)
+        clone = world.owner.get(f"Media/{world.things['media']}").json
+        assert clone["media_files"]["streaming"][0]["path"] == key
+    delete_everything(world)
+    assert [key for key in asked if MARK in key] == []
+    assert all(objects.size(key) == 1 for key in keys)
+    assert objects.size(own) is None
+
+
+def accept(path, *_):
+    """What a builder does whose authorization was forgotten."""
+    return object_keys.noted(path) if isinstance(path, str) and path else None
+
+
+@pytest.mark.parametrize(
+    ("builder", "place"),
+    [
+        ("authorize_media_key", 5),
+        ("authorize_file_key", 2),
+        ("authorize_picture_key", 1),
+        ("authorize_organization_key", 4),
+        ("authorize_avatar_key", 1),
+        ("authorize_project_key", 1),
+    ],
+)
+def test_these_tests_notice_a_builder_that_authorizes_nothing(asked, monkeypatch, builder, place):
+    """Without each of the comparisons a foreign object is touched, and the tests above would fail."""
+    world = build()
+    key = foreign_keys(world)[0][place]
+    objects.write(key, b"x")
+    plant(world, key)
+    asked.clear()
+    monkeypatch.setattr(object_keys, builder, accept)
+    with contextlib.suppress(AssertionError):
+        use_everything(world)
+    world.owner.delete(f"File/{world.things['file']}")
+    assert [each for each in asked if MARK in each] != []
 
 
 def test_every_operation_with_a_body_is_tried():

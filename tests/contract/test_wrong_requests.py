@@ -24,9 +24,11 @@ def test_what_is_of_the_wrong_shape_is_never_our_fault(operation, world):
     path = operation.path
     for name, value in world.variables(operation).items():
         path = path.replace("{" + name + "}", str(value))
-    for body in (7, "text", True, [7, "x"], {"name": {"deep": [1]}, "type": [], "ids": "x"}):
+    nulls = dict.fromkeys(("name", "type", "media_id", "attributes", "url", "path", "x", "version", "file", "query"))
+    for body in (7, "text", True, [7, "x"], {"name": {"deep": [1]}, "type": [], "ids": "x"}, nulls, [nulls]):
         said = world.owner.ask(operation.method, path, body)
         assert said.status < 500, said.body
+        assert said.status < 400 or "None" not in said.body.decode(), said.body
 
 
 def test_a_form_is_no_json(api):

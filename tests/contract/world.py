@@ -22,6 +22,7 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import now
 from chalicelib.resources.accounts.invitations import INVITATION
 from chalicelib.resources.annotators.schemas import ANNOTATOR
+from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.webhooks.delivery import PURPOSE
@@ -34,8 +35,8 @@ from tests.contract.examples import required_of
 from tests.service import Api, join, new_user
 
 OTHERS: tuple[RecordKind[Any], ...] = (
-    ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, DATASET, EXPORT, FAVORITE, GROUP, HOSTED_TEMPLATE, IMPORT,
-    INVITATION, JOB, RULE, TEMPORARY_FILE,
+    ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, BUCKET_SOURCE, DATASET, EXPORT, FAVORITE, GROUP, HOSTED_TEMPLATE,
+    IMPORT, INVITATION, JOB, RULE, TEMPORARY_FILE,
 )  # fmt: skip
 """Of which one is made straight in the table."""
 LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]

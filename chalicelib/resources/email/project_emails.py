@@ -12,7 +12,7 @@ from chalicelib.core.accounts import PROJECT, USER
 from chalicelib.core.jobs import EmailSpec
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.permissions import Level
-from chalicelib.errors import BadInput
+from chalicelib.errors import BadInput, Forbidden
 from chalicelib.resources.email import service as email_service
 from chalicelib.resources.email.messages import Attachment, SendEmail
 from chalicelib.resources.uploads import service as uploads_service
@@ -34,18 +34,21 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
     Raises:
         BadInput: this deployment sends no mail, an address is malformed or not a member's, subject or text are
             empty, or an attachment does not exist.
-        Forbidden: an attachment belongs to another project, or to a media or file that is closed to the caller.
+        Forbidden: the account of the user was ended, or an attachment belongs to another project, or to a media or
+            file that is closed to the caller.
         TooLarge: the attachments are more than a mail may have.
     """
     if not settings().email_enabled:
         raise BadInput("This deployment does not send email.")
+    asked = users.by_id([asked_by]).get(asked_by)
+    if asked is not None and not asked.is_active:
+        raise Forbidden("The account of the user who asked for this mail was ended.")
     attachments = []
     size = 0
     for wanted in spec.attachments or []:
         scope = Scope.of(Caller(id=asked_by), Level.VIEW)
         (key,) = uploads_service.authorize(scope, records.get(PROJECT, project), [wanted.key])
         attachments.append(Attachment(bucket=objects.bucket_of(key), key=key.path, name=wanted.name))
-    asked = users.by_id([asked_by]).get(asked_by)
     whole = SendEmail(
         id=number,
         sender=settings().email_sender,
@@ -94,4 +97,4 @@ def _check_members(project: int, recipients: list[str]) -> None:
 
 def _is_member(project: int, recipient: str) -> bool:
     found = records.list_linked(USER, "email", email_addresses.parse(recipient).address.casefold())
-    return any(membership(user.id, project) for user in found)
+    return any(user.is_active and membership(user.id, project) for user in found)

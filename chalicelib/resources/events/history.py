@@ -70,7 +70,8 @@ def _rows(project: int, kind: Kind, number: int, scope: Scope) -> set[int]:
     if not kind.is_annotation:
         return {number}
     element = Test("elemental_id", Op.EQ, row.elemental_id), Test("version", Op.EQ, row.version)
-    return {number, *view_queries.ids(view_queries.current(project), all_rows(kind, *element), UNRESTRICTED)}
+    others = view_queries.ids(view_queries.current(project), all_rows(kind, *element), UNRESTRICTED)
+    return {number, *scope.visible_ids(project, kind, others)}
 
 
 def _of_entity(project: int, kind: Kind, numbers: set[int], after: int) -> Iterator[HistoryEntry]:

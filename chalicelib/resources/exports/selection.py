@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from chalicelib.core.datasets import Work
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.formats.model import Group, Label, Media, State
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers import filters
 from chalicelib.query.tree import InSections, Query, Test, Tree, both
@@ -168,3 +169,29 @@ def scope_of(work: Work) -> Scope:
     if scope.within_project(work.project) < Level.VIEW:
         raise Forbidden("The user of this export may no longer see the project.")
     return scope
+
+
+def seen_now(group: Group, project: int, scope: Scope) -> Group | None:
+    """What a reader may see now of rows that were read at an earlier commit; None where the media is closed by now.
+
+    Rows that were purged since are left out where permissions are fine-grained: nothing tells whose they were.
+    """
+    if not scope.terms(project):
+        return group
+
+    def seen(kind: Kind, rows: Iterable[Media | Label | State]) -> set[int | None]:
+        return {*scope.visible_ids(project, kind, {row.id for row in rows if row.id is not None})}
+
+    if group.media.id not in seen(Kind.MEDIA, [group.media]):
+        return None
+    of_states, of_labels = seen(Kind.STATE, group.states), seen(Kind.LOCALIZATION, group.labels)
+    states = [state for state in group.states if state.id in of_states]
+    tracks = {state.key for state in states}
+    # what was interpolated next to a label that is closed by now would tell where that is
+    torn = {label.track for label in group.labels if label.keyed and label.id not in of_labels}
+    labels = [
+        msgspec.structs.replace(label, track=label.track if label.track in tracks else None)
+        for label in group.labels
+        if (label.id in of_labels if label.keyed else label.track in tracks - torn)
+    ]
+    return msgspec.structs.replace(group, states=states, labels=labels)

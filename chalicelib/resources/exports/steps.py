@@ -23,7 +23,7 @@ from chalicelib.core.commits import Note
 from chalicelib.core.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import LimnError, NotFound
-from chalicelib.formats import manifest
+from chalicelib.formats import manifest, registry
 from chalicelib.formats.archive import Content, PartArchive
 from chalicelib.formats.model import Dataset, Group, Layout, Section
 from chalicelib.formats.registry import WRITERS
@@ -33,7 +33,7 @@ from chalicelib.resources.exports.frozen import Prepared, Written
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, What, WritePart
 from chalicelib.resources.exports.rows import PartPlan
 from chalicelib.resources.exports.schemas import ExportSpec
-from chalicelib.resources.exports.selection import scope_of, view_of
+from chalicelib.resources.exports.selection import scope_of, seen_now, view_of
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import pieces, records
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -169,12 +169,15 @@ def _write_part(work: StoredExport, spec: ExportSpec, header: Dataset, part: Par
 
 def _groups(work: Any, spec: ExportSpec, part: PartPlan) -> Iterator[tuple[Group, int]]:
     """The media of a part with their rows, and with the frames whose pictures are wanted where that is every n-th."""
+    scope = scope_of(work)
     if isinstance(work, StoredExport) and work.dataset:
         found = frozen.groups(spec, work, part)
     else:
-        found = planning.reader_of(spec, view_of(work), scope_of(work)).groups(part)
+        found = planning.reader_of(spec, view_of(work), scope).groups(part)
     for group, lost in found:
-        yield (_every(spec, part, group) if spec.frames == "every" else group), lost
+        seen = seen_now(group, work.project, scope)
+        if seen is not None:
+            yield (_every(spec, part, seen) if spec.frames == "every" else seen), lost
 
 
 def _every(spec: ExportSpec, part: PartPlan, group: Group) -> Group:
@@ -210,8 +213,7 @@ def layout_of(spec: ExportSpec, header: Dataset, path: str) -> Layout:
     """The layout of a file that all parts write."""
     if path == PROBLEMS:
         return manifest.line(("media", "name", "problem")), Section("rows")
-    layout: Layout = WRITERS[spec.format].layout(header, path)
-    return layout
+    return registry.layout_of(spec.format, header, path)
 
 
 def _go_on(work: Work, what: What) -> None:

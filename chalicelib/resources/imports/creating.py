@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from chalicelib.access import view_queries
-from chalicelib.access.scope import UNRESTRICTED
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.access.view_queries import all_rows
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
@@ -20,6 +20,7 @@ from chalicelib.core.definitions import VERSION
 from chalicelib.core.jobs import TranscodeSpec
 from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive
 from chalicelib.query.operators import Op
@@ -80,7 +81,7 @@ def create(
         if go_on():
             _create_media(writer, project, source, rows, go_on, import_uid)
         return
-    of_media = _media_ids(writer.project, rows)
+    of_media = _media_ids(writer, rows)
     versions = {version.id: version for version in records.list_children(VERSION, writer.project)}
     version = default_version(writer, versions)
     kind = Kind.LOCALIZATION if phase == "labels" else Kind.STATE
@@ -95,7 +96,7 @@ def create(
             else:
                 row.spec.media_ids = [_media_id(each, of_media) for each in row.media]
         if kind is Kind.STATE:
-            _find_members(writer.project, some)
+            _find_members(writer, some)
         annotations_creation.create_missing(kind, writer, [row.spec for row in some])
 
 
@@ -108,35 +109,35 @@ def _media_id(media: int | str, of_media: dict[str, int]) -> int:
     return of_media[media]
 
 
-def _media_ids(project: int, rows: Sequence[LabelRow | StateRow]) -> dict[str, int]:
+def _media_ids(writer: Writer, rows: Sequence[LabelRow | StateRow]) -> dict[str, int]:
     """The ids of media that were created before, by their elemental ids."""
     wanted: set[str] = set()
     for row in rows:
         media = row.media if isinstance(row.media, list) else [row.media]
         wanted.update(each for each in media if isinstance(each, str))
-    return _ids(project, Kind.MEDIA, wanted) if wanted else {}
+    return _ids(writer.project, Kind.MEDIA, wanted, scope=writer.scope.at(Level.VIEW)) if wanted else {}
 
 
-def _ids(project: int, kind: Kind, elements: Iterable[str], *more: Test) -> dict[str, int]:
-    """The ids of entities by elemental id."""
+def _ids(project: int, kind: Kind, elements: Iterable[str], *more: Test, scope: Scope) -> dict[str, int]:
+    """The ids of entities by elemental id; those in a scope."""
     view, wanted, found = view_queries.current(project), sorted(elements), {}
     for start in range(0, len(wanted), _ELEMENTS):
         among = Test("elemental_id", Op.IN, tuple(wanted[start : start + _ELEMENTS]))
         query = all_rows(kind, among, *more) if more else Query(kind=kind, where=among)
-        for document in view_queries.documents(view, query, UNRESTRICTED, "id,elemental_id"):
+        for document in view_queries.documents(view, query, scope, "id,elemental_id"):
             each = _named(document)
             found[each.elemental_id] = each.id
     return found
 
 
-def _find_members(project: int, rows: Sequence[StateRow]) -> None:
-    """Set the localizations of tracks."""
+def _find_members(writer: Writer, rows: Sequence[StateRow]) -> None:
+    """Set the localizations of tracks: those that the author sees, whatever elements the archive names."""
     by_version: dict[int, set[str]] = {}
     for row in rows:
         by_version.setdefault(row.spec.version or 0, set()).update(_members(row))
-    latest = Test("latest", Op.EQ, value=True)
+    latest, seen = Test("latest", Op.EQ, value=True), writer.scope.at(Level.VIEW)
     found = {
-        version: _ids(project, Kind.LOCALIZATION, names, Test("version", Op.EQ, version), latest)
+        version: _ids(writer.project, Kind.LOCALIZATION, names, Test("version", Op.EQ, version), latest, scope=seen)
         for version, names in by_version.items()
         if names
     }
@@ -162,7 +163,7 @@ def _create_media(
     import_uid: str,
 ) -> None:
     """Create the media that are not there yet, images in one commit; their files come from the archive."""
-    there = _ids(writer.project, Kind.MEDIA, [row.elemental_id for row in rows])
+    there = _ids(writer.project, Kind.MEDIA, [row.elemental_id for row in rows], scope=UNRESTRICTED)
     missing = [row for row in rows if row.elemental_id not in there]
     for row in rows:
         if row.dtype == "video":

@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
+from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import Project
-from chalicelib.core.permissions import Permission
+from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.responses import MessageResponse
-from chalicelib.http.addresses import WITHIN_PROJECT, record_of_project
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.addresses import WITHIN_PROJECT
+from chalicelib.http.operation import Call, Found, NoQuery, Operation
 from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports.schemas import IMPORT, Import, ImportCreated, ImportSpec, StoredImport
 from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.ahead import Wanted
 
 TAG = "Datasets"
-ONE = record_of_project(IMPORT, "uid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Visible:
+    """`/rest/Import/{uid}`: an import whose report the caller may see; for others it does not exist."""
+
+    what: str = IMPORT.name
+    variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
+
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 the uid is no key
+        """None."""
+        return []
+
+    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
+        """The import, or NotFound."""
+        found = records.get(IMPORT, path["uid"])
+        return Found(thing=found, project=found.project)
+
+    def level(self, scope: Scope, found: Found[Any]) -> Level:
+        """The caller's level in the project, if the import is visible."""
+        if not imports_service.is_visible(found.thing, scope):
+            return Level.NONE
+        return scope.within_project(found.project or 0)
+
+
+ONE = _Visible()
 
 
 def start_import(call: Call[Project, NoQuery, ImportSpec]) -> ImportCreated:
@@ -27,7 +57,7 @@ def start_import(call: Call[Project, NoQuery, ImportSpec]) -> ImportCreated:
 def list_imports(call: Call[Project, NoQuery, None]) -> list[Import]:
     """The imports of a project, oldest first."""
     found = sorted(records.list_children(IMPORT, call.project), key=lambda each: (each.start_time, each.uid))
-    return [imports_service.as_response(each) for each in found]
+    return [imports_service.as_response(each) for each in found if imports_service.is_visible(each, call.scope)]
 
 
 def get_import(call: Call[StoredImport, NoQuery, None]) -> Import:

@@ -62,6 +62,11 @@ def start(scope: Scope, project: Project, spec: ImportSpec) -> StoredImport:
     return records.create(IMPORT, made)
 
 
+def is_visible(found: StoredImport, scope: Scope) -> bool:
+    """Whether a caller may see an import, whose report names media: the caller's own, or one who sees all media."""
+    return found.user == scope.caller.id or not scope.at(Level.VIEW).terms(found.project)
+
+
 def may_create_types(scope: Scope, project: Project) -> bool:
     """Whether a user may create types in a project."""
     return scope.project_level(project.id, "project", lambda: project) >= Level.FULL

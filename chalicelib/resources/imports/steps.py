@@ -233,6 +233,6 @@ def _writer(found: StoredImport) -> tuple[Writer, Project]:
     caller = Caller(id=user.id, username=user.username, is_staff=user.is_staff)
     scope = Scope.of(caller, Level.TRANSFER)
     level = scope.within_project(project.id)
-    if project.deleted is not None or level < Level.TRANSFER:
+    if project.deleted is not None or level < Level.TRANSFER or not user.is_active:
         raise Forbidden("The user who started the import may no longer write to the project.")
     return Writer(project=project.id, user=user.id, level=level, scope=scope), project

@@ -21,6 +21,7 @@ from chalicelib.core.definitions import Definitions
 from chalicelib.core.entities import media_of
 from chalicelib.core.kinds import Kind
 from chalicelib.core.names import nearest
+from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.encoding import unescaped
 from chalicelib.query.operators import Op
@@ -90,15 +91,18 @@ def check_entities(kind: Kind, writer: Writer, numbers: list[int], after: Callab
     for start in range(0, len(numbers), entities.ROWS_A_READ):
         part = numbers[start : start + entities.ROWS_A_READ]
         rows = entities.many(kind, part)
+        own = [row.entity for row in rows.values() if row.entity.project == writer.project]
+        seen = {row.id for row in writer.scope.at(Level.VIEW).only(kind.value, own)}
         for number in part:
-            if number not in rows or rows[number].entity.project != writer.project:
+            if number not in seen:
                 checked.refusals.append(Refusal(id=number, reason=f"The project has no {kind} with this id."))
                 continue
             before = rows[number].entity
             try:
+                writer.scope.check(kind, [before])
                 changed = after(before)
                 if changed is not None:
-                    writer.scope.check(kind, [before, changed])
+                    writer.scope.check(kind, [changed])
             except (BadInput, Forbidden) as refusal:
                 checked.refusals.append(Refusal(id=number, reason=refusal.message))
                 continue

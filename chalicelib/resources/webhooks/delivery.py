@@ -99,6 +99,10 @@ class WebhookReceiver:
         self._entries: list[dict[str, object]] = []
         self.scope = Scope.of(caller_of(user), Level.VIEW)
 
+    def sees(self, project: int) -> bool:
+        """Whether the owner sees a project: an organization has projects that its administrators do not see."""
+        return self.scope.project_level(project, "project", lambda: records.get(PROJECT, project)) >= Level.VIEW
+
     def give(self, given: Sequence[Event], stream: Stream) -> Result:
         """Send an event that the webhook wants."""
         [event] = given
@@ -182,8 +186,7 @@ def _open(stream: Stream) -> WebhookReceiver | None:
         stream.is_off = True
         return None
     receiver = WebhookReceiver(webhook, user)
-    level = receiver.scope.project_level(stream.project, "project", lambda: records.get(PROJECT, stream.project))
-    if level < Level.VIEW:  # a project of the organization that the owner is no member of
+    if not receiver.sees(stream.project):
         stream.position = events_service.last(stream.project)
         return None
     return receiver
@@ -244,6 +247,8 @@ def redeliver(message: RedeliverEvent) -> sender.Outcome | None:
     if webhook is None or (user := owner_of(webhook.user)) is None or not may_own(user, webhook):
         return None
     receiver = WebhookReceiver(webhook, user)
+    if not (_is_there(message.project) and receiver.sees(message.project)):
+        return None
     event = find(message.project, message.event, receiver.scope)
     return None if event is None else receiver.resend(event, message.project)
 
