@@ -118,7 +118,8 @@ def build():
     for kind in ("media_type", "localization_type"):
         attribute = {"name": "Kind", "dtype": "string"}
         owner.post(f"AttributeType/{things[kind]}", {"entity_type": _ENTITY[kind], "addition": attribute})
-    owner.post(f"Favorites/{project}", {"name": "f", "entity_type_name": "Localization", "type": 1, "values": {}})
+    favorite = {"name": "f", "entity_type_name": "Localization", "type": things["localization_type"], "values": {}}
+    owner.made(f"Favorites/{project}", favorite)
     for name, content in (("manifest", MANIFEST.encode()), ("page", b"<html></html>"), ("picture", picture(64, 48))):
         key = f"_uploads/2026-01-01/{organization}/{project}/{owner.user.id}/{name}"
         objects.write(key, content)
