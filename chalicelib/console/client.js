@@ -22,7 +22,7 @@ export function setToken(value) {
   token.value = value;
 }
 
-/** An answer that is not a success. `status` is 0 where no answer came. `message` is a sentence for people. */
+/** An answer that is not a success. `status` is 0 where no answer came. `details` names the field and the rule, or is "". */
 export class ApiError extends Error {
   /** @param {number} status @param {string} message @param {string} [details] */
   constructor(status, message, details = "") {
@@ -133,7 +133,8 @@ async function errorOf(answer) {
   const text = await answer.text().catch(() => "");
   try {
     const said = JSON.parse(text);
-    return new ApiError(answer.status, String(said.message ?? answer.statusText), String(said.details ?? ""));
+    // the service writes "None" where a message needs no details
+    return new ApiError(answer.status, String(said.message ?? answer.statusText), said.details === "None" ? "" : String(said.details ?? ""));
   } catch {
     return new ApiError(answer.status, `The service answered ${answer.status} ${answer.statusText}.`);
   }

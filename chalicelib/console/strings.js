@@ -26,7 +26,7 @@ export const text = {
   // media
   allMedia: "All media", sections: "Sections", folders: "Folders", playlists: "Playlists", savedSearches: "Saved searches", filters: "Filters",
   noFolders: "No folders yet", noSavedSearches: "Search, then save the search", newFolder: "New folder", rename: "Rename", renameSection: "Rename the section",
-  deleteSection: (/** @type {string} */ name) => `Delete ${name}?`, deleteSectionLead: "Its media stay in the project.", actionsOf: (/** @type {string} */ name) => `Actions of ${name}`,
+  deleteSection: (/** @type {string} */ name) => `Delete ${name}?`, deleteSectionLead: "Its media stay in the project. It can be restored for 30 days.", actionsOf: (/** @type {string} */ name) => `Actions of ${name}`,
   searchMedia: "Search: words, Weather:Sun, _duration:>10, NOT Checked:true", clearSearch: "Clear the search", completions: "Completions", sort: "Sort",
   sortName: "Name", sortNameDown: "Name, Z first", sortNewest: "Newest first", sortOldest: "Oldest first", sortLongest: "Longest first", sortBy: (/** @type {string} */ name) => `By ${name}`,
   moreActions: "More actions", cardSize: "Size of the cards", sizes: { small: "Small", medium: "Medium", large: "Large" }, saveSearch: "Save this search", searchSaved: "The search is among the saved searches.",
@@ -35,16 +35,17 @@ export const text = {
   select: (/** @type {string} */ name) => `Select ${name}`, selection: "Selection", selected: (/** @type {number} */ count) => `${count.toLocaleString("en")} selected`, clearSelection: "Clear",
   editAttributes: "Edit attributes", editAttributesOf: (/** @type {string} */ count) => `Edit attributes of ${count}`, editManyLead: "Only the values that you set are changed.",
   moveTo: "Move to", movedTo: (/** @type {string} */ name) => `Moved to ${name}`, noFolder: "No folder", deleteMedia: (/** @type {number} */ count) => `Delete ${plural(count, "media", "media")}?`,
-  deleteMediaLead: "Their annotations are deleted with them.", removeFilter: (/** @type {string} */ name, /** @type {string} */ value) => `Remove the filter ${name}: ${value}`, clearFilters: "Clear filters",
+  deleteMediaLead: "Their annotations are deleted with them. They can be restored for 30 days from the change history.", removeFilter: (/** @type {string} */ name, /** @type {string} */ value) => `Remove the filter ${name}: ${value}`, clearFilters: "Clear filters",
   // attributes
   wantsInteger: "Give a whole number.", wantsNumber: "Give a number.", atLeast: (/** @type {number} */ value) => `At least ${value}.`, atMost: (/** @type {number} */ value) => `At most ${value}.`,
   wantsDate: "Give a date and time.", wantsNumbers: "Give numbers with commas between.", wantsPlace: "Give latitude and longitude, such as 46.95, 7.44.", wantsCount: (/** @type {number} */ count) => `Give ${count} numbers.`,
-  placeHint: "Latitude, longitude", binary: "Binary data",
+  placeHint: "Latitude, longitude", latitude: "latitude", longitude: "longitude", mapOf: (/** @type {string} */ name) => `Map of ${name}`, mapKeys: "Arrow keys move the place, + and - zoom.", mapLead: "Click a place.", mapCloser: "Closer", mapWider: "Wider",
+  storedAs: (/** @type {[number, number]} */ [longitude, latitude]) => `Stored as [longitude, latitude]: [${longitude}, ${latitude}]`, binary: "Binary data",
   // crops
   types: "Types", version: "Version", allVersions: "All versions", searchCrops: "Search: Species:Rabbit, Confidence:<0.5, _frame:>100", sortFrame: "Frame", sortWidest: "Widest first",
   shapes: { box: "Box", line: "Line", dot: "Dot", poly: "Polygon" }, selectAllCrops: "Select all matches", selectAllOf: (/** @type {number} */ count) => `Select all ${count.toLocaleString("en")}`,
   relabelled: (/** @type {number} */ count) => `Changed ${plural(count, "annotation")}`, firstOfMany: (/** @type {number} */ count) => `The first ${count.toLocaleString("en")} are selected.`,
-  deleteCrops: (/** @type {number} */ count) => `Delete ${plural(count, "annotation")}?`, deleteCropsLead: "They stay in the change history.", setTo: (/** @type {string} */ name) => `Set ${name}`,
+  deleteCrops: (/** @type {number} */ count) => `Delete ${plural(count, "annotation")}?`, deleteCropsLead: "They can be restored for 30 days from the change history.", setTo: (/** @type {string} */ name) => `Set ${name}`,
   cropCount: (/** @type {number} */ count) => plural(count, "crop"), noCropsLead: "Draw on media, or change the search.", noLocalizationTypes: "No types of shapes yet", noLocalizationTypesLead: "A type says which shape is drawn, and which attributes describe it.",
   cropName: (/** @type {string} */ label, /** @type {number} */ media, /** @type {number} */ frame) => `${label}, media ${media}, frame ${frame}`, openFrame: (/** @type {number} */ frame) => `Open frame ${frame}`,
   // upload
@@ -59,7 +60,7 @@ export const text = {
   cancelJob: "Cancel", cancelJobs: (/** @type {number} */ count) => `Cancel ${plural(count, "job")}?`, cancelThem: "Cancel them", canceled: "Canceled", progress: "Progress", log: "Log", logOf: (/** @type {string} */ name) => `Log of ${name}`, emptyLog: "Nothing was written.",
   launchAlgorithm: "Launch an algorithm", noAlgorithms: "No algorithm is registered in this project.", algorithm: "Algorithm", overMedia: "Over", jobsOf: (/** @type {string} */ media, /** @type {string} */ jobs) => `${media} media in ${jobs} jobs`, launched: (/** @type {string} */ name) => `${name} is launched.`,
   // manage
-  manage: { "": "Project", types: "Types", members: "Members", versions: "Versions", algorithms: "Algorithms", applets: "Applets", history: "History", webhooks: "Webhooks" }, organizationLead: "People and buckets", files_: "Files", size: "Size", length: "Length", created: "Created", yourLevel: "Your level",
+  manage: { "": "Project", types: "Types", members: "Members", versions: "Versions", algorithms: "Algorithms", applets: "Applets", history: "History", webhooks: "Webhooks" }, organizationLead: "People, buckets, webhooks", files_: "Files", size: "Size", length: "Length", created: "Created", yourLevel: "Your level",
   editProject: "Edit the project", deleteProject: "Delete the project", deleteProjectLead: "Deletes its media and annotations.", dangerZone: "Deletion", enableDownloads: "Files may be downloaded", deleteNamed: (/** @type {string} */ name) => `Delete ${name}?`,
   membersLead: "Who may see, edit and manage this project.", addMember: "Add a member", add: "Add", userOrEmail: "User name or email address", userHint: "To invite a person without an account, open the organization.", noUser: (/** @type {string} */ who) => `There is no user ${who}.`, level: "Level", defaultVersion: "Default version",
   versionsLead: "Layers of annotations. A version shows what its bases hold, and what was drawn in it.", bases: "Bases", newVersion: "New version", nothingYet: "Nothing here yet", actions: "Actions",
@@ -85,5 +86,5 @@ export const text = {
   cancelWork: "Cancel it?", report: "Report", download: "Download", dryRun: "trial", place: "Place", reason: "Reason", exportStarted: "The export is on its way.", export_: "Export", import_: "Import", tryImport: "Try it", format: "Format", ofMedia: "Media",
   classesFrom: "Classes from", typeName: "The name of the type", classesHint: "Where a label has no value, its track's counts, then the name of its type.", pictures: "Pictures", noPictures: "None", labeledFrames: "Frames with labels", cropsOf: "Crops of boxes and polygons", everyFrame: "Every n-th frame", everyN: "n",
   splitMedia: "Divide the media into training and validation sets (80 : 20)", interpolateTracks: "Fill tracks between their frames", needArchive: "Choose an archive.", archive: "Archive", archiveHint: "A zip, or one file of the format.", findMedia: "Find media", byName: "By name", byPath: "By folder and name", byMd5: "By MD5 sum",
-  sameVersion: "As in the archive, else the default", createMedia: "Pictures in the archive that match nothing become media", dryRunLead: "Only try: read the archive and report, change nothing",
+  sameVersion: "As in the archive, else the default", createMedia: "Pictures and videos in the archive that match nothing become media", createTypes: "Create the types and attributes that the project lacks", dryRunLead: "Only try: read the archive and report, change nothing",
 };

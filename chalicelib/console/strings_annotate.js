@@ -10,7 +10,7 @@ export const annotate = {
   noMediaLead: "It may still be transcoded. Reload the page when the job has ended.",
   // transport
   play: "Play", pause: "Pause", next: "Next frame", previous: "Previous frame", first: "First frame", last: "Last frame",
-  speed: "Speed", quality: "Quality", auto: "Auto", frameField: "Frame number or time", loop: "Loop", loopStart: "Loop from here", loopEnd: "Loop up to here", loopClear: "Do not loop",
+  speed: "Speed", sound: "Sound on or off", quality: "Quality", auto: "Auto", frameField: "Frame number or time", loop: "Loop", loopStart: "Loop from here", loopEnd: "Loop up to here", loopClear: "Do not loop",
   link: "Copy a link to this frame", linkCopied: "The link to this frame is in the clipboard.", timeline: "Timeline", waiting: "Reading",
   ways: { codecs: "Frames by WebCodecs", video: "Frames by the browser's player", service: "Frames by the service: slower", image: "Image" },
   frameOf: (/** @type {number} */ frame, /** @type {number} */ frames) => `Frame ${frame} of ${frames}`,

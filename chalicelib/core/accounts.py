@@ -170,6 +170,13 @@ class OrganizationUpdate(Resource, kw_only=True):
     name: Name | None = None
     default_membership_permission: DefaultLevelName | None = None
     thumb: str | UnsetType | None = UNSET
+    allowed_origins: Annotated[
+        Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=100)] | None,
+        Meta(
+            description="Origins, such as `https://media.example.org`, from which the service may read files that "
+            "members name by URL, beside those that its operator allows. https at public addresses only.",
+        ),
+    ] = None
 
 
 class OrganizationSpec(OrganizationUpdate, kw_only=True):
@@ -188,6 +195,7 @@ class Organization(Resource, kw_only=True):
     name: Name
     default_membership_permission: DefaultLevelName = "No Access"
     thumb: Annotated[str | None, Meta(description="The key of its picture; in responses a URL.")] = None
+    allowed_origins: list[str] = []
     created_by: int = 0
     closing: Annotated[bool, Meta(description="Whether it is being deleted: no project may be added to it.")] = False
     permission: str | None = None

@@ -289,6 +289,7 @@ class ImageDefinition(Resource, kw_only=True):
     host: str | None = None
     http_auth: str | None = None
     mime: str | None = None
+    reference_only: Flag | None = None
     bucket_id: int | None = None
     others: dict[str, Any] = {}
 

@@ -137,15 +137,16 @@ def at_most(seconds: float) -> Iterator[None]:
 
 
 class _Watch:
-    """The connection that a thread uses, for a timer to shut down."""
+    """The socket that a thread uses, for a timer to shut down."""
 
     def __init__(self) -> None:
         self.connection: HTTPConnection | None = None
+        self.socket: socket.socket | None = None
         self.is_over = False
 
     def end(self) -> None:
         self.is_over = True
-        sock = self.connection.sock if self.connection else None
+        sock = (self.connection.sock if self.connection else None) or self.socket
         if sock is not None:
             with contextlib.suppress(OSError):
                 # the file descriptor of a TLS socket is that of its connection
@@ -154,7 +155,8 @@ class _Watch:
     def use(self, connection: HTTPConnection) -> None:
         if self.is_over:
             raise TimeoutError("the time of this request is over")
-        self.connection = connection
+        # a connection forgets its socket at the head of an answer that ends with the connection
+        self.connection, self.socket = connection, connection.sock or self.socket
 
 
 _watch = threading.local()
@@ -170,6 +172,7 @@ class _Plain(HTTPConnection):
     def connect(self) -> None:
         _use(self)
         super().connect()
+        _use(self)
 
     def request(self, *args: Any, **more: Any) -> None:
         _use(self)
@@ -180,6 +183,7 @@ class _Tls(HTTPSConnection):
     def connect(self) -> None:
         _use(self)
         super().connect()
+        _use(self)
 
     def request(self, *args: Any, **more: Any) -> None:
         _use(self)

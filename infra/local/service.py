@@ -11,6 +11,7 @@ import secrets
 import shutil
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import clip, compact, dataset, email, jobs, purge, transcode, upkeep, webhook
 from infra.local import aws, database
+from infra.local.batch.callers import is_step
 from infra.local.batch.queue import LocalQueue
 from infra.local.batch.step import Runner
 from infra.local.folder import write_private
@@ -50,10 +52,12 @@ class Service:
         self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
         self._gateway.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
         self._api = Server(self._gateway, host, port)
-        self._s3 = S3Front(aws.signing_keys(), host=host, port=port + 1)
+        self._s3 = S3Front({aws.ACCESS_KEY: aws.secret_key()}, host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._schedule = Schedule(*_timers(), region=aws.REGION)
         self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
+        if runner is not None:
+            self._gateway.is_kept_from = partial(is_step, runner, server=port)
         self._place: dict[str, str] = {}
 
     def start(self) -> Iterator[str]:

@@ -40,6 +40,7 @@ VIEWS: tuple[tuple[str, str, str, str], ...] = (
     ("statistics", "light", "#/projects/{project}/statistics?type={animal}&by=Behavior", ".uplot"),
     ("types", "light", "#/projects/{project}/manage/types", ".type-card"),
     ("members", "light", "#/projects/{project}/manage/members", ".table"),
+    ("webhooks", "light", "#/projects/{project}/manage/webhooks", ".table"),
     ("history", "dark", "#/projects/{project}/manage/history", ".history"),
     ("organization", "light", "#/organizations/{organization}", ".table"),
     ("profile", "dark", "#/profile", ".token-form"),
@@ -64,6 +65,11 @@ def take(url: str, token: str, project: int) -> None:
     places = {**_places(service, project), "project": project}
     if not service.ask("GET", f"Exports/{project}"):
         service.create(f"Exports/{project}", {"format": "coco", "name": "Animals", "classes": {"attribute": "Species"}})
+    if not service.ask("GET", f"Datasets/{project}"):
+        service.create(f"Datasets/{project}", {"name": "Spring", "description": "As the first model was trained"})
+    if not service.ask("GET", f"Webhooks/{project}"):
+        spec = {"name": "Catalogue", "url": "https://hooks.example.org/limn", "types": ["limn.media.*"]}
+        service.ask("POST", f"Webhooks/{project}", spec)
     FOLDER.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=chromium.ARGUMENTS)

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib.resources.jobs.engines import batch
+from chalicelib.resources.jobs.runs import RUN
 from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import records
 from functions import jobs as function
+from infra.local.batch import logs
 from infra.local.batch.processes import Processes
 from infra.local.batch.queue import VARIABLES, LocalQueue
 from infra.local.batch.step import Runner
@@ -44,10 +47,10 @@ def running(monkeypatch: Any, home: Path, runner: Runner | None = None, width: i
 
 
 def launched(api: Any, project: int, text: str, media: list[int] | None = None, **more: Any) -> list[str]:
-    """Register a manifest and launch it; the uids of the jobs."""
-    wanted = spec(api, project, manifest=saved(api, project, text), files_per_job=3)
+    """Register a manifest and launch it; the uids of the jobs. `more` is of the registration."""
+    wanted = spec(api, project, manifest=saved(api, project, text), files_per_job=3, **more)
     api.made(f"Algorithms/{project}", wanted)
-    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media or [1], **more})
+    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media or [1]})
     assert said.status == 201, said.body
     return said.json["uid"]
 
@@ -66,3 +69,16 @@ def ended(api: Any, uid: str, seconds: float = SECONDS) -> dict[str, Any]:
 def statuses(job: dict[str, Any]) -> dict[str, str]:
     """How the nodes of a job stand, by task."""
     return {node["task"]: node["status"] for node in job["nodes"]}
+
+
+def printed(api: Any, uid: str, task: str) -> list[str]:
+    """What a step printed, as its engine says."""
+    answer = api.get(f"JobLog/{uid}", node=task)
+    assert answer.status == 200, answer.body
+    return [line for line in answer.json["lines"] if not line.startswith("limn: ")]
+
+
+def output(queue: LocalQueue, uid: str, task: str = "") -> str:
+    """What a node of a job printed."""
+    [job] = [node.job for node in records.get(RUN, uid).nodes if node.job and task in ("", node.task)]
+    return "\n".join(logs.tail(queue._scheduler.logs, job, 1000))

@@ -71,10 +71,10 @@ def chain(*steps):
 
 def test_jobs_survive_the_kill_of_the_service_and_are_cancelled_with_their_processes(stack):
     client = Client(stack.start(LIMN_JOBS="process")).begin()
-    gid, uids = client.launch(chain("echo one", "setsid sleep 361 & sleep 3; echo two", "echo three"), [1, 2])
+    gid, uids = client.launch(chain("echo one", "env -i setsid sleep 361 & sleep 3; echo two", "echo three"), [1, 2])
     wait_until(lambda: processes("sleep 361"), SECONDS)
     stack.kill()
-    wait_until(lambda: not processes("sleep 3 "), 10)
+    wait_until(lambda: not processes("sleep 3"), 10)
 
     client_after = Client(stack.start(LIMN_JOBS="process"))
     client_after.project = client.project
@@ -86,7 +86,7 @@ def test_jobs_survive_the_kill_of_the_service_and_are_cancelled_with_their_proce
         assert said["lines"] == ["two"]
 
     client_after.user = client.user
-    gid, uids = client_after.launch(chain("setsid sleep 371 & sleep 372"), [1, 2, 3])
+    gid, uids = client_after.launch(chain("env -i setsid sleep 371 & sleep 372"), [1, 2, 3])
     wait_until(lambda: processes("sleep 372"), SECONDS)
     assert client_after.ask("DELETE", f"Jobs/{client.project}", params={"gid": gid})["message"].startswith("Deleted 3")
     assert not processes("sleep 37")

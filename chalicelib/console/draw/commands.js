@@ -35,6 +35,7 @@ export function commandsOf(session, ui) {
     { id: "loopStart", group: "play", label: words.loopStart, keys: ["["], run: () => player().setLoop([here(), player().loop?.[1] ?? player().frames - 1]), isVideo: true },
     { id: "loopEnd", group: "play", label: words.loopEnd, keys: ["]"], run: () => player().setLoop([player().loop?.[0] ?? 0, here()]), isVideo: true },
     { id: "loopClear", group: "play", label: words.loopClear, keys: ["\\"], run: () => player().setLoop(null), isVideo: true },
+    { id: "sound", group: "play", label: words.sound, keys: ["s"], run: () => session.sound?.toggle(), isVideo: true },
     { id: "goTo", group: "play", label: "Go to a frame or time", keys: ["g"], run: ui.goTo, isVideo: true },
     { id: "nextAnnotated", group: "play", label: "Next frame with annotations", keys: ["PageDown"], run: () => session.seekAnnotated(1), isVideo: true },
     { id: "previousAnnotated", group: "play", label: "Previous frame with annotations", keys: ["PageUp"], run: () => session.seekAnnotated(-1), isVideo: true },

@@ -4,6 +4,7 @@ import { get, request } from "../client.js";
 import { batch, computed, signal } from "../lib.js";
 import { colorOf as typeColor, may, PALETTE, project } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
+import { Sound } from "../player/sound.js";
 import { Player } from "../player/player.js";
 import { AnnotationDocument, keyOf } from "./document.js";
 import { Feed } from "./feed.js";
@@ -61,8 +62,8 @@ export class Session {
     });
   }
 
-  /** @param {HTMLCanvasElement} canvas @param {number} frame @param {string[]} [ways] of the player */
-  async start(canvas, frame, ways) {
+  /** @param {HTMLCanvasElement} canvas @param {HTMLAudioElement | null} speaker @param {number} frame @param {string[]} [ways] of the player */
+  async start(canvas, speaker, frame, ways) {
     this.player = new Player(canvas, {
       reload: () => get(`Media/${this.media.id}`, { presigned: 86400, no_cache: true }),
       fetchFrame: (number, quality) => request("GET", `GetFrame/${this.media.id}`, { query: { frames: number, quality, format: "jpg" }, as: "blob", accept: "*/*" }),
@@ -74,6 +75,8 @@ export class Session {
     });
     this.player.addEventListener("state", () => { this.playerRevision.value += 1; });
     this.player.addEventListener("error", (event) => { this.failure.value = /** @type {CustomEvent} */ (event).detail; });
+    const sound = this.media.media_files?.audio?.[0]?.path;
+    if (sound && speaker) this.sound = new Sound(this.player, speaker, sound);
     await Promise.all([this.player.open(this.media, frame), this.#layerThere().then(() => this.sync.start())]);
     if (!this.isStopped) this.feed.start();
   }
@@ -81,6 +84,7 @@ export class Session {
   stop() {
     this.isStopped = true;
     this.feed.stop();
+    this.sound?.close();
     this.player?.close();
     this.stage?.close();
     this.sync.stop();

@@ -6,6 +6,9 @@
 
 import { baseOf } from "./document.js";
 
+/** The field and the rule that an error names. @param {any} error @returns {string} */
+const ruleOf = ({ message, details }) => details || message;
+
 /**
  * @typedef {import("./document.js").AnnotationDocument} AnnotationDocument
  * @typedef {import("./document.js").Row} Row
@@ -144,9 +147,9 @@ export class Sync extends EventTarget {
       this.#tell(this.doc.conflicts.size ? "conflict" : this.refused.size ? "failed" : this.doc.unsaved.size ? "unsaved" : "saved");
       if (this.#open().length) this.#schedule(this.isAutomatic ? PAUSE_MS : 60_000);
     } catch (error) {
-      const { status, message } = /** @type {any} */ (error);
+      const { status } = /** @type {any} */ (error);
       const isPassing = status === 0 || status === 429 || status >= 500;
-      this.#tell(isPassing ? "offline" : "failed", message);
+      this.#tell(isPassing ? "offline" : "failed", ruleOf(error));
       if (isPassing) this.#schedule(RETRY_MS[Math.min(this.failures++, RETRY_MS.length - 1)]);
     }
     await this.keeper.save(() => this.doc.pending()).catch(() => undefined);
@@ -187,12 +190,12 @@ export class Sync extends EventTarget {
         this.#adopt(kind, await this.request("PUT", `${WORD[kind]}s/${this.project}`, { body: { ids: id }, query: { merge: 0 } }));
         keys.forEach((key) => this.uncertain.delete(key));
       } catch (error) {
-        const { status, message } = /** @type {any} */ (error);
-        if (status !== 400) throw error;
+        const rule = ruleOf(error);
+        if (/** @type {any} */ (error).status !== 400) throw error;
         keys.forEach((key) => this.uncertain.delete(key));
-        const at = /^\[(\d+)\]\.?/.exec(message);
+        const at = /^\[(\d+)\]\.?/.exec(rule);
         const bad = at ? [keys[Number(at[1])]] : keys;
-        for (const key of bad) this.refused.set(key, { row: this.doc.rows.get(key) ?? null, message: message.replace(/^\[\d+\]\.?/, "") });
+        for (const key of bad) this.refused.set(key, { row: this.doc.rows.get(key) ?? null, message: rule.replace(/^\[\d+\]\.?/, "") });
       }
     }
   }
@@ -233,9 +236,9 @@ export class Sync extends EventTarget {
       const said = await this.request("PATCH", path, { headers, body: this.#patch(base.row, row) });
       this.doc.saved(key, baseOf(kind, said.object, this.#keyById()));
     } catch (error) {
-      const { status, message } = /** @type {any} */ (error);
+      const { status } = /** @type {any} */ (error);
       if (status === 409 || status === 404) await this.#conflict(kind, key, base.id);
-      else if (status === 400) this.refused.set(key, { row: row ?? null, message });
+      else if (status === 400) this.refused.set(key, { row: row ?? null, message: ruleOf(error) });
       else throw error;
     }
   }

@@ -4,6 +4,7 @@ import { annotate as words } from "../strings_annotate.js";
 import { Button, Select } from "../ui/controls.js";
 import { toast } from "../ui/toast.js";
 import { SPEEDS } from "./player.js";
+import { isOn } from "./sound.js";
 import { parseFrame, timecode } from "./timecode.js";
 
 /** @param {{session: import("../draw/session.js").Session, field: any, onLink: () => string}} props `field` is a ref of the frame's input */
@@ -47,6 +48,7 @@ export function Transport({ session, field, onLink }) {
       <${Button} small kind="quiet" title=${loops ? words.loopClear : words.loop} pressed=${Boolean(loops)} icon="reload" onClick=${() => player.setLoop(loops ? null : [0, player.frames - 1])} />
       <${Button} small kind="quiet" title=${words.loopEnd} onClick=${() => player.setLoop([loops?.[0] ?? 0, frame])}>]<//>
     </span>
+    ${session.sound && html`<${Button} small kind="quiet" icon=${isOn.value ? "sound" : "sound_off"} title=${`${words.sound} (s)`} pressed=${isOn.value} onClick=${() => session.sound?.toggle()} />`}
     <${Select} small name=${words.speed} value=${player.speed} options=${SPEEDS.map((speed) => [speed, `${speed}×`])} onChange=${(/** @type {string} */ value) => player.setSpeed(Number(value))} />
     <${Select} small name=${words.quality} value=${player.quality ?? ""} options=${[["", words.auto], ...player.qualities.map((height) => [height, `${height}p`])]}
       onChange=${(/** @type {string} */ value) => player.setQuality(value ? Number(value) : null)} />

@@ -2,6 +2,7 @@
 import { html, useState } from "../lib.js";
 import { text } from "../strings.js";
 import { Field, Select, TextField, useId } from "./controls.js";
+import { PositionInput } from "./position.js";
 import { suggestionPath, Suggestions } from "./suggestions.js";
 
 /**
@@ -71,6 +72,7 @@ export function AttributeInput({ type, value, onChange, disabled, error, placeho
     const options = (type.choices ?? []).map((/** @type {string} */ choice, /** @type {number} */ index) => [choice, labels[index] ?? choice]);
     return html`<${Select} label=${label} hint=${hint} value=${value ?? ""} disabled=${disabled} options=${[["", "–"], ...options]} onChange=${(/** @type {string} */ given) => onChange(given === "" ? null : given)} />`;
   }
+  if (type.dtype === "geopos") return html`<${PositionInput} type=${type} value=${value} onChange=${onChange} disabled=${disabled} error=${error} placeholder=${placeholder} />`;
   const take = () => {
     if (draft === null) return;
     try {
@@ -81,7 +83,7 @@ export function AttributeInput({ type, value, onChange, disabled, error, placeho
     } catch (failure) { setWrong(/** @type {Error} */ (failure).message); }
   };
   const shared = {
-    label, hint: hint ?? (type.dtype === "geopos" ? text.placeHint : undefined), error: wrong || error, disabled, placeholder,
+    label, hint, error: wrong || error, disabled, placeholder,
     value: draft ?? inputText(type, value), onInput: setDraft, onBlur: take,
     onKeyDown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); take(); } },
   };

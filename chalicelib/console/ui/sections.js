@@ -8,6 +8,7 @@ import { Button } from "./controls.js";
 import { confirm, prompt } from "./dialog.js";
 import { Icon } from "./icons.js";
 import { Menu } from "./menu.js";
+import { toastDeleted } from "./restore.js";
 import { toast, toastError } from "./toast.js";
 
 /** Folders by the path of their parent. @param {any[]} folders */
@@ -49,7 +50,8 @@ function Item({ section, icon, chosen, depth, onClear }) {
   const remove = async () => {
     if (!(await confirm({ title: text.deleteSection(section.name), message: text.deleteSectionLead, action: text.delete, danger: true }))) return;
     if (chosen === String(section.id)) onClear();
-    after(del(`Section/${section.id}`), text.deleted);
+    setBusy(true);
+    del(`Section/${section.id}`).then(() => { toastDeleted(section.project, "section", [section.id], () => reload("sections")); return reload("sections"); }).catch(toastError).finally(() => setBusy(false));
   };
   return html`<div class="side-row" style=${{ "--depth": depth }}><a class="item" href=${link(`/projects/${section.project}`, { section: section.id })} aria-current=${chosen === String(section.id) ? "page" : undefined}><${Icon} name=${icon} /><span class="cut grow">${section.name}</span></a>
     ${may("Can Edit") && html`<${Menu} small kind="quiet" icon="more" title=${text.actionsOf(section.name)} disabled=${busy} items=${[{ label: text.rename, icon: "edit", run: rename }, { label: text.delete, icon: "trash", danger: true, run: remove }]} />`}</div>`;

@@ -21,8 +21,11 @@ export const toastError = (failure) => {
   if (failure?.name !== "AbortError") toast(explain(failure), { kind: "bad" });
 };
 
-/** The sentences of an error. @param {any} failure */
-export const explain = (failure) => [failure?.message ?? String(failure), failure?.details].filter(Boolean).join(" ");
+/** The sentences of an error: what failed, then the field and the rule. @param {any} failure */
+export function explain(failure) {
+  const message = String(failure?.message ?? failure), details = failure?.details ?? "";
+  return details ? `${message}${/[.:!?]$/.test(message) ? "" : ":"} ${details}` : message;
+}
 
 /** @param {number} id */
 const close = (id) => { shown.value = shown.value.filter((each) => each.id !== id); };

@@ -42,6 +42,7 @@ function Workplace({ media, params, query }) {
   const root = useRef(/** @type {HTMLElement | null} */ (null));
   const picture = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const overlay = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const speaker = useRef(/** @type {HTMLAudioElement | null} */ (null));
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const commands = useMemo(() => commandsOf(session, {
     help: () => setDialog("help"),
@@ -55,7 +56,7 @@ function Workplace({ media, params, query }) {
     if (!root.current || !picture.current || !overlay.current) return undefined;
     session.stage = stageOf(session, root.current, picture.current, overlay.current);
     const ways = query.player ? String(query.player).split(",").filter((way) => WAYS.includes(way)) : undefined;
-    session.start(picture.current, Number(query.frame) || 0, ways)
+    session.start(picture.current, speaker.current, Number(query.frame) || 0, ways)
       .then(() => { if (query.select) session.select([...session.doc.base].filter(([, base]) => base.id === Number(query.select)).map(([key]) => key)); })
       .catch((/** @type {any} */ failure) => { session.failure.value = failure; });
     return () => session.stop();
@@ -75,7 +76,7 @@ function Workplace({ media, params, query }) {
     <${Tools} session=${session} run=${run} />
     <div class="stage-column">
       <div class=${classes("stage", session.tool.value && "draws")} ref=${root} tabindex="0" role="application" data-frame=${session.isShown.value ? session.frame.value : undefined} aria-label=${words.stage(media.name, session.frame.value, session.onFrame.value.length)}>
-        <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="shapes" ref=${overlay} />
+        <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="shapes" ref=${overlay} /><audio ref=${speaker} preload="auto" />
         ${session.failure.value && html`<p class="note bad stage-note" role="alert">${explain(session.failure.value)}</p>`}
         <${Hint} session=${session} />
       </div>

@@ -12,11 +12,12 @@ import { number, valueText } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
 import { Picture } from "../ui/pictures.js";
+import { toastDeleted } from "../ui/restore.js";
 import { allOf, facetString, fieldsOf } from "../ui/search.js";
 import { SearchBox } from "../ui/search_box.js";
 import { useSelection } from "../ui/selection.js";
 import { Empty, Failure, Loading, useAsync } from "../ui/states.js";
-import { toast, toastError } from "../ui/toast.js";
+import { explain, toast, toastError } from "../ui/toast.js";
 import { usePages, VirtualGrid } from "../ui/virtual.js";
 
 const SIZES = { small: 96, medium: 140, large: 220 };
@@ -66,7 +67,7 @@ export default function Crops({ query }) {
   const remove = async () => {
     const ids = [...selection.ids];
     if (!(await confirm({ title: text.deleteCrops(ids.length), message: text.deleteCropsLead, action: text.delete, danger: true }))) return;
-    del(`Localizations/${open.id}`, { ids }, { count: ids.length }).then(() => { toast(text.deleted, { kind: "good" }); selection.clear(); again(); }, toastError);
+    del(`Localizations/${open.id}`, { ids }, { count: ids.length }).then(() => { toastDeleted(open.id, "localization", ids, again); selection.clear(); again(); }, toastError);
   };
 
   if (!type) return html`<${Empty} icon="crop" title=${text.noLocalizationTypes} action=${may("Full Control") && html`<${Button} kind="primary" href=${link(`/projects/${open.id}/manage/types`)}>${text.tabs.manage}<//>`}>${text.noLocalizationTypesLead}<//>`;
@@ -74,7 +75,7 @@ export default function Crops({ query }) {
       ${open.versions.length > 1 && html`<h2>${text.version}</h2><${Select} small name=${text.version} value=${query.version ?? ""} options=${[["", text.allVersions], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${(/** @type {string} */ version) => setQuery({ version })} />`}
       ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} kind="localization" query=${{ type: type.id, version: query.version }} search=${query.search ?? ""} turn=${turn} onToggle=${toggle} />`}</aside>
     <div class="gallery"><h1 class="visually-hidden">${text.tabs.crops}</h1>
-      <div class="gallery-bar"><${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.searchCrops} error=${isWrong ? count.failure.message : ""} onSearch=${(/** @type {string} */ given) => setQuery({ search: given })} />
+      <div class="gallery-bar"><${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.searchCrops} error=${isWrong ? explain(count.failure) : ""} onSearch=${(/** @type {string} */ given) => setQuery({ search: given })} />
         <${Select} name=${text.sort} value=${query.sort ?? ""} options=${[["", text.sortNewest], ["$id", text.sortOldest], ["$frame", text.sortFrame], ["-$width", text.sortWidest], ...fields.filter((each) => !each.name.startsWith("_")).map((each) => [each.name, text.sortBy(each.name)])]} onChange=${(/** @type {string} */ sort) => setQuery({ sort })} />
         <${Menu} icon="more" kind="quiet" title=${text.moreActions} items=${[{ title: text.cardSize }, ...Object.keys(SIZES).map((name) => ({ label: text.sizes[/** @type {keyof typeof SIZES} */ (name)], checked: size === name, run: () => setSize(/** @type {any} */ (name)) })), "line", { label: text.selectAllCrops, icon: "check", run: selectAll }, { label: text.reload, icon: "reload", run: again }]} /></div>
       ${selection.ids.size > 0 && html`<div class="bulk" role="region" aria-label=${text.selection}><strong class="number">${text.selected(selection.ids.size)}</strong>
@@ -97,7 +98,7 @@ function Crop({ crop, label, selected, onSelect }) {
   const name = text.cropName(value || type?.name, crop.media, crop.frame);
   return html`<div class=${`crop${selected ? " selected" : ""}`}><button type="button" class="crop-picture" aria-pressed=${selected} aria-label=${name} title=${name} onClick=${onSelect}><${Picture} path=${`LocalizationGraphic/${crop.id}`} query=${{ max_height: 240, format: "jpg" }} /></button>
     ${label && html`<span class="crop-label small"><${Dot} color=${colorOf(type, crop.attributes)} /><span class="cut">${value || "–"}</span></span>`}
-    <a class="crop-open" href=${link(`/projects/${crop.project}/media/${crop.media}`, { frame: crop.frame, selected: crop.id })} aria-label=${text.openFrame(crop.frame)} title=${text.openFrame(crop.frame)}><${Icon} name="link" /></a></div>`;
+    <a class="crop-open" href=${link(`/projects/${crop.project}/media/${crop.media}`, { frame: crop.frame, version: crop.version, select: crop.id })} aria-label=${text.openFrame(crop.frame)} title=${text.openFrame(crop.frame)}><${Icon} name="link" /></a></div>`;
 }
 
 /** @param {{type: any, count: number, onClose: () => void, onSave: (attributes: any, nulls: string[]) => Promise<any>}} props */

@@ -14,16 +14,17 @@ import { toast, toastError } from "../ui/toast.js";
 import { saveFile } from "../ui/files.js";
 import { History } from "./manage_history.js";
 import { Types } from "./manage_types.js";
+import { ProjectWebhooks } from "./manage_webhooks.js";
 
-const PAGES = /** @type {const} */ ([["", "gear"], ["types", "tag"], ["members", "people"], ["versions", "layers"], ["algorithms", "jobs"], ["applets", "applet"], ["history", "history"]]);
-const COMPONENTS = /** @type {Record<string, any>} */ ({ "": General, types: Types, members: Members, versions: Versions, algorithms: Algorithms, applets: Applets, history: History });
+const PAGES = /** @type {const} */ ([["", "gear"], ["types", "tag"], ["members", "people"], ["versions", "layers"], ["algorithms", "jobs"], ["applets", "applet"], ["webhooks", "link"], ["history", "history"]]);
+const COMPONENTS = /** @type {Record<string, any>} */ ({ "": General, types: Types, members: Members, versions: Versions, algorithms: Algorithms, applets: Applets, webhooks: ProjectWebhooks, history: History });
 
 /** @param {{params: Record<string, string>, query: Record<string, string>}} props */
 export default function Manage({ params, query }) {
   const open = /** @type {any} */ (project.value);
   const page = params.page ?? "";
   const component = COMPONENTS[page];
-  return html`<div class="with-side"><aside class="side"><nav aria-label=${text.tabs.manage}>${PAGES.map(([name, icon]) => html`<a key=${name} class="item" href=${link(`/projects/${open.id}/manage${name ? `/${name}` : ""}`)} aria-current=${page === name ? "page" : undefined}><${Icon} name=${icon} />${text.manage[name]}</a>`)}
+  return html`<div class="with-side"><aside class="side"><nav aria-label=${text.tabs.manage}>${PAGES.filter(([name]) => name !== "webhooks" || may("Full Control")).map(([name, icon]) => html`<a key=${name} class="item" href=${link(`/projects/${open.id}/manage${name ? `/${name}` : ""}`)} aria-current=${page === name ? "page" : undefined}><${Icon} name=${icon} />${text.manage[name]}</a>`)}
       <h2>${text.organization}</h2><a class="item" href=${link(`/organizations/${open.project.organization}`)}><${Icon} name="bucket" />${text.organizationLead}</a></nav></aside>
     <div class="scroll manage-page" tabindex="-1">${component ? html`<${component} query=${query} />` : html`<${Empty} icon="search" title=${text.noView} />`}</div></div>`;
 }

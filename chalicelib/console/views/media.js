@@ -11,12 +11,13 @@ import { FacetChips, Facets, facetsOf, readFacets, toggled, writeFacets } from "
 import { duration, number, valueText } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
+import { toastDeleted } from "../ui/restore.js";
 import { allOf, facetString, fieldsOf } from "../ui/search.js";
 import { SearchBox } from "../ui/search_box.js";
 import { Sections } from "../ui/sections.js";
 import { useSelection } from "../ui/selection.js";
 import { Empty, Failure, Loading, useAsync } from "../ui/states.js";
-import { toast, toastError } from "../ui/toast.js";
+import { explain, toast, toastError } from "../ui/toast.js";
 import { usePages, VirtualGrid } from "../ui/virtual.js";
 
 const FIELDS = "id,name,type,fps,num_frames,width,height,attributes,created_datetime,media_files.thumbnail,media_files.thumbnail_gif";
@@ -54,7 +55,7 @@ export default function MediaGallery({ query }) {
   return html`<div class="with-side"><aside class="side"><${Sections} chosen=${query.section ?? ""} onClear=${() => setQuery({ section: "" })} />
       ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} kind="media" query=${{ section: query.section }} search=${query.search ?? ""} turn=${turn} onToggle=${toggle} />`}</aside>
     <div class="gallery"><h1 class="visually-hidden">${text.tabs.media}</h1>
-      <div class="gallery-bar"><${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.searchMedia} error=${isWrong ? count.failure.message : ""} onSearch=${(/** @type {string} */ given) => setQuery({ search: given })} />
+      <div class="gallery-bar"><${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.searchMedia} error=${isWrong ? explain(count.failure) : ""} onSearch=${(/** @type {string} */ given) => setQuery({ search: given })} />
         <${Select} name=${text.sort} value=${query.sort ?? ""} options=${sorts} onChange=${(/** @type {string} */ sort) => setQuery({ sort })} />
         <${Menu} icon="more" kind="quiet" title=${text.moreActions} items=${[
           { title: text.cardSize }, ...Object.keys(SIZES).map((name) => ({ label: text.sizes[/** @type {keyof typeof SIZES} */ (name)], checked: size === name, run: () => setSize(/** @type {any} */ (name)) })),
@@ -107,7 +108,7 @@ function Bulk({ selection, onEdit, onDone }) {
   const ids = [...selection.ids];
   const act = (/** @type {Promise<any>} */ work, /** @type {string} */ message) => work.then(() => { toast(message, { kind: "good" }); selection.clear(); onDone(); }, toastError);
   const remove = async () => {
-    if (await confirm({ title: text.deleteMedia(ids.length), message: text.deleteMediaLead, action: text.delete, danger: true })) act(del(`Medias/${open.id}`, { ids }, { count: ids.length }), text.deleted);
+    if (await confirm({ title: text.deleteMedia(ids.length), message: text.deleteMediaLead, action: text.delete, danger: true })) del(`Medias/${open.id}`, { ids }, { count: ids.length }).then(() => { toastDeleted(open.id, "media", ids, onDone); selection.clear(); onDone(); }, toastError);
   };
   const folders = open.sections.filter((/** @type {any} */ each) => each.dtype === "folder");
   return html`<div class="bulk" role="region" aria-label=${text.selection}><strong class="number">${text.selected(ids.length)}</strong>

@@ -1,4 +1,4 @@
-// An organization: its members, invitations and buckets.
+// An organization: its members, invitations, buckets and webhooks.
 import { del, get, patch, post } from "../client.js";
 import { html, useState } from "../lib.js";
 import { user } from "../store.js";
@@ -8,6 +8,8 @@ import { date } from "../ui/format.js";
 import { RecordDialog, RecordTable } from "../ui/records.js";
 import { Await, useAsync } from "../ui/states.js";
 import { toast } from "../ui/toast.js";
+import { webhooks as webhookWords } from "../strings_manage.js";
+import { Webhooks } from "./manage_webhooks.js";
 
 const LEVELS = ["Member", "Admin"];
 const STORES = ["AWS", "MINIO", "VAST", "OCI", "S3BASIC", "GCP"];
@@ -43,6 +45,7 @@ function Content({ organization, isAdmin, affiliations, invitations, buckets, ag
       columns=${[{ name: text.email, render: (/** @type {any} */ each) => each.email }, { name: text.level, render: (/** @type {any} */ each) => each.permission }, { name: text.status, render: (/** @type {any} */ each) => html`<span class=${`chip ${each.status === "Accepted" ? "good" : each.status === "Expired" ? "warn" : "accent"}`}>${each.status}</span>` }, { name: text.created, render: (/** @type {any} */ each) => date(each.created_datetime) }]} />`}
     ${isAdmin && html`<${RecordTable} title=${text.buckets} lead=${text.bucketsLead} icon="bucket" items=${buckets} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${() => setEditing({ kind: "bucket" })} createLabel=${text.newBucket} empty=${text.noBuckets}
       columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` }, { name: text.store, render: (/** @type {any} */ each) => each.store_type }, { name: text.endpoint, render: (/** @type {any} */ each) => each.endpoint_url ?? each.region }]} onChange=${(/** @type {any} */ item) => setEditing({ kind: "bucket", item })} onRemove=${(/** @type {any} */ each) => saved(del(`Bucket/${each.id}`))} />`}
+    ${isAdmin && html`<${Webhooks} path=${`OrganizationWebhooks/${organization.id}`} lead=${webhookWords.organizationLead} nameOf=${(/** @type {number} */ user_) => affiliations.find((each) => each.user === user_)?.username ?? text.userNumber(user_)} />`}
     ${editing && dialogs[editing.kind]()}`;
 }
 

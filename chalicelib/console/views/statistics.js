@@ -9,7 +9,7 @@ import { number, valueText } from "../ui/format.js";
 import { fieldsOf } from "../ui/search.js";
 import { SearchBox } from "../ui/search_box.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
-import { toastError } from "../ui/toast.js";
+import { explain, toastError } from "../ui/toast.js";
 
 const MOST_BARS = 16;
 
@@ -43,7 +43,7 @@ export default function Statistics({ query }) {
     <div class="statistics-bar"><${Select} name=${text.kind} value=${kind} options=${[["localization", text.annotations], ["media", text.tabs.media]]} onChange=${(/** @type {string} */ value) => setQuery({ kind: value, type: "", by: "" })} />
       <${Select} name=${text.types} value=${query.type ?? ""} options=${[["", text.allTypes], ...types.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${(/** @type {string} */ value) => setQuery({ type: value, by: "" })} />
       <${Select} name=${text.groupBy} value=${by} options=${[["$type", text.byType], ...names.map((name) => [name, text.sortBy(name)])]} onChange=${(/** @type {string} */ value) => setQuery({ by: value })} />
-      <${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.search} error=${isWrong ? found.failure.message : ""} onSearch=${(/** @type {string} */ search) => setQuery({ search })} /></div>
+      <${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.search} error=${isWrong ? explain(found.failure) : ""} onSearch=${(/** @type {string} */ search) => setQuery({ search })} /></div>
     <${Await} of=${isWrong ? { value: found.value ?? null } : found}>${(/** @type {any} */ value) => !value || value.labels.matched === 0 ? html`<${Empty} icon="plot" title=${text.noMatch} />` : html`
       <p class="statistics-total"><strong class="number">${number(value.labels.matched)}</strong> <span class="muted">${kind === "media" ? text.tabs.media : text.annotations}</span></p>
       <div class="plots"><${Bars} title=${by === "$type" ? text.byType : text.sortBy(by)} rows=${value.labels.rows.map((/** @type {any} */ row) => ({ name: labelOf(row[by]), count: row.count, color: barColor(by, row[by], type, list) }))} />

@@ -11,6 +11,8 @@ import { Icon } from "../ui/icons.js";
 import { RecordDialog } from "../ui/records.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { explain, toast, toastError } from "../ui/toast.js";
+import { datasets as datasetWords } from "../strings_manage.js";
+import { Datasets } from "./transfers_datasets.js";
 
 const FORMATS = [["coco", "COCO"], ["yolo", "YOLO"], ["voc", "Pascal VOC"], ["mot", "MOT"], ["cvat", "CVAT"], ["fathomnet", "FathomNet"], ["geojson", "GeoJSON"], ["csv", "CSV"], ["jsonl", "JSON Lines"], ["parquet", "Parquet"]];
 const READ = ["coco", "yolo", "voc", "mot", "cvat", "csv", "jsonl", "parquet"];
@@ -24,6 +26,7 @@ export default function Transfers() {
   const exports_ = useAsync((signal) => get(`Exports/${open.id}`, {}, { signal }), [open.id]);
   const imports = useAsync((signal) => get(`Imports/${open.id}`, {}, { signal }).catch((failure) => { if (failure instanceof ApiError && failure.status === 404) return null; throw failure; }), [open.id]);
   const [dialog, setDialog] = useState("");
+  const [dataset, setDataset] = useState("");
   const isRunning = [...(exports_.value ?? []), ...(imports.value ?? [])].some((each) => !isEnded(each));
   useEffect(() => {
     if (!isRunning) return undefined;
@@ -36,9 +39,10 @@ export default function Transfers() {
   return html`<div class="page"><header><h1>${text.tabs.transfers}</h1></header>
     <section class="column"><div class="row"><div class="grow"><h2>${text.exports}</h2><p class="muted">${text.exportsLead}</p></div><${Button} kind="primary" icon="download" onClick=${() => setDialog("export")}>${text.newExport}<//></div>
       <${Await} of=${exports_}>${(/** @type {any[]} */ items) => items.length === 0 ? html`<${Empty} icon="download" title=${text.noExports} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Work} key=${each.uid} work=${each} about=${text.exported(number(each.labels), number(each.media))} onRemove=${remove("Export", exports_.again)} />`)}</ul>`}<//></section>
+    <${Datasets} onExport=${(/** @type {string} */ name) => { setDataset(name); setDialog("export"); }} />
     ${imports.value !== null && may("Can Transfer") && html`<section class="column"><div class="row"><div class="grow"><h2>${text.imports}</h2><p class="muted">${text.importsLead}</p></div><${Button} icon="import" onClick=${() => setDialog("import")}>${text.newImport}<//></div>
       <${Await} of=${imports}>${(/** @type {any[]} */ items) => items.length === 0 ? html`<${Empty} icon="import" title=${text.noImports} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Work} key=${each.uid} work=${each} about=${reportText(each.report)} report=${each.report} onRemove=${remove("Import", imports.again)} />`)}</ul>`}<//></section>`}
-    ${dialog === "export" && html`<${CreateExport} onClose=${() => setDialog("")} onDone=${exports_.again} />`}${dialog === "import" && html`<${CreateImport} onClose=${() => setDialog("")} onDone=${imports.again} />`}</div>`;
+    ${dialog === "export" && html`<${CreateExport} dataset=${dataset} onClose=${() => { setDialog(""); setDataset(""); }} onDone=${exports_.again} />`}${dialog === "import" && html`<${CreateImport} onClose=${() => setDialog("")} onDone=${imports.again} />`}</div>`;
 }
 
 /** @param {any} report */
@@ -60,8 +64,8 @@ function Work({ work, about, report, onRemove }) {
     ${reading && html`<${Dialog} wide title=${text.report} onClose=${() => setReading(false)}><p>${about}</p>${[...(report.refusals ?? []), ...(report.notes ?? [])].length > 0 && html`<table class="table"><thead><tr><th scope="col">${text.place}</th><th scope="col">${text.reason}</th></tr></thead><tbody>${[...(report.refusals ?? []), ...(report.notes ?? [])].map((row, index) => html`<tr key=${index}><td><code>${row.place}</code></td><td>${row.reason}</td></tr>`)}</tbody></table>`}<//>`}</li>`;
 }
 
-/** @param {{onClose: () => void, onDone: () => void}} props */
-function CreateExport({ onClose, onDone }) {
+/** @param {{dataset: string, onClose: () => void, onDone: () => void}} props `dataset` is the name of a version of a dataset; "" exports the project as it is */
+function CreateExport({ dataset, onClose, onDone }) {
   const open = /** @type {any} */ (project.value);
   const names = [...new Set(open.localizationTypes.flatMap((/** @type {any} */ each) => each.attribute_types.filter((/** @type {any} */ attribute) => ["enum", "string", "bool", "int"].includes(attribute.dtype)).map((/** @type {any} */ attribute) => attribute.name)))];
   const save = (/** @type {any} */ values) => {
@@ -69,10 +73,11 @@ function CreateExport({ onClose, onDone }) {
     return post(`Exports/${open.id}`, { ...rest, frames: frames ?? "none", ...(frames === "every" && { every: every || 10 }), ...(attribute && { classes: { attribute } }), ...(section && { sections: [Number(section)] }), ...(version && { versions: [Number(version)] }), ...(split && { split: {} }) })
       .then(() => { toast(text.exportStarted, { kind: "good" }); onDone(); });
   };
-  return html`<${RecordDialog} title=${text.newExport} action=${text.export_} values=${{ format: "coco", frames: "none", interpolate: true }} onSave=${save} onClose=${onClose} members=${[
+  return html`<${RecordDialog} title=${text.newExport} action=${text.export_} values=${{ format: "coco", frames: "none", interpolate: true, dataset, ...(dataset && { name: dataset }) }} onSave=${save} onClose=${onClose} members=${[
     { name: "format", label: text.format, kind: "select", options: /** @type {any} */ (FORMATS) }, { name: "name", label: text.name },
-    { name: "section", label: text.ofMedia, kind: "select", options: [["", text.allMedia], ...open.sections.map((/** @type {any} */ each) => [each.id, each.name])] },
-    { name: "version", label: text.version, kind: "select", options: [["", text.allVersions], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])] },
+    { name: "dataset", label: datasetWords.of, kind: "select", options: dataset ? [["", datasetWords.present], dataset] : [["", datasetWords.present]], when: () => Boolean(dataset) },
+    { name: "section", label: text.ofMedia, kind: "select", when: (/** @type {any} */ values) => !values.dataset, options: [["", text.allMedia], ...open.sections.map((/** @type {any} */ each) => [each.id, each.name])] },
+    { name: "version", label: text.version, kind: "select", when: (/** @type {any} */ values) => !values.dataset, options: [["", text.allVersions], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])] },
     { name: "attribute", label: text.classesFrom, kind: "select", options: [["", text.typeName], .../** @type {any} */ (names)], hint: text.classesHint },
     { name: "frames", label: text.pictures, kind: "select", options: [["none", text.noPictures], ["frames", text.labeledFrames], ["crops", text.cropsOf], ["every", text.everyFrame]] }, { name: "every", label: text.everyN, kind: "number", when: (/** @type {any} */ values) => values.frames === "every" },
     { name: "split", label: text.splitMedia, kind: "check" }, { name: "interpolate", label: text.interpolateTracks, kind: "check" }]} />`;
@@ -82,7 +87,7 @@ function CreateExport({ onClose, onDone }) {
 function CreateImport({ onClose, onDone }) {
   const open = /** @type {any} */ (project.value);
   const [file, setFile] = useState(/** @type {File | null} */ (null));
-  const [given, setGiven] = useState({ format: "coco", match: "name", dry_run: true, create_media: true, version: "" });
+  const [given, setGiven] = useState({ format: "coco", match: "name", dry_run: true, create_media: true, create_types: false, version: "" });
   const [failure, setFailure] = useState("");
   const [sent, setSent] = useState(-1);
   const submit = async () => {
@@ -104,5 +109,5 @@ function CreateImport({ onClose, onDone }) {
     <${Select} label=${text.format} value=${given.format} options=${FORMATS.filter(([name]) => READ.includes(name))} onChange=${set("format")} />
     <${Select} label=${text.findMedia} value=${given.match} options=${[["name", text.byName], ["path", text.byPath], ["md5", text.byMd5]]} onChange=${set("match")} />
     <${Select} label=${text.version} value=${given.version} options=${[["", text.sameVersion], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${set("version")} />
-    <${Checkbox} label=${text.createMedia} checked=${given.create_media} onChange=${set("create_media")} /><${Checkbox} label=${text.dryRunLead} checked=${given.dry_run} onChange=${set("dry_run")} /><//>`;
+    <${Checkbox} label=${text.createMedia} checked=${given.create_media} onChange=${set("create_media")} />${may("Full Control") && html`<${Checkbox} label=${text.createTypes} checked=${given.create_types} onChange=${set("create_types")} />`}<${Checkbox} label=${text.dryRunLead} checked=${given.dry_run} onChange=${set("dry_run")} /><//>`;
 }

@@ -111,7 +111,7 @@ def as_response(algorithm: Algorithm) -> Algorithm:
         return algorithm
     try:
         text = hosted_templates_service.render(
-            hosted_templates_service.find(algorithm.template), algorithm.tparams, algorithm.sealed, algorithm.project
+            hosted_templates_service.find(algorithm.template), algorithm.tparams, algorithm.sealed
         )
     except LimnError:
         return algorithm
@@ -122,7 +122,7 @@ def source(project: Project, algorithm: Algorithm) -> str | bytes:
     """The text of the manifest that an algorithm runs now. Raises BadInput where it cannot be had."""
     if algorithm.template is not None:
         template = hosted_templates_service.find(algorithm.template)
-        return hosted_templates_service.render(template, algorithm.tparams, algorithm.sealed, project.id)
+        return hosted_templates_service.render(template, algorithm.tparams, algorithm.sealed)
     if algorithm.manifest is None:
         raise BadInput(f"The algorithm {algorithm.name} has neither manifest nor template.")
     return saved_files.read(project, saved_files.name_of(project, algorithm.manifest, "manifest"))

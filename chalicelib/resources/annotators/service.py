@@ -173,18 +173,19 @@ def _ask(annotator: Annotator, question: dict[str, Any]) -> Any:
         headers |= {header.name: header.value for header in opened}
     try:
         address = origins.take_apart(target)
-        response = outbound.send(
-            address,
-            "POST",
-            headers=headers,
-            body=msgspec.json.encode(question),
-            timeout=urllib3.Timeout(connect=3, read=ANSWER_SECONDS, total=ANSWER_SECONDS),
-            is_inside=outbound.is_service_allowed(address),
-        )
-        try:
-            body = response.read(LARGEST_ANSWER + 1)
-        finally:
-            response.close()
+        with outbound.at_most(ANSWER_SECONDS):
+            response = outbound.send(
+                address,
+                "POST",
+                headers=headers,
+                body=msgspec.json.encode(question),
+                timeout=urllib3.Timeout(connect=3, read=ANSWER_SECONDS),
+                is_inside=outbound.is_service_allowed(address),
+            )
+            try:
+                body = response.read(LARGEST_ANSWER + 1)
+            finally:
+                response.close()
         if response.status == _OK and len(body) <= LARGEST_ANSWER:
             return msgspec.json.decode(body)
     except (OSError, Forbidden, ValueError, urllib3.exceptions.HTTPError) as failure:

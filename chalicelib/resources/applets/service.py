@@ -40,7 +40,7 @@ def register(project: Project, caller: Caller, spec: AppletSpec) -> Applet:
     )
     if spec.template is not None:
         hosted_templates_service.render(
-            hosted_templates_service.get_allowed(spec.template, caller), applet.tparams, applet.sealed, project.id
+            hosted_templates_service.get_allowed(spec.template, caller), applet.tparams, applet.sealed
         )
     return records.create(APPLET, applet)
 
@@ -76,7 +76,7 @@ def as_response(applet: Applet) -> Applet:
     except BadInput:
         return msgspec.structs.replace(applet, template=None)
     try:
-        page = hosted_templates_service.render(template, applet.tparams, applet.sealed, applet.project)
+        page = hosted_templates_service.render(template, applet.tparams, applet.sealed)
     except LimnError:
         return applet
     return msgspec.structs.replace(applet, rendered=page)

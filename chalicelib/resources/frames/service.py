@@ -189,7 +189,7 @@ def _image_of(media: Media) -> Picture | None:
 
 def _image_source(picture: Picture) -> Source:
     path = picture.path
-    source = ObjectSource(path) if isinstance(path, ObjectKey) else HttpSource(path)
+    source = ObjectSource(path) if isinstance(path, ObjectKey) else HttpSource(path.url, path.organization)
     if source.size > LARGEST_IMAGE:
         message = f"The image has {source.size} bytes; at most {LARGEST_IMAGE} are decoded here. Download it instead."
         raise TooLarge(message)

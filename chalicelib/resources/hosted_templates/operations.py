@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -16,11 +15,10 @@ from chalicelib.core.integrations import (
     Parameter,
 )
 from chalicelib.core.permissions import Permission
-from chalicelib.errors import Forbidden
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
-from chalicelib.settings import settings
+from chalicelib.resources.uploads import fetching
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records
 
@@ -30,7 +28,7 @@ PURPOSE = "hosted template"
 def make_template(call: Call[Organization, NoQuery, HostedTemplateSpec]) -> HostedTemplate:
     """Register a template. It is fetched when it is used, not now."""
     spec = call.body
-    _check_origin(spec.url)
+    fetching.check_address(spec.url, call.organization)
     template = HostedTemplate(
         id=ids.reserve(HOSTED_TEMPLATE.name)[0],
         organization=call.organization,
@@ -47,7 +45,7 @@ def change_template(
 ) -> dict[str, Any]:
     """Replace what is given; headers go under seal."""
     if call.body.url is not None:
-        _check_origin(call.body.url)
+        fetching.check_address(call.body.url, call.organization)
     if "headers" in change:
         change["sealed"] = _seal(change.pop("headers"))
     return change
@@ -55,12 +53,6 @@ def change_template(
 
 def _seal(headers: list[Parameter]) -> str:
     return sealing.seal(msgspec.json.encode(headers), PURPOSE)
-
-
-def _check_origin(url: str) -> None:
-    parts = urlsplit(url)
-    if f"{parts.scheme}://{parts.netloc}" not in settings().allowed_origins:
-        raise Forbidden(f"The url {url[:100]} is not from an allowed origin.")
 
 
 OPERATIONS = record_operations(

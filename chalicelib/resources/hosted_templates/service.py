@@ -8,7 +8,6 @@ import msgspec
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
-from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.integrations import HOSTED_TEMPLATE, HostedTemplate, Parameter
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
@@ -21,7 +20,6 @@ OWN = "hosted template"
 """What the headers of a template are sealed for."""
 USE = "use of a template"
 """What the headers are sealed for that an algorithm or applet adds."""
-_OK = 200
 
 
 def get_allowed(number: int, caller: Caller) -> HostedTemplate:
@@ -50,7 +48,7 @@ def seal(headers: Sequence[Parameter]) -> str:
     return sealing.seal(msgspec.json.encode(headers), USE) if headers else ""
 
 
-def render(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str, project: int) -> str:
+def render(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str) -> str:
     """What a template gives: its own parameters and headers overridden by those of its use.
 
     Raises:
@@ -58,24 +56,14 @@ def render(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str, 
         BadInput, TooLarge: it cannot be fetched or rendered.
     """
     headers = {**_unseal(template.sealed, OWN), **_unseal(sealed, USE)}
-    source = _fetch(template.url, project, headers)
+    source = _fetch(template.url, template.organization, headers)
     values = {item.name: item.value for item in (*template.tparams, *tparams)}
     return rendering.render(source, values)
 
 
-def _fetch(url: str, project: int, headers: dict[str, str]) -> str:
-    most = rendering.LARGEST_TEMPLATE
-    if not headers or fetching.object_key(url, project, UNRESTRICTED):
-        body = fetching.fetch(url, project, most, UNRESTRICTED)
-    else:
-        body = b""
-        with fetching.open_url(url, headers) as response:
-            if response.status != _OK:
-                raise BadInput(f"template: its server answers with status {response.status}.")
-            for block in fetching.blocks(response):
-                body += block
-                if len(body) > most:
-                    raise BadInput(f"template: {most} bytes at most.")
+def _fetch(url: str, organization: int, headers: dict[str, str]) -> str:
+    """The text of a template, by HTTP: the object store checks the signature of a URL into it."""
+    body = fetching.fetch_url(url, rendering.LARGEST_TEMPLATE, organization, headers)
     try:
         return body.decode()
     except UnicodeDecodeError:

@@ -146,8 +146,8 @@ def check_file(project: Project, media: int, role: str, entry: Any) -> None:
     """
     is_video = isinstance(entry, VideoDefinition)
     if object_keys.is_url(entry.path):
-        if not (is_video and entry.reference_only):
-            message = f"path: {role} takes a URL only for videos with reference_only."
+        if not getattr(entry, "reference_only", None):
+            message = f"path: {role} takes a URL only for videos and images with reference_only."
             raise BadInput(message)
         entry.path = origins.normalize(entry.path, "path")
     else:

@@ -1,8 +1,8 @@
 """A media's streaming files: the choice of one for a request, and its segment file and header, cached in memory.
 
 A streaming file and its segment file may be URLs (`reference_only`). Both are then read by ranges through the guard
-against internal addresses, from origins that the operator allows. Any other text is read only if it is a key that
-the media may name (`owners.authorize`).
+against internal addresses, from origins that the operator or the organization allows. Any other text is read only if it
+is a key that the media may name (`owners.authorize`).
 """
 
 from __future__ import annotations
@@ -29,8 +29,18 @@ if TYPE_CHECKING:
 
 LARGEST_SEGMENT_FILE = 32 * 1024 * 1024
 """Maximum size of a segment file at a URL, in bytes."""
-Place = ObjectKey | str
-"""Location of a file: the key of an object, or a URL."""
+
+
+@dataclass(frozen=True)
+class Url:
+    """A file elsewhere, and the organization whose list of origins counts for it."""
+
+    url: str
+    organization: int | None
+
+
+Place = ObjectKey | Url
+"""Location of a file."""
 _READERS = 4
 _AHEAD = 8
 """Maximum number of ranges read ahead."""
@@ -102,14 +112,17 @@ class StreamSource:
 
 def open_path(path: Place) -> Source:
     """An object of ours, or a URL from an allowed origin."""
-    return RangeSource(path) if isinstance(path, ObjectKey) else fetching.HttpSource(path)
+    return RangeSource(path) if isinstance(path, ObjectKey) else fetching.HttpSource(path.url, path.organization)
 
 
 def locate(project: int, media: int, paths: Iterable[str]) -> dict[str, Place]:
     """The locations of the files that the document of a media names; files that it may not name are left out."""
     named = [owners.Named(project, media, path) for path in paths]
     keys = owners.authorize_many(named)
-    places: dict[str, Place] = {each.path: each.path for each in named if object_keys.is_url(each.path)}
+    organization = owners.organization_of(project)
+    places: dict[str, Place] = {
+        each.path: Url(each.path, organization) for each in named if object_keys.is_url(each.path)
+    }
     return places | {each.path: key for each, key in keys.items()}
 
 
@@ -161,7 +174,9 @@ def segments(path: Place) -> SegmentInfo:
 
 
 def _whole(path: Place) -> bytes:
-    return objects.read(path) if isinstance(path, ObjectKey) else fetching.fetch_url(path, LARGEST_SEGMENT_FILE)
+    if isinstance(path, ObjectKey):
+        return objects.read(path)
+    return fetching.fetch_url(path.url, LARGEST_SEGMENT_FILE, path.organization)
 
 
 @lru_cache(maxsize=256)

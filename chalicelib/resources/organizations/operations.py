@@ -30,6 +30,7 @@ from chalicelib.resources.uploads import service as uploads_service
 from chalicelib.resources.uploads import thumbs
 from chalicelib.resources.uploads.operations import DAY, MOST_PARTS, WEEK, UploadInfo
 from chalicelib.settings import settings
+from chalicelib.storage import outbound
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -60,6 +61,7 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
         id=ids.reserve(ORGANIZATION.name)[0],
         name=call.body.name,
         default_membership_permission=call.body.default_membership_permission or "No Access",
+        allowed_origins=_origins(call.body.allowed_origins or []),
         created_by=call.caller.id,
     )
     admin = Affiliation(
@@ -81,7 +83,9 @@ def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -
     """Change the members given."""
     change = given(call.body)
     if not change:
-        raise BadInput("Nothing to change: give name, default_membership_permission or thumb.")
+        raise BadInput("Nothing to change: give name, default_membership_permission, thumb or allowed_origins.")
+    if "allowed_origins" in change:
+        change["allowed_origins"] = _origins(change["allowed_origins"])
     if call.body.name and call.body.name.casefold() != call.target.name.casefold():
         _refuse_same_name(call.caller, call.body.name)
     if change.get("thumb") is not None:
@@ -105,6 +109,18 @@ def get_upload_info(call: Call[Organization, OrganizationUploadQuery, None]) -> 
     key = object_keys.organization_key(call.organization, str(uuid.uuid4()))
     upload, urls = uploads_service.begin(key, call.query.num_parts, call.query.expiration)
     return UploadInfo(urls=urls, key=key.path, upload_id=upload)
+
+
+def _origins(given: list[str]) -> list[str]:
+    """Origins as they are stored, each once. Raises BadInput for one that is not https at a public address."""
+    found = []
+    for index, text in enumerate(given):
+        member = f"allowed_origins[{index}]"
+        address = outbound.check_registered(text, member)
+        if address.scheme != "https" or address.target != "/":
+            raise BadInput(f"{member}: {text[:200]!r} is not an origin such as https://media.example.org.")
+        found.append(address.origin.removesuffix(":443"))
+    return list(dict.fromkeys(found))
 
 
 def _organizations_of(caller: Caller) -> list[Organization]:

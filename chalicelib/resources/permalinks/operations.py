@@ -66,7 +66,7 @@ def _redirectable(media: Media, url: str) -> str:
     """
     try:
         plain = origins.normalize(url, "path")
-        fetching.check_origin(plain)
+        fetching.check_origin(plain, owners.organization_of(media.project))
     except (BadInput, Forbidden) as refusal:
         message = f"The file of media {media.id} lies at an origin that this deployment does not list."
         raise NotFound(message, refusal.message) from None
@@ -107,7 +107,7 @@ OPERATIONS = (
         summary="Redirect to a file of a media.",
         details="For members of its project, and for everyone where the user called anonymous is one. The answer is a "
         "redirect to a URL that is valid for 24 hours. A file that lies elsewhere is redirected to where its origin is "
-        "one that the deployment lists; elsewhere it is 404.",
+        "one that the deployment or the organization lists; elsewhere it is 404.",
         needs=Permission.ANYONE,
         addresses=plain(_maybe, id=int),
         query=PermalinkQuery,

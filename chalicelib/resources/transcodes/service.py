@@ -104,7 +104,7 @@ def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec]) 
     types = records.definitions(project.id).types(Kind.MEDIA)
     for spec in specs:
         if spec.url and not spec.reference_only and getattr(types.get(spec.type), "dtype", "") == "video":
-            fetching.check_origin(spec.url)
+            fetching.check_origin(spec.url, project.organization)
             fetching.open_source(spec.url, project.id, writer.scope)
 
 

@@ -3,9 +3,9 @@
 A URL into our object store must be signed. An object of the caller's own project is then read as an object, after a
 check that the caller may read it, so that a URL that expired while its job waited still works. The same holds for the
 address of a finished resumable upload. All other URLs are read by HTTP: the origin is our object store's, which checks
-the signature, or one of `allowed_origins`. A host name is resolved once, all its addresses are checked, and the
-connection uses a checked address, so that a second DNS answer cannot redirect it. Each redirect is checked as the
-first URL was.
+the signature, one of the operator's `allowed_origins`, or one of https that the project's organization lists. A host
+name is resolved once, all its addresses are checked, and the connection uses a checked address, so that a second DNS
+answer cannot redirect it. Each redirect is checked as the first URL was.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from chalicelib.access.scope import Scope
 from chalicelib.core import object_keys, origins
+from chalicelib.core.accounts import ORGANIZATION
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.origins import Address
 from chalicelib.errors import BadInput, Forbidden, LimnError, TooLarge
@@ -29,6 +30,7 @@ from chalicelib.resources.uploads import service as uploads_service
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
+from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects, owners, placement
 
 if TYPE_CHECKING:
@@ -64,11 +66,19 @@ class ObjectPlace(Struct, frozen=True):
     key: str
 
 
-def check_origin(url: str) -> None:
-    """Raise Forbidden unless a URL is from an allowed origin; one into our object store must be signed."""
+def check_origin(url: str, organization: int | None) -> None:
+    """Raise Forbidden unless a URL is from an allowed origin; one into our object store must be signed.
+
+    `organization` is the one whose list counts beside the operator's; None for none.
+    """
     address = origins.take_apart(url)
     if _upload_of(address) is None:
-        _check_allowed(address)
+        _check_allowed(address, organization)
+
+
+def check_address(url: str, organization: int | None) -> None:
+    """Raise Forbidden unless `fetch_url` may request a URL: an allowed origin, or signed, into our object store."""
+    _check_allowed(origins.take_apart(url), organization)
 
 
 def check_source(url: str | None, project: int, scope: Scope) -> None:
@@ -79,7 +89,7 @@ def check_source(url: str | None, project: int, scope: Scope) -> None:
         BadInput: it names a resumable upload that is not finished.
     """
     if url is not None:
-        check_origin(url)
+        check_origin(url, owners.organization_of(project))
         object_key(url, project, scope)
 
 
@@ -117,7 +127,7 @@ def open_source(url: str, project: int, scope: Scope) -> Fetched:
         BadInput: there is no file, or its server does not answer as a file server.
     """
     key = object_key(url, project, scope)
-    return ObjectSource(key) if key else HttpSource(url)
+    return ObjectSource(key) if key else HttpSource(url, owners.organization_of(project))
 
 
 def fetch(url: str, project: int, most: int, scope: Scope) -> bytes:
@@ -133,13 +143,13 @@ def fetch(url: str, project: int, most: int, scope: Scope) -> bytes:
         source = ObjectSource(key)
         _check_size(source.size, most)
         return source.read(0, source.size)
-    return fetch_url(url, most)
+    return fetch_url(url, most, owners.organization_of(project))
 
 
-def fetch_url(url: str, most: int) -> bytes:
+def fetch_url(url: str, most: int, organization: int | None, headers: Mapping[str, str] | None = None) -> bytes:
     """The content of a URL, by HTTP. Raises as `fetch`."""
     body = bytearray()
-    with open_url(url) as response:
+    with open_url(url, organization, headers) as response:
         if response.status != _OK:
             raise _unfetchable(url, f"status {response.status}")
         _check_size(int(response.headers.get("Content-Length") or 0), most)
@@ -169,9 +179,9 @@ class ObjectSource:
 class HttpSource:
     """A file on a server that supports range requests."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
-        with open_url(url, {"Range": "bytes=0-0"}) as response:
+    def __init__(self, url: str, organization: int | None) -> None:
+        self._url, self._organization = url, organization
+        with open_url(url, organization, {"Range": "bytes=0-0"}) as response:
             told = _RANGE.fullmatch(response.headers.get("Content-Range") or "")
             if response.status != _PARTIAL or not told:
                 raise _unfetchable(url, f"status {response.status}; a server that answers to ranges is needed")
@@ -183,7 +193,7 @@ class HttpSource:
         last = min(offset + length, self.size) - 1
         if last < offset:
             return b""
-        with open_url(self._url, {"Range": f"bytes={offset}-{last}"}) as response:
+        with open_url(self._url, self._organization, {"Range": f"bytes={offset}-{last}"}) as response:
             if response.status != _PARTIAL:
                 raise _unfetchable(self._url, f"status {response.status} for a range")
             data = b"".join(blocks(response, last + 1 - offset))
@@ -193,7 +203,9 @@ class HttpSource:
 
 
 @contextmanager
-def open_url(url: str, headers: Mapping[str, str] | None = None) -> Iterator[BaseHTTPResponse]:
+def open_url(
+    url: str, organization: int | None, headers: Mapping[str, str] | None = None
+) -> Iterator[BaseHTTPResponse]:
     """The answer to a GET after at most `REDIRECTS` redirects, each checked as the first URL was.
 
     The headers, which may be secret, are sent only to the origin of the first URL.
@@ -201,7 +213,7 @@ def open_url(url: str, headers: Mapping[str, str] | None = None) -> Iterator[Bas
     current, first = url, origins.take_apart(url)
     for _ in range(REDIRECTS + 1):
         address = origins.take_apart(current)
-        _check_allowed(address)
+        _check_allowed(address, organization)
         at_home = (address.scheme, address.host, address.port) == (first.scheme, first.host, first.port)
         response = _get(address, (headers or {}) if at_home else {})
         moved = response.headers.get("Location") if response.status in _MOVED else None
@@ -284,10 +296,10 @@ def _store_origin() -> str:
     return origins.origin_of(settings().s3_endpoint)
 
 
-def _check_allowed(address: Address) -> None:
+def _check_allowed(address: Address, organization: int | None) -> None:
     """Raise Forbidden unless a URL is from an allowed origin; one into our object store must be signed."""
     is_ours = _place_of(address) is not None
-    if not (_is_signed(address) if is_ours else _is_allowed(address)):
+    if not (_is_signed(address) if is_ours else _is_allowed(address) or _is_listed(address, organization)):
         raise origins.refusal(address.url)
 
 
@@ -299,6 +311,14 @@ def _is_signed(address: Address) -> bool:
 
 def _is_allowed(address: Address) -> bool:
     return address.origin in {origins.origin_of(text) for text in settings().allowed_origins}
+
+
+def _is_listed(address: Address, organization: int | None) -> bool:
+    """Whether an organization lists the origin of a URL; it may list https only."""
+    if organization is None or address.scheme != "https":
+        return False
+    found = records.maybe(ORGANIZATION, organization)
+    return found is not None and address.origin in {origins.origin_of(text) for text in found.allowed_origins}
 
 
 def _check_size(size: int, most: int) -> None:

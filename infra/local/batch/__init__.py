@@ -10,5 +10,6 @@ containers  a container by docker or podman
 logs        the last of what a job printed
 wiring      how boto3 clients of this process reach `calls`
 queue       all of it together: what `make run` starts and stops
+callers     whether a connection comes from a step
 events      the functions that EventBridge would call
 """

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import threading
+from pathlib import Path
 
 from infra.local.batch.logs import Log
 from infra.local.batch.step import MOST_PROCESSES, Ended, Step, drain, follow
@@ -53,6 +54,15 @@ class Containers:
             process.wait()
             drain(process, log)
         return Ended(exit_code=process.returncode, reason=reason or self._reason(process.returncode, step))
+
+    def owns(self, pid: int) -> bool:
+        """Whether a process is in a container of this stack: its control group names the container."""
+        try:
+            group = Path(f"/proc/{pid}/cgroup").read_text()
+        except OSError:
+            return False
+        ours = self._command("ps", "--no-trunc", "--quiet", "--filter", f"label={LABEL}={self._owner}").split()
+        return any(container in group for container in ours)
 
     def clean_up(self) -> None:
         """Remove the containers of steps whose service was killed."""

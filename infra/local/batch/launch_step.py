@@ -1,4 +1,4 @@
-"""What the process of a step runs first: it takes its limits, then becomes the step's command.
+"""What the process of a step runs: it starts the step's command within its limits, and outlives all its processes.
 
     python -I -S launch_step.py '{"parent": 1, "command": ["/bin/echo", "a"], "limits": {"RLIMIT_CPU": 60}, …}'
 
@@ -15,9 +15,21 @@ import os
 import resource
 import signal
 import sys
+import time
+from contextlib import suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, NoReturn
 
 CANNOT_RUN = 126
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+TOO_MANY = 125
+"""The exit code of a step that had more processes or threads than it may."""
+THREADS_EACH = 4
+"""Threads that a step may have, for each process that it may have."""
+_WATCH_SECONDS = 0.05
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _PATH_BENEATH = 1
 _READ = 0b1101
@@ -80,27 +92,120 @@ def _confine(writable: list[str], readable: list[str]) -> None:
 
 
 def main() -> None:
-    """Take the limits and become the command; exit code 126 where that cannot be."""
+    """Run the command of a plan to its end and exit as it did; exit code 126 where it cannot be run.
+
+    On Linux this process stays as the parent of the step. Every process of the step remains its descendant, in whatever
+    session or environment, because orphans become its children (PR_SET_CHILD_SUBREAPER). They are killed when the
+    command ends, when there are too many (exit code 125), at SIGTERM, and when the service dies.
+    """
     plan = json.loads(sys.argv[1])
+    if not sys.platform.startswith("linux"):
+        _become(plan)
+    signals = {signal.SIGCHLD, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    _library().prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    _library().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    if os.getppid() != plan["parent"]:
+        sys.exit(CANNOT_RUN)
+    with suppress(OSError):  # only root may; the step does not inherit it
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    leader = os.getpid()
+    command = os.fork()
+    if not command:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+        os.setsid()
+        _library().prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != leader:
+            os._exit(CANNOT_RUN)
+        _become(plan)
+    status = _wait(command, signals, plan["most"])
+    _kill_descendants()
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+        os.kill(leader, number)
+    sys.exit(os.waitstatus_to_exitcode(status))
+
+
+def _wait(command: int, signals: set[signal.Signals], most: int) -> int:
+    """Wait for the end of the command, or of the step; the status as `os.wait` gives it."""
+    while True:
+        happened = signal.sigtimedwait(signals, _WATCH_SECONDS)
+        if happened is not None and happened.si_signo == signal.SIGTERM:
+            return int(signal.SIGKILL)
+        if happened is None:
+            count, threads = 0, 0
+            for number in _descendants():
+                count += 1
+                threads += len(_list(f"/proc/{number}/task"))
+            if count > most or threads > THREADS_EACH * most:
+                return TOO_MANY << 8
+        while True:
+            ended, status = os.waitpid(-1, os.WNOHANG)
+            if ended == command:
+                return status
+            if not ended:
+                break
+
+
+def _become(plan: dict[str, Any]) -> NoReturn:
+    """Take the limits and become the command."""
     try:
-        if sys.platform.startswith("linux"):
-            # the step ends with the service, even when that is killed
-            _library().prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != plan["parent"]:
-                sys.exit(CANNOT_RUN)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and commands inherit
+            signal.signal(number, signal.SIG_DFL)
         os.nice(plan["nice"])
         for name, most in plan["limits"].items():
-            number = getattr(resource, name, None)
-            if number is not None:
-                _, hard = resource.getrlimit(number)
+            limit = getattr(resource, name, None)
+            if limit is not None:
+                _, hard = resource.getrlimit(limit)
                 least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-                resource.setrlimit(number, (least, least))
+                resource.setrlimit(limit, (least, least))
         if plan["confine"]:
             _confine(plan["writable"], [*plan["readable"], f"/proc/{os.getpid()}"])
         os.execv(plan["command"][0], plan["command"])  # noqa: S606 the step's own command, without a shell
     except (OSError, ValueError) as failure:
         print(f"limn: {plan['command'][0]} cannot be run: {failure}", flush=True)
-        sys.exit(CANNOT_RUN)
+        os._exit(CANNOT_RUN)
+
+
+def _kill_descendants() -> None:
+    """Kill and reap every descendant; those that are forked meanwhile, too."""
+    while True:
+        for number in _descendants():
+            try:
+                os.kill(number, signal.SIGKILL)
+            except OSError:
+                continue
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.002)
+
+
+def _descendants() -> Iterator[int]:
+    """The processes of the step, parents first."""
+    waiting = [os.getpid()]
+    while waiting:
+        parent = waiting.pop()
+        for thread in _list(f"/proc/{parent}/task"):
+            try:
+                with open(f"/proc/{parent}/task/{thread}/children") as file:  # noqa: PTH123 as above
+                    found = [int(number) for number in file.read().split()]
+            except OSError:
+                continue
+            yield from found
+            waiting += found
+
+
+def _list(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 as above
+    except OSError:
+        return []
 
 
 if __name__ == "__main__":

@@ -17,7 +17,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from infra.local.batch import launch_step
@@ -35,6 +38,8 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"
 _KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 """Variables of the service that a step gets too."""
 _SCAN_SECONDS = 0.2
+_END_SECONDS = 5.0
+_SPARE_THREADS = launch_step.THREADS_EACH * MOST_PROCESSES
 
 
 class Processes:
@@ -43,14 +48,17 @@ class Processes:
     Args:
         owner: tells the steps of this stack from those of another on the same machine.
         readable: more folders that steps may read, such as one with models.
+        most: maximum processes of a step.
     """
 
     name = "process"
 
-    def __init__(self, owner: str, readable: tuple[str, ...] = ()) -> None:
+    def __init__(self, owner: str, readable: tuple[str, ...] = (), most: int = MOST_PROCESSES) -> None:
+        self._most = most
         self._owner = owner
         self._readable = [*_PROGRAMS, *_PROC, *_prefixes(), *readable]
         self._confines = launch_step.can_confine()
+        self._leaders: set[int] = set()
 
     def description(self) -> str:
         """What the start says of it."""
@@ -74,6 +82,7 @@ class Processes:
             "parent": os.getpid(),
             "command": [program, *command[1:]],
             "nice": _NICE,
+            "most": self._most,
             "limits": _limits(step),
             "confine": self._confines,
             "writable": [str(step.folder), *_DEVICES],
@@ -81,14 +90,25 @@ class Processes:
         }
         launcher = [sys.executable, "-I", "-S", launch_step.__file__, json.dumps(plan)]
         process = _start(launcher, home, environment)
+        self._leaders.add(process.pid)
         try:
             reason = follow(process, step, log, stop, lambda: _excess(process.pid, step))
         finally:
-            _kill_session(process.pid)
-            process.wait()
+            _end(process)
             _kill_marked(f"{MARK}={self._owner}:{step.id}")
+            self._leaders.discard(process.pid)
             drain(process, log)
-        return Ended(exit_code=process.returncode, reason=reason or _reason(process.returncode, step))
+        return Ended(exit_code=process.returncode, reason=reason or self._reason(process.returncode, step))
+
+    def _reason(self, code: int, step: Step) -> str | None:
+        if code == launch_step.TOO_MANY:
+            threads = self._most * launch_step.THREADS_EACH
+            return f"It started more than {self._most} processes, or {threads} threads."
+        return _reason(code, step)
+
+    def owns(self, pid: int) -> bool:
+        """Whether a process descends from the launcher of a step."""
+        return usage.is_below(pid, self._leaders)
 
     def clean_up(self) -> None:
         """End the processes of steps whose service was killed."""
@@ -161,9 +181,15 @@ def _numbers() -> list[int]:
         return []
 
 
-def _kill_session(leader: int) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a step: its launcher kills the descendants; a launcher that does not answer is killed with its session."""
+    if process.poll() is None:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_END_SECONDS)
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _limits(step: Step) -> dict[str, int]:
@@ -174,6 +200,7 @@ def _limits(step: Step) -> dict[str, int]:
         "RLIMIT_FSIZE": LARGEST_FILE,
         "RLIMIT_CORE": 0,
         "RLIMIT_NOFILE": 1024,
+        "RLIMIT_NPROC": usage.threads() + _SPARE_THREADS,
     }
 
 
@@ -181,11 +208,8 @@ def _excess(leader: int, step: Step) -> str | None:
     used = usage.of(leader)
     if used is None:
         return None
-    memory, count = used
-    if memory > step.memory:
+    if used > step.memory:
         return f"It used more memory than its limit of {step.memory // 2**20} MiB."
-    if count > MOST_PROCESSES:
-        return f"It started more than {MOST_PROCESSES} processes."
     return None
 
 
@@ -230,46 +254,91 @@ def _prefixes() -> list[str]:
     return list(dict.fromkeys(str(Path(place).resolve()) for place in (sys.prefix, sys.base_prefix)))
 
 
+@dataclass(frozen=True)
+class _Process:
+    parent: int
+    memory: int
+    """Bytes."""
+    threads: int = 1
+
+
 class _Usage:
-    """What the processes of each session take, read at most every `_SCAN_SECONDS` for all steps together."""
+    """The processes of the machine, read at most every `_SCAN_SECONDS` for all steps together."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._at = 0.0
-        self._found: dict[int, tuple[int, int]] = {}
+        self._found: dict[int, _Process] = {}
+        self._children: dict[int, list[int]] = {}
 
-    def of(self, session: int) -> tuple[int, int] | None:
-        """Bytes of memory and number of processes of a session."""
+    def of(self, leader: int) -> int | None:
+        """Bytes of memory of the descendants of a process; None if it does not run."""
         with self._lock:
-            if time.monotonic() - self._at > _SCAN_SECONDS:
-                self._found = _read_proc() or _read_ps()
-                self._at = time.monotonic()
-            return self._found.get(session)
+            self._read()
+            if leader not in self._found:
+                return None
+            numbers = descendants(leader, self._children)
+            return sum(self._found[number].memory for number in numbers)
+
+    def is_below(self, pid: int, leaders: AbstractSet[int]) -> bool:
+        """Whether a process is, or descends from, one of others."""
+        with self._lock:
+            self._found = {}
+            self._at = 0.0
+            self._read()
+            while pid in self._found and pid not in leaders and self._found[pid].parent != pid:
+                pid = self._found[pid].parent
+            return pid in leaders
+
+    def threads(self) -> int:
+        """The threads of the machine, which a limit of processes counts too."""
+        with self._lock:
+            self._read()
+            return sum(process.threads for process in self._found.values())
+
+    def _read(self) -> None:
+        if time.monotonic() - self._at <= _SCAN_SECONDS:
+            return
+        self._found = _read_proc() or _read_ps()
+        self._children = {}
+        for number, process in self._found.items():
+            self._children.setdefault(process.parent, []).append(number)
+        self._at = time.monotonic()
 
 
 usage = _Usage()
 
 
-def _read_proc() -> dict[int, tuple[int, int]]:
+def descendants(leader: int, children: Mapping[int, list[int]]) -> list[int]:
+    """All processes below one, by the children of each; a process group's leader is in its own list."""
+    found = dict.fromkeys(children.get(leader, ()))
+    waiting = [number for number in found if number != leader]
+    while waiting:
+        for number in children.get(waiting.pop(), ()):
+            if number not in found:
+                found[number] = None
+                waiting.append(number)
+    return list(found)
+
+
+def _read_proc() -> dict[int, _Process]:
     page = os.sysconf("SC_PAGE_SIZE")
-    found: dict[int, tuple[int, int]] = {}
+    found: dict[int, _Process] = {}
     for pid in _numbers():
         try:
             text = Path(f"/proc/{pid}/stat").read_text()
         except OSError:
             continue
         fields = text.rpartition(")")[2].split()
-        session, resident = int(fields[3]), int(fields[21]) * page
-        memory, count = found.get(session, (0, 0))
-        found[session] = (memory + resident, count + 1)
+        found[pid] = _Process(int(fields[1]), int(fields[21]) * page, int(fields[17]))
     return found
 
 
-def _read_ps() -> dict[int, tuple[int, int]]:
-    """As `_read_proc`, by process groups, where there is no /proc."""
+def _read_ps() -> dict[int, _Process]:
+    """As `_read_proc`, where there is no /proc. There the leader is the step's command: it is its own descendant."""
     try:
         said = subprocess.run(
-            ["ps", "-axo", "pgid=,rss="],  # noqa: S607
+            ["ps", "-axo", "pid=,pgid=,rss="],  # noqa: S607
             capture_output=True,
             text=True,
             timeout=5,
@@ -277,9 +346,5 @@ def _read_ps() -> dict[int, tuple[int, int]]:
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return {}
-    found: dict[int, tuple[int, int]] = {}
-    for line in said.splitlines():
-        group, kilobytes = map(int, line.split())
-        memory, count = found.get(group, (0, 0))
-        found[group] = (memory + kilobytes * 1024, count + 1)
-    return found
+    rows = [tuple(map(int, line.split())) for line in said.splitlines()]
+    return {pid: _Process(group, kilobytes * 1024) for pid, group, kilobytes in rows}

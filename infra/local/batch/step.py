@@ -65,6 +65,9 @@ class Runner(Protocol):
     def clean_up(self) -> None:
         """End what an earlier run of the service left running."""
 
+    def owns(self, pid: int) -> bool:
+        """Whether a process belongs to a step that runs."""
+
     def description(self) -> str:
         """What the start says of it."""
 

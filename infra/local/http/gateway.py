@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl
 
 from chalice.local import LocalChalice
 
-from chalicelib.errors import LimnError, NotFound, TooLarge, Unavailable, WrongMethod
+from chalicelib.errors import Forbidden, LimnError, NotFound, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error
 from infra.local import database
 from infra.local.database import CannotStore, Damaged
@@ -81,6 +81,8 @@ class Gateway:
         self._root = _Node()
         self._pages: dict[str, Page] = {}
         self._folders: dict[str, Folder] = {}
+        self.is_kept_from: Callable[[int], bool] = lambda _: False
+        """Whether the client at a port may not have the local stack's own pages."""
         for resource in app.routes:
             node = self._root
             for part in _parts(resource):
@@ -95,6 +97,10 @@ class Gateway:
     def page(self, path: str, serve: Page) -> None:
         """Serve a path of the local stack's own: `serve` gets method, query and body."""
         self._pages[path] = serve
+
+    def is_page(self, target: str) -> bool:
+        """Whether a request is for one of these pages."""
+        return target.partition("#")[0].partition("?")[0] in self._pages
 
     def folder(self, prefix: str, serve: Folder) -> None:
         """Serve what lies beneath a path beside the API: `serve` gets method and path."""
@@ -234,6 +240,9 @@ class _Handler(requests.Handler):
     def serve(self) -> None:
         body = b"".join(self.blocks(LARGEST_REQUEST))
         headers = {name: ", ".join(self.headers.get_all(name, [])) for name in self.headers}
+        if self.gateway.is_page(self.path) and self.gateway.is_kept_from(self.client_address[1]):
+            self._send(_refusal(Forbidden("Steps of jobs cannot read the pages of the local stack.")))
+            return
         try:
             reply = self.gateway.ask(self.command, self.path, headers, body, str(self.client_address[0]))
             database.current().sync()

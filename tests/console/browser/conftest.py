@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from infra import demo
+from tests.console.browser import markup
 from tests.console.browser.stack import Stack, run
 
 PAGE_SECONDS = 45
@@ -38,6 +40,12 @@ def stack(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 def meadow(stack: Stack) -> int:
     """The project of `make demo`."""
     return demo.fill(stack.api)
+
+
+@pytest.fixture(scope="session")
+def nasty(stack: Stack) -> dict[str, Any]:
+    """The ids of a project in which every text is markup."""
+    return markup.fill(stack)
 
 
 @pytest.fixture

@@ -30,6 +30,8 @@ class Stack:
     username: str
     password: str
     token: str
+    hooks: int
+    """A port of this machine to which the stack may send webhooks."""
 
     @property
     def api(self) -> demo.Service:
@@ -55,14 +57,15 @@ class Stack:
 @contextlib.contextmanager
 def run(home: Path) -> Iterator[Stack]:
     """Start a stack in a folder, and stop it in the end. Raises RuntimeError with its log where it does not start."""
-    port = _free_ports()
+    port, hooks = _free_ports(), _free_ports()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("LIMN_", "AWS_"))}
     environment = {**kept, "LIMN_HOME": str(home), "PORT": str(port), "LIMN_JOBS": "off"}
+    environment["LIMN_SERVICE_ORIGINS"] = f"http://127.0.0.1:{hooks}"
     with (home / "log").open("wb") as log:
         process = subprocess.Popen([sys.executable, "-m", "infra.local"], env=environment, stdout=log, stderr=log)
     try:
         place = _wait_for(home / ".limn" / "local.json", f"http://127.0.0.1:{port}", process, home / "log")
-        yield Stack(place["url"], place["username"], place["password"], place["token"])
+        yield Stack(place["url"], place["username"], place["password"], place["token"], hooks)
     finally:
         process.terminate()
         try:

@@ -7,30 +7,57 @@ from importlib.resources import files
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.browser.test_names_are_text import show
+from tests.console.browser import views
+from tests.console.browser.views import show
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
-PAGES = ("", "/crops", "/upload", "/jobs", "/manage", "/manage/types", "/manage/members", "/manage/history?user=all")
-VIEWS = ("/#/", "/#/profile", *(f"/#/projects/{{}}{page}" for page in PAGES))
+FOUND = "axe.run().then(found => found.violations.filter(each => ['serious', 'critical'].includes(each.impact)))"
+
+CONTROLS = """() => {
+  const seen = 'a[href], button:enabled, input:enabled:not([hidden]), select:enabled, textarea:enabled, [tabindex="0"]';
+  const isShown = (each) => each.checkVisibility({ visibilityProperty: true }) && each.tabIndex >= 0;
+  window.controls = new Set([...document.querySelectorAll(seen)].filter(isShown));
+  window.visit = () => {
+    const at = document.activeElement, style = getComputedStyle(at);
+    const marked = style.outlineStyle !== 'none' || style.boxShadow !== 'none' || at.tagName === 'IFRAME';
+    if (marked) controls.delete(at);
+    if (at.type === 'radio') document.getElementsByName(at.name).forEach((each) => controls.delete(each));
+  };
+  window.left = () => [...controls].filter((each) => each.isConnected).map((each) => each.outerHTML.slice(0, 160));
+}"""
+"""Collect the controls of a page, strike off those that have the focus and show it, and list the others."""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious(new_page, meadow, theme):
-    visitor, member = new_page(""), new_page()
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
+def test_axe_finds_nothing_serious(new_page, meadow, nasty, stack, theme):
+    visitor, member = new_page(""), new_page(allow=("allow-same-origin",))
     for each in (visitor, member):
         each.add_init_script(f"localStorage.setItem('limn.theme', '{theme}')")
+    clip = stack.api.ask("GET", f"Medias/{meadow}", dtype="video", fields="id")[0]["id"]
+    pages = {"/#/sign-in": visitor, f"/#/projects/{meadow}/media/{clip}?frame=48": member}
+    pages |= dict.fromkeys(views.addresses(**nasty), member)
     found = []
-    for view in ("/#/sign-in", *VIEWS):
-        page = visitor if view == "/#/sign-in" else member
-        show(page, view.format(meadow))
+    for view, page in pages.items():
+        show(page, view)
         page.evaluate(AXE)
-        violations = page.evaluate("axe.run().then(found => found.violations)")
         found += [
-            f"{view}: {each['id']}: {[node['target'] for node in each['nodes']][:3]}"
-            for each in violations
-            if each["impact"] in ("serious", "critical")
+            f"{view}: {each['id']}: {[node['target'] for node in each['nodes']][:3]}" for each in page.evaluate(FOUND)
         ]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.nightly  # most of a minute
+def test_tab_reaches_every_control_of_every_view_and_shows_where_it_is(new_page, nasty):
+    page = new_page(allow=("allow-same-origin",))
+    missed = []
+    for view in views.addresses(**nasty):
+        show(page, view)
+        page.evaluate(CONTROLS)
+        for _ in range(page.evaluate("controls.size") + 20):
+            page.keyboard.press("Tab")
+            page.evaluate("visit()")
+        missed += [f"{view}: {each}" for each in page.evaluate("left()")]
+    assert not missed, "\n".join(missed)
 
 
 def test_the_gallery_works_with_the_keyboard_alone(page, meadow):

@@ -439,3 +439,39 @@ def test_a_thousand_boxes_stay_above_thirty_frames_a_second(screen, dive):
     busy = (processor_time() - before) / FRAMES
     screen.page.mouse.up()
     assert busy < 1 / 30, f"a frame with a thousand boxes takes {busy * 1000:.1f} ms of the processor"
+
+
+def test_frames_made_by_the_service_are_the_ones_that_are_named(screen):
+    screen.open(20, player="service")
+    for keys, frame in (
+        (["ArrowRight"], 21),
+        (["Shift+ArrowRight"], 31),
+        (["g", "5", "9", "Enter"], 59),
+        (["Home"], 0),
+    ):
+        screen.press(*keys)
+        screen.at(frame)
+    expect(screen.page.get_by_title("Frames by the service: slower")).to_be_visible()
+
+
+def test_sound_follows_the_picture_and_is_switched_off_and_on(page, stack, meadow):
+    (clip,) = stack.api.ask("GET", f"Medias/{meadow}", dtype="video", fields="id,fps")
+    page.goto(f"/#/projects/{meadow}/media/{clip['id']}?frame=0")
+    page.wait_for_selector('.stage[data-frame="0"]')
+    page.get_by_role("button", name="Sound on or off").wait_for()
+    page.get_by_role("button", name="Loop", exact=True).click()
+    page.locator(".stage").focus()
+    page.keyboard.press(" ")
+    heard = "() => { const each = document.querySelector('audio'); return !each.paused && each.currentTime > 0.4; }"
+    page.wait_for_function(heard)
+    apart = page.evaluate(
+        "(fps) => document.querySelector('audio').currentTime - document.querySelector('.stage').dataset.frame / fps",
+        clip["fps"],
+    )
+    assert abs(apart) < 0.4
+    page.keyboard.press("s")
+    page.wait_for_function("document.querySelector('audio').paused")
+    page.keyboard.press("s")
+    page.wait_for_function("!document.querySelector('audio').paused")
+    page.keyboard.press(" ")
+    page.wait_for_function("document.querySelector('audio').paused")

@@ -7,7 +7,7 @@ import uuid
 
 from playwright.sync_api import Route, expect
 
-from tests.console.browser.test_names_are_text import show
+from tests.console.browser.views import show
 
 SPY = """<body><script>
 const found = [];
@@ -89,3 +89,29 @@ def test_an_applet_runs_but_cannot_reach_the_token(new_page, stack, meadow):
     expect(body).to_contain_text("ran SecurityError SecurityError SecurityError SecurityError")
     expect(body).to_contain_text(f"project {meadow}")
     assert stack.token not in body.inner_text()
+
+
+def test_a_place_is_given_as_numbers_or_on_the_map(page, stack, meadow):
+    show(page, f"/#/projects/{meadow}?search=filename:whole-000*")
+    card = page.locator("[data-index='0']")
+    card.hover()
+    card.get_by_role("checkbox").check()
+    dialog = page.get_by_role("dialog")
+
+    def stored():
+        (found,) = stack.api.ask("GET", f"Medias/{meadow}", search="filename:whole-000*")
+        return found["attributes"]["Position"]
+
+    page.get_by_role("button", name="Edit attributes").click()
+    dialog.get_by_label("Position: latitude").fill("95")
+    dialog.get_by_label("Position: longitude").fill("130.25")
+    dialog.get_by_label("Position: longitude").press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("latitude")
+    dialog.get_by_label("Position: latitude").fill("-12.5")
+    dialog.get_by_label("Position: latitude").press("Enter")
+    dialog.get_by_role("button", name="Map of Position").click()
+    expect(dialog.get_by_role("application")).to_have_accessible_name(re.compile("12.5° S, 130.25° E"))
+    dialog.get_by_role("application").press("ArrowUp")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    assert stored() == [130.25, -8.5]

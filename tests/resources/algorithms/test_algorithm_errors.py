@@ -99,7 +99,7 @@ class TestRegistration:
         def away(*_):
             raise BadInput("url: nothing can be read from it.")
 
-        monkeypatch.setattr(fetching, "fetch", away)
+        monkeypatch.setattr(fetching, "fetch_url", away)
         refused(api.post(f"Algorithms/{project}", spec(api, project, template=number)), 400, "nothing can be read")
 
     def test_a_template_of_an_organization_that_one_does_not_administer(self, api, project, member, hosted_template):

@@ -56,7 +56,7 @@ def hosted_template(api, organization, monkeypatch):
     """Makes a hosted template that gives a text; what it was asked with is on the function."""
 
     def make(text: str, **more) -> int:
-        monkeypatch.setattr(fetching, "fetch", lambda *_: text.encode())
+        monkeypatch.setattr(fetching, "fetch_url", lambda *_: text.encode())
         monkeypatch.setenv("LIMN_ALLOWED_ORIGINS", "https://templates.example.org")
         from chalicelib.settings import settings
 
@@ -317,14 +317,16 @@ class TestTemplates:
         from types import SimpleNamespace
 
         asked = []
+        by_http = fetching.fetch_url
 
         @contextmanager
-        def answer(url, headers):
+        def answer(url, _organization, headers):
             asked.append(headers)
-            yield SimpleNamespace(status=200, stream=lambda _: [self.TEXT.encode()])
+            yield SimpleNamespace(status=200, headers={}, stream=lambda _: [self.TEXT.encode()])
 
         own = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
         template = hosted_template(self.TEXT, tparams=[{"name": "message", "value": "hi"}], headers=own)
+        monkeypatch.setattr(fetching, "fetch_url", by_http)
         monkeypatch.setattr(fetching, "open_url", answer)
         more = {"template": template, "headers": [{"name": "B", "value": "3"}]}
         number = api.made(f"Algorithms/{project}", spec(api, project, **more))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -19,6 +20,8 @@ class Server:
         self.asked: list[tuple[str, dict[str, str], Any]] = []
         self.answer: bytes | None = None
         self.status = 200
+        self.pause = 0.0
+        """Seconds before each byte of the answer."""
         owner = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -32,7 +35,11 @@ class Server:
                 self.send_response(owner.status)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
-                self.wfile.write(data)
+                with suppress(OSError):
+                    for byte in data if owner.pause else ():
+                        self.wfile.write(bytes([byte]))
+                        time.sleep(owner.pause)
+                    self.wfile.write(b"" if owner.pause else data)
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.port = self._server.server_address[1]

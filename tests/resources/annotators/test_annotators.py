@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import urllib.parse
 
 import pytest
@@ -26,7 +27,7 @@ def server():
 
 @pytest.fixture(autouse=True)
 def allowed(server):
-    server.answer, server.status = None, 200
+    server.answer, server.status, server.pause = None, 200, 0.0
     server.asked.clear()
     with override(service_origins=[server.url]):
         yield
@@ -123,6 +124,16 @@ class TestPrediction:
         said = api.post(f"Prediction/{media}", {"annotator": number})
         assert said.status == 503
         assert said.message == "The annotator fish does not answer with 200 and JSON at the moment."
+
+    def test_an_answer_that_trickles_in_is_given_up_after_its_time(
+        self, api, project, types, media, server, monkeypatch
+    ):
+        monkeypatch.setattr(service, "ANSWER_SECONDS", 0.5)
+        number = api.made(f"Annotators/{project}", spec(server, types))
+        server.pause = 0.1
+        began = time.monotonic()
+        assert api.post(f"Prediction/{media}", {"annotator": number}).status == 503
+        assert time.monotonic() - began < 5
 
     def test_an_answer_of_another_convention_is_refused_by_name(self, api, project, types, media, server):
         number = api.made(f"Annotators/{project}", spec(server, types))

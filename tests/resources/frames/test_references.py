@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from chalicelib.errors import Forbidden
+from chalicelib.resources.frames import service as frames_service
 from chalicelib.resources.uploads import fetching
 from chalicelib.video.source import BytesSource, FileSource
 from tests.resources.media.samples import frame_shown, media_type, video
@@ -30,7 +31,7 @@ def read(monkeypatch, made):
     seen = []
 
     class Served(BytesSource):
-        def __init__(self, url):
+        def __init__(self, url, _organization):
             if url != VIDEO:
                 raise Forbidden(url)
             super().__init__(made.files["64"])
@@ -40,7 +41,7 @@ def read(monkeypatch, made):
             return super().read(offset, length)
 
     monkeypatch.setattr(fetching, "HttpSource", Served)
-    monkeypatch.setattr(fetching, "fetch_url", lambda url, most: msgspec.json.encode(made.info("64")))
+    monkeypatch.setattr(fetching, "fetch_url", lambda url, most, _: msgspec.json.encode(made.info("64")))
     return seen
 
 
@@ -64,6 +65,18 @@ def test_its_frames_are_read_by_ranges(api, media, read, made):
     for frame in (60, 3, 74):
         assert frame_shown(viewer.get(f"GetFrame/{media}", frames=frame).body) == frame
     assert sum(length for _, _, length in read) < len(made.files["64"]) * 1.5
+
+
+def test_an_image_elsewhere_is_shown(api, project, monkeypatch):
+    picture = io.BytesIO()
+    Image.new("RGB", (40, 30), "red").save(picture, "PNG")
+    monkeypatch.setattr(frames_service, "HttpSource", lambda url, organization: BytesSource(picture.getvalue()))
+    number = api.made(f"Medias/{project}", {"type": media_type(project, dtype="image"), "name": "i.png", "md5": ""})
+    entry = {"path": "https://media.example.org/i.png", "resolution": [30, 40]}
+    assert api.post(f"ImageFiles/{number}", entry, role="image").status == 400
+    assert api.post(f"ImageFiles/{number}", {**entry, "reference_only": 1}, role="image").status == 201
+    said = api.get(f"GetFrame/{number}")
+    assert (said.status, Image.open(io.BytesIO(said.body)).size) == (200, (40, 30))
 
 
 def test_clips_are_cut_of_it(api, media):

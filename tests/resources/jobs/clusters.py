@@ -1,7 +1,7 @@
 """A job cluster on this machine: the part of the Kubernetes API that workflows need, over HTTPS with a CA of its own.
 
 It takes what Argo's published shape of a Workflow takes and refuses the rest, as the API server does; the test moves
-the phases.
+the phases, or `controller` executes the steps.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ TOKEN = "cluster-token-4711"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _KINDS = {"container", "script", "steps", "dag", "suspend", "resource", "data", "http", "plugin", "containerSet"}
+_POD = re.compile(r"/api/v1/namespaces/([^/]+)/pods(?:/([^/]+)/log)?")
 _WORKFLOW = re.compile(r"/apis/argoproj\.io/v1alpha1/namespaces/([^/]+)/workflows(?:/([^/]+))?")
 
 
@@ -108,6 +109,9 @@ class FakeCluster:
         self.workflows: dict[tuple[str, str], dict[str, Any]] = {}
         self.asked: list[tuple[str, str]] = []
         self.fault: Callable[[BaseHTTPRequestHandler], None] | None = None
+        self.pods: Callable[[str], list[str]] = lambda _: []
+        """The pods of a workflow, named after their nodes; `output` is what one printed."""
+        self.output: Callable[[str, int], list[str]] = lambda _, __: []
         handler = type("Handler", (_Handler,), {"cluster": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -170,11 +174,26 @@ class _Handler(BaseHTTPRequestHandler):
             self.say(401, {"kind": "Status", "message": "Unauthorized"})
             return
         parts = urlsplit(self.path)
+        if method == "GET" and (pod := _POD.fullmatch(unquote(parts.path))):
+            self._get_pod(pod[2], parse_qs(parts.query))
+            return
         found = _WORKFLOW.fullmatch(unquote(parts.path))
         if not found:
             self.say(404, {"kind": "Status", "message": "the server could not find the requested resource"})
             return
         getattr(self, f"_{method.lower()}")(found[1], found[2], body, parse_qs(parts.query))
+
+    def _get_pod(self, name: str | None, query: dict[str, list[str]]) -> None:
+        if name is not None:
+            self.say(
+                200, "\n".join(self.cluster.output(name.removeprefix("pod-"), int(query["tailLines"][0]))).encode()
+            )
+            return
+        pods = self.cluster.pods(query["labelSelector"][0].removeprefix("workflows.argoproj.io/workflow="))
+        items = [
+            {"metadata": {"name": f"pod-{pod}", "annotations": {"workflows.argoproj.io/node-id": pod}}} for pod in pods
+        ]
+        self.say(200, {"kind": "PodList", "metadata": {}, "items": items})
 
     def _post(self, namespace: str, _: str | None, body: bytes, __: Any) -> None:
         resource = json.loads(body)

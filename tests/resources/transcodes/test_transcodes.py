@@ -144,7 +144,7 @@ class TestTranscode:
 
         data = video(30)
         monkeypatch.setattr(fetching, "open_source", lambda *_: Elsewhere(data))
-        monkeypatch.setattr(fetching, "check_origin", lambda _: None)
+        monkeypatch.setattr(fetching, "check_origin", lambda *_: None)
         configs = [ArchiveConfig(encode=EncodeConfig(vcodec="copy"))]
         type_ = media_type(project, streaming_config=SMALL, archive_config=configs)
         said = transcode(api, project, type_, url="https://files.example.org/a.mp4").json
@@ -267,7 +267,8 @@ class TestRetry:
         assert again["media_id"] == failed["media_id"]
         api.drain()
         assert api.get(f"Transcode/{again['id']}").json["job"]["status"] == "succeeded"
-        assert api.get(f"Media/{failed['media_id']}").json["num_frames"] == 10
+        found = api.get(f"Media/{failed['media_id']}").json
+        assert (found["num_frames"], found["import_error"]) == (10, None)
         assert api.get(f"MediaCount/{project}").json == 1
 
 

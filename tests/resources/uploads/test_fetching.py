@@ -145,7 +145,24 @@ def server():
 )
 def test_ways_to_point_at_the_inside_are_refused(url):
     with pytest.raises(Forbidden, match="not from an allowed origin"):
-        fetching.check_origin(url)
+        fetching.check_origin(url, None)
+
+
+def test_an_organization_lists_origins_for_its_own_projects(api, organization, project):
+    path = f"Organization/{organization}"
+    said = api.patch(path, {"allowed_origins": ["https://Media.example.org:443", "https://media.example.org"]})
+    assert said.status == 200, said.body
+    assert api.get(path).json["allowed_origins"] == ["https://media.example.org"]
+    fetching.check_source("https://media.example.org/a.mp4", project, UNRESTRICTED)
+    for url, of in (("http://media.example.org/a", organization), ("https://media.example.org/a", organization + 1)):
+        with pytest.raises(Forbidden):
+            fetching.check_origin(url, of)
+    for bad in ("http://media.example.org", "https://media.example.org/x", "https://127.0.0.1", "file:///etc", "x"):
+        said = api.patch(path, {"allowed_origins": [bad]})
+        assert (said.status, "allowed_origins[0]" in said.message) == (400, True)
+    assert api.patch(path, {"allowed_origins": []}).status == 200
+    with pytest.raises(Forbidden):
+        fetching.check_source("https://media.example.org/a.mp4", project, UNRESTRICTED)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +175,7 @@ def test_ways_to_point_at_the_inside_are_refused(url):
     ],
 )
 def test_allowed_origins_are_recognised_in_all_their_spellings(url):
-    fetching.check_origin(url)
+    fetching.check_origin(url, None)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +309,7 @@ def test_secret_headers_stay_with_the_first_origin(setting, monkeypatch):
         return HTTPResponse(b"", {"Location": moved} if moved else {}, 302 if moved else 200)
 
     monkeypatch.setattr(fetching, "_get", answering)
-    with fetching.open_url("https://one.example.org/x", {"Authorization": "secret"}):
+    with fetching.open_url("https://one.example.org/x", None, {"Authorization": "secret"}):
         pass
     assert sent == [("one.example.org", {"Authorization": "secret"}), ("two.example.org", {})]
 

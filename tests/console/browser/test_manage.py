@@ -1,0 +1,164 @@
+"""Webhooks, restoring, versions of datasets, and the sentences of errors."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import uuid
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.console.browser.views import show
+
+
+@pytest.fixture
+def receiver(stack) -> Iterator[list[dict]]:
+    """The events that a server gets, which refuses the first."""
+    got: list[dict] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(500 if len(got) == 1 else 204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", stack.hooks), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield got
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def garden(stack) -> dict:
+    """A project with an image, two boxes on it, and a folder."""
+    api = stack.api
+    organization = api.create("Organizations", {"name": f"garden {uuid.uuid4().hex}"})
+    project = api.create("Projects", {"name": "Garden", "organization": organization})
+    photo = api.create(f"MediaTypes/{project}", {"name": "Photo", "dtype": "image"})
+    kinds = {"name": "Bird", "dtype": "box", "media_types": [photo]}
+    box = api.create(f"LocalizationTypes/{project}", kinds)
+    media = api.create(f"Medias/{project}", {"type": photo, "name": "a.jpg", "md5": "", "section": "Spring"})
+    media = media[0] if isinstance(media, list) else media
+    shape = {"type": box, "media_id": media, "frame": 0, "x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2}
+    version = api.ask("GET", f"Versions/{project}")[0]["id"]
+    boxes = api.create(f"Localizations/{project}", [{**shape, "version": version}] * 2)
+    return {"api": api, "project": project, "boxes": boxes, "media": media}
+
+
+def act(page: Page, of: str, item: str) -> None:
+    page.get_by_role("button", name=f"Actions of {of}").click()
+    page.get_by_role("menuitem", name=item, exact=True).click()
+
+
+def test_a_webhook_is_registered_pinged_and_events_are_sent_again(page, stack, garden, receiver):
+    show(page, f"/#/projects/{garden['project']}/manage/webhooks")
+    page.get_by_role("button", name="Register a webhook").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("catalogue")
+    dialog.get_by_label("URL").fill(f"http://127.0.0.1:{stack.hooks}/limn")
+    dialog.get_by_label("Types of events").fill("limn.localization.*")
+    dialog.get_by_role("button", name="Create").click()
+    secret = dialog.locator("code").inner_text()
+    assert secret.startswith("whsec_")
+    dialog.get_by_role("button", name="Done").click()
+    expect(page.get_by_text(secret)).to_have_count(0)
+
+    act(page, "catalogue", "Send a ping")
+    expect(page.locator(".toast.bad")).to_contain_text("500")
+    act(page, "catalogue", "Send a ping")
+    expect(page.locator(".toast.good")).to_contain_text("204")
+    assert [event["type"] for event in receiver] == ["limn.ping", "limn.ping"]
+
+    garden["api"].ask("DELETE", f"Localization/{garden['boxes'][0]}")
+    act(page, "catalogue", "Deliveries")
+    delivery = dialog.get_by_role("row").filter(has_text="limn.localization.deleted")
+    while not delivery.count():
+        dialog.get_by_role("button", name="Reload").click()
+        page.wait_for_timeout(300)
+    delivery.get_by_role("button", name="Send again", exact=True).click()
+    expect(dialog.get_by_role("row").filter(has_text="by hand").filter(has_text="deleted")).to_have_count(1)
+    dialog.get_by_label("Only failed ones").check()
+    expect(dialog.get_by_role("row").filter(has_text="500")).to_have_count(1)
+    expect(dialog.get_by_role("row").filter(has_text="204")).to_have_count(0)
+    dialog.get_by_role("button", name="Close").click()
+
+    act(page, "catalogue", "Replace the secret")
+    dialog.get_by_role("button", name="Replace the secret").click()
+    expect(dialog.locator("code")).not_to_have_text(secret)
+    dialog.get_by_role("button", name="Done").click()
+    act(page, "catalogue", "Pause")
+    expect(page.get_by_text("Paused", exact=True)).to_be_visible()
+
+
+def test_deletions_are_restored_one_and_many_from_the_history(page, garden):
+    for number in garden["boxes"]:
+        garden["api"].ask("DELETE", f"Localization/{number}")
+    show(page, f"/#/projects/{garden['project']}/manage/history")
+    entries = page.locator(".history li")
+    expect(entries.filter(has=page.get_by_role("button", name="Restore"))).to_have_count(2)
+    expect(entries.nth(0)).to_contain_text("deleted")
+    expect(entries.nth(0)).to_contain_text(f"localization {garden['boxes'][1]}")
+    entries.nth(0).get_by_role("button", name="Restore").click()
+    expect(page.locator(".toast")).to_contain_text("Restored: 1 localization.")
+    expect(entries.nth(0)).to_contain_text("restored")
+    assert garden["api"].ask("GET", f"LocalizationCount/{garden['project']}") == 1
+    garden["api"].ask("DELETE", f"Media/{garden['media']}")
+    page.reload()
+    boxes = page.get_by_role("checkbox", name="Select the deletion")
+    boxes.first.wait_for()
+    boxes.first.check()
+    page.get_by_role("button", name="Restore 1 deletion").click()
+    expect(page.locator(".toast")).to_contain_text("1 media")
+    assert garden["api"].ask("GET", f"MediaCount/{garden['project']}") == 1
+
+
+def test_a_deleted_folder_comes_back_by_undo(page, garden):
+    show(page, f"/#/projects/{garden['project']}")
+    act(page, "Spring", "Delete")
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("link", name="Spring")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("link", name="Spring")).to_have_count(1)
+    show(page, f"/#/projects/{garden['project']}/manage/history")
+    expect(page.locator(".history li").filter(has_text=re.compile(r"deleted\s*section \d"))).to_have_count(1)
+
+
+def test_a_version_of_a_dataset_is_frozen_compared_and_exported(page, garden):
+    show(page, f"/#/projects/{garden['project']}/transfers")
+    dialog = page.get_by_role("dialog")
+    for name in ("first", "second"):
+        page.get_by_role("button", name="Freeze a version").click()
+        dialog.get_by_label("Name").fill(name)
+        dialog.get_by_role("button", name="Freeze").click()
+        expect(page.get_by_role("listitem").filter(has_text=name).filter(has_text="succeeded")).to_be_visible()
+        if name == "first":
+            garden["api"].ask("PATCH", f"Localization/{garden['boxes'][0]}", {"x": 0.5})
+            garden["api"].ask("DELETE", f"Localization/{garden['boxes'][1]}")
+    act(page, "second", "Compare")
+    row = dialog.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Localizations"))
+    expect(row.get_by_role("cell")).to_contain_text(["0", "1", "1"])
+    dialog.get_by_role("button", name="Close").click()
+    act(page, "first", "Export")
+    dialog.get_by_label("Format").select_option("csv")
+    dialog.get_by_role("button", name="Export").click()
+    exports = page.locator("section").filter(has=page.get_by_role("heading", name="Exports"))
+    expect(exports.get_by_text("2 labels of 1 media")).to_be_visible()
+
+
+def test_messages_of_errors_name_the_field_and_the_rule_and_nothing_else(new_page, garden):
+    page = new_page(allow=("status of 400",))
+    show(page, f"/#/projects/{garden['project']}/manage/versions")
+    page.get_by_role("button", name="Create").click()
+    page.get_by_role("dialog").get_by_label("Name").fill("x" * 2000)
+    page.get_by_role("dialog").get_by_role("button", name="Create").click()
+    alert = page.get_by_role("dialog").get_by_role("alert")
+    expect(alert).to_contain_text("name")
+    assert "None" not in alert.inner_text()

@@ -1,0 +1,114 @@
+"""Steps that are wrong on purpose, as processes of this machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests import objects
+from tests.infra.local_jobs import ended, launched, output
+from tests.infra.steps import manifest, processes, python, shell, wait_until
+
+pytestmark = pytest.mark.usefixtures("queue")
+
+
+class TestEscapes:
+    """Processes of a step that try to be none of it."""
+
+    @pytest.mark.skipif(not Path("/proc/self").exists(), reason="descendants are followed on Linux")
+    def test_processes_that_leave_session_and_environment_end_with_their_step(self, api, project):
+        text = manifest(
+            shell("main", "(env -i setsid sh -c 'sleep 33$$ & exit' &); (env -i setsid sleep 331 &); sleep 0.3")
+        )
+        assert ended(api, launched(api, project, text)[0])["status"] == "Succeeded"
+        assert not processes("sleep 33")
+
+    def test_and_with_its_cancellation(self, api, project):
+        text = manifest(shell("main", "(env -i setsid sleep 341 &) ; sleep 342"))
+        [uid] = launched(api, project, text)
+        wait_until(lambda: len(processes("sleep 34")) >= 2)
+        assert api.delete(f"Job/{uid}").status == 200
+        assert not processes("sleep 34")
+
+    @pytest.mark.skipif(not Path("/proc/self").exists(), reason="descendants are followed on Linux")
+    def test_memory_of_processes_in_other_sessions_counts(self, api, project):
+        greedy = "import time; kept = bytearray(b'x' * 700_000_000); time.sleep(60)"
+        text = manifest(shell("main", f'env -i setsid python3 -c "{greedy}"'))
+        job = ended(api, launched(api, project, text)[0])
+        assert job["status"] == "Failed"
+        assert "more memory than its limit of 512 MiB" in job["message"]
+
+    def test_one_that_multiplies_is_ended_with_all_its_processes(self, api, project, queue):
+        # it ends by itself at 64 processes: a failure of this test leaves the machine usable
+        queue._scheduler._runner._most = 24
+        bomb = "import os, time\nfor _ in range(6):\n    if not os.fork():\n        os.setsid()\ntime.sleep(5)"
+        job = ended(api, launched(api, project, manifest(python("main", bomb)))[0])
+        assert job["status"] == "Failed"
+        assert "more than 24 processes" in job["message"]
+        assert not [path for path in Path("/proc").glob("[0-9]*/cwd") if "/jobs/work/" in _target(path)]
+
+
+class TestWrongOnPurpose:
+    def test_one_that_eats_memory_is_ended_at_its_limit(self, api, project, queue):
+        greedy = "kept = []\nwhile True:\n    kept.append(bytearray(b'x' * 10_000_000))"
+        job = ended(api, launched(api, project, manifest(python("main", greedy)))[0])
+        assert job["status"] == "Failed"
+        assert "memory" in job["message"]
+
+    def test_of_a_hundred_megabytes_of_output_the_last_is_kept(self, api, project, queue):
+        text = "import sys\nfor n in range(1600):\n    sys.stdout.write(('%07d ' % n) * 8192)\nprint('\\nthe end')"
+        [uid] = launched(api, project, manifest(python("main", text)))
+        assert ended(api, uid)["status"] == "Succeeded"
+        assert output(queue, uid).endswith("the end")
+        assert sum(path.stat().st_size for path in queue._scheduler.logs.iterdir()) <= 1_100_000
+
+    @pytest.mark.skipif(not Path("/proc/self").exists(), reason="Landlock is Linux's")
+    def test_one_that_leaves_its_folder_is_refused(self, api, project, queue, tmp_path):
+        secret = tmp_path / "secret"
+        secret.write_text("token")
+        text = f"""
+import os, signal
+def attempt(what, do):
+    try:
+        do()
+        print(what, "DONE")
+    except OSError as error:
+        print(what, error.errno)
+attempt("write beside", lambda: open({str(tmp_path / "mine")!r}, "w"))
+attempt("write tmp", lambda: open("/tmp/limn-escape", "w"))
+attempt("read data", lambda: open({str(secret)!r}).read())
+attempt("read environment", lambda: open("/proc/{os.getpid()}/environ").read())
+attempt("read command", lambda: open("/proc/{os.getpid()}/cmdline").read())
+attempt("list processes", lambda: os.listdir("/proc"))
+attempt("signal", lambda: os.kill({os.getpid()}, 0))
+attempt("own file", lambda: open("mine", "w").write("x"))
+"""
+        [uid] = launched(api, project, manifest(python("main", text)))
+        assert ended(api, uid)["status"] == "Succeeded"
+        said = [line for line in output(queue, uid).splitlines() if "DONE" in line]
+        assert said == ["own file DONE"]
+
+    def test_a_link_in_place_of_a_result_brings_nothing_out(self, api, project, queue, tmp_path):
+        secret = tmp_path / "secret"
+        secret.write_text("token")
+        outputs = {"parameters": [{"name": "stolen", "valueFrom": {"path": "/out/stolen"}}]}
+        text = manifest(shell("main", f"ln -s {secret} /out/stolen", outputs=outputs))
+        job = ended(api, launched(api, project, text)[0])
+        assert job["status"] == "Failed"
+        assert "did not make the file /out/stolen" in job["message"]
+        assert not [key for key in objects.under(f"{project}/") if b"token" in objects.read(key)]
+
+    def test_files_without_permissions_are_removed_all_the_same(self, api, project, queue):
+        text = manifest(shell("main", "mkdir -p a/b && touch a/b/c && chmod 0 a/b a"))
+        assert ended(api, launched(api, project, text)[0])["status"] == "Succeeded"
+        wait_until(lambda: list(queue._scheduler._work.iterdir()) == [])
+
+
+def _target(link):
+    """Where a link of /proc leads."""
+    try:
+        return str(link.readlink())
+    except OSError:
+        return ""
