@@ -10,6 +10,8 @@ TESTS ?=
 MINUTES ?= 10
 CHECKOV := .venv-checkov/bin/checkov
 export SCALE PROJECTS
+# pytest keeps the tests as it compiled them; each worker would spend 15 s on that anew
+test nightly: export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help run demo test check check-console pictures rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
 
 help: ## this list

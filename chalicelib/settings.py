@@ -42,6 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     transcode_queue_url: str
     clip_queue_url: str
     dataset_queue_url: str
+    source_queue_url: str
     email_queue_url: str
     purge_queue_url: str
     webhook_queue_url: str

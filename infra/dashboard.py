@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 NAMESPACE = "Limn"
-QUEUES = ("transcode", "clip", "dataset", "email", "purge", "webhook")
+QUEUES = ("transcode", "clip", "dataset", "source", "email", "purge", "webhook")
 WIDTH, HEIGHT = 8, 6
 """Of a graph, in the dashboard's grid of 24 columns."""
 PIECE = "transcode.piece.1"

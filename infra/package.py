@@ -72,6 +72,7 @@ QUEUE_FUNCTIONS = (
     Artifact("transcode", _TOOLS | _API_ONLY),
     Artifact("clip", _TOOLS | _API_ONLY | _IMPORTS),
     Artifact("dataset", _TOOLS | _IMPORTS | (_API_ONLY - _SEARCHES)),
+    Artifact("source", _TOOLS | _API_ONLY),
     Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
     Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("webhook", _TOOLS | _PICTURES | (_API_ONLY - _SEARCHES)),

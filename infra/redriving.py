@@ -12,7 +12,7 @@ import boto3
 
 from chalicelib.settings import settings
 
-QUEUES = ("transcode", "clip", "dataset", "email", "purge", "webhook")
+QUEUES = ("transcode", "clip", "dataset", "source", "email", "purge", "webhook")
 VISIBLE = 60
 """Seconds in which a message that was received here must have been sent on."""
 

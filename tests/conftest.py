@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import sys
@@ -45,6 +46,16 @@ hypothesis.settings.load_profile("commit")
 if os.environ.get("LIMN_STAGE", "local") == "local":  # another where the program of a test has deployed
     os.environ.update(VARIABLES)
 _names = itertools.count(1)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over modules and collected tests, which live as long as the process."""
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Let the interpreter free all at its end: DuckDB complains of types that are left."""
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True, scope="module")

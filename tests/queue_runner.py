@@ -20,12 +20,13 @@ VISIBILITY = 900
 
 def handlers() -> dict[str, Any]:
     """The queue functions by the URL of their queue."""
-    from functions import clip, dataset, email, purge, transcode, webhook
+    from functions import clip, dataset, email, purge, source, transcode, webhook
 
     return {
         settings().transcode_queue_url: transcode.handler,
         settings().clip_queue_url: clip.handler,
         settings().dataset_queue_url: dataset.handler,
+        settings().source_queue_url: source.handler,
         settings().email_queue_url: email.handler,
         settings().purge_queue_url: purge.handler,
         settings().webhook_queue_url: webhook.handler,

@@ -6,6 +6,8 @@ import itertools
 import json
 import os
 import uuid
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -29,9 +31,28 @@ from infra.local.http.gateway import Gateway, Reply  # noqa: E402
 from infra.local.s3 import stored_answers  # noqa: E402
 from tests import roles  # noqa: E402
 
-GATEWAY = Gateway(app)
+
+class Inline(Executor):
+    """Runs requests in the thread of the test: a profile shows them, and no time goes into changing threads."""
+
+    def submit(self, call: Callable[..., Any], /, *args: Any, **more: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        try:
+            done.set_result(call(*args, **more))
+        except Exception as error:  # noqa: BLE001 it is raised again where the result is taken
+            done.set_exception(error)
+        return done
+
+
+GATEWAY = Gateway(app, Inline())
 GATEWAY.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
 roles.install()
+STRENGTH = passwords.STRENGTH
+"""That of the service; a hash of it takes 30 ms, so tests make weak ones."""
+REFUSAL_SECONDS = passwords.REFUSAL_SECONDS
+"""That of the service; tests do not wait for refusals."""
+passwords.REFUSAL_SECONDS = 0.0
+passwords.STRENGTH = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 _names = itertools.count(1)
 _clients = (f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}" for number in itertools.count(1))
 

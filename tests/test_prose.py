@@ -1,4 +1,4 @@
-"""The words of the code: names of functions that reach storage, and the prose of docstrings and messages."""
+"""The words of the project: names of functions that reach storage, the prose of docstrings, messages and docs."""
 
 from __future__ import annotations
 
@@ -72,3 +72,16 @@ def test_docstrings_and_messages_use_plain_technical_words():
         if " " in node.value
     ]
     assert found == [], "see CONTRIBUTING.md, Prose"
+
+
+def test_the_documentation_uses_plain_technical_words():
+    """Everything but code, and the reference, which is made from docstrings."""
+    found = []
+    for path in [*TOP.glob("*.md"), *(TOP / "docs").rglob("*.md")]:
+        if "reference" not in path.parts:
+            text = re.sub(
+                r"```.*?```|`[^`\n]*`", lambda code: "\n" * code[0].count("\n"), path.read_text(), flags=re.DOTALL
+            )
+            lines = enumerate(text.splitlines(), 1)
+            found += [f"{path.relative_to(TOP)}:{n} {match[0]}" for n, line in lines for match in BANNED.finditer(line)]
+    assert found == [], "see CONTRIBUTING.md, Style"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from chalicelib.access import grants
@@ -12,12 +15,16 @@ from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.records import padded
 from chalicelib.errors import NotFound, Unauthenticated
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb import ahead, records
+from chalicelib.storage.dynamodb.ahead import Wanted
+from chalicelib.storage.dynamodb.tables import RecordRow
 
 SCHEMES = ("token", "bearer")
 ANONYMOUS = "anonymous"
 """The user whose membership opens the permalinks of a project to everyone."""
 _LONGEST_TOKEN = 200
+_TOKEN = re.compile(r"[0-9a-f]{40}")
+_TOKEN_USERS = 1 << 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +62,8 @@ def authenticate(authorization: str | None, network_address: str = "") -> Caller
     """
     if not authorization:
         return Caller.anonymous(network_address)
-    scheme, _, token = authorization.strip().partition(" ")
-    token = token.strip()
-    if scheme.lower() not in SCHEMES or not token or len(token) > _LONGEST_TOKEN:
+    token = token_in(authorization)
+    if token is None:
         raise Unauthenticated("Invalid token header: it must be `Authorization: Token <key>`.")
     try:
         stored = records.get(TOKEN, hash_of(token))
@@ -74,6 +80,43 @@ def authenticate(authorization: str | None, network_address: str = "") -> Caller
     )
 
 
+def token_in(authorization: str) -> str | None:
+    """The token of an Authorization header; None where the header is malformed."""
+    scheme, _, token = authorization.strip().partition(" ")
+    token = token.strip()
+    return token if scheme.lower() in SCHEMES and token and len(token) <= _LONGEST_TOKEN else None
+
+
+def new_token(user: int) -> str:
+    """A random token of 40 hexadecimal digits, of which the last 8 are the user's id.
+
+    So a request can read the membership beside the token. The id is never trusted: the stored token says whose it is.
+    """
+    return f"{secrets.token_hex(16)}{user % _TOKEN_USERS:08x}"
+
+
+def probable_user(token: str) -> int | None:
+    """The user whom a token names, if it is one of `new_token`."""
+    return int(token[-8:], 16) if _TOKEN.fullmatch(token) else None
+
+
+def level_of_member(found: Membership | None) -> Level:
+    """The level that a membership gives."""
+    return LEVEL_OF[found.permission] if found else Level.NONE
+
+
+def membership_key(user: int, project: int) -> records.Key:
+    """Where a user's membership of a project is stored."""
+    return records.home(MEMBERSHIP, project, padded(user))
+
+
+def read_ahead(authorization: str | None, wanted: Callable[[int | None], list[Wanted]]) -> None:
+    """Read the token of an Authorization header ahead, together with the rows wanted for its probable user."""
+    token = token_in(authorization) if authorization else None
+    if token is not None and (more := wanted(probable_user(token))):
+        ahead.fetch([Wanted(RecordRow, records.key_of(TOKEN, hash_of(token))), *more])
+
+
 def membership(caller_id: int, project: int) -> Membership | None:
     """A user's membership of a project."""
     return records.find(MEMBERSHIP, project, padded(caller_id)) if caller_id else None
@@ -83,8 +126,7 @@ def project_level(caller: Caller, project: int) -> Level:
     """The caller's level in a project."""
     if settings().fine_grained_permissions:
         return level_of(grants.in_project(caller.id, project).whole)
-    found = membership(caller.id, project)
-    return LEVEL_OF[found.permission] if found else Level.NONE
+    return level_of_member(membership(caller.id, project))
 
 
 def projects_of(caller: Caller) -> dict[int, Level]:

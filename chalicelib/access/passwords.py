@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from chalicelib.access.authentication import hash_of
+from chalicelib.access.authentication import hash_of, new_token
 from chalicelib.core.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, StoredToken, Unlock, User
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
@@ -33,6 +33,8 @@ REFUSAL_SECONDS = 0.3
 """Duration of every refusal in seconds: several times what hashing, counting and an email take together."""
 PAUSES = (0.04, 0.08, 0.08)
 """Seconds to wait where the limit is reached: other sign-ins of the user may be in progress with the right password."""
+STRENGTH = {"time_cost": 2, "memory_cost": 19 * 1024, "parallelism": 1}
+"""Parameters of argon2id: passes, KiB and threads."""
 TOKENS_A_USER = 20
 """The number of tokens of a user that are valid at the same time; a new one revokes the oldest."""
 REFUSED = "Could not authenticate with provided credentials!"
@@ -154,7 +156,7 @@ def issue_token(user: User, *, refresh: bool) -> str:
     Raises:
         BadInput: the account was deactivated meanwhile.
     """
-    token = secrets.token_hex(20)
+    token = new_token(user.id)
     stored = StoredToken(
         id=hash_of(token), user=user.id, username=user.username, is_staff=user.is_staff, created_datetime=now()
     )
@@ -192,7 +194,7 @@ def _matches(stored: str, password: str) -> bool:
 def _hasher() -> PasswordHasher:
     from argon2 import PasswordHasher  # noqa: PLC0415 only signing in needs it
 
-    return PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+    return PasswordHasher(**STRENGTH)
 
 
 @lru_cache(maxsize=1)

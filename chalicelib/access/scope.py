@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from chalicelib.access import authentication, grants
 from chalicelib.access.authentication import Caller
 from chalicelib.access.masks import BITS_OF, Grants, below, level_of
+from chalicelib.core.accounts import Membership
 from chalicelib.core.entities import media_of
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
@@ -37,8 +38,6 @@ from chalicelib.storage.objects import owners
 T = TypeVar("T")
 Source = tuple[Callable[[tuple[int, ...]], Tree], Mapping[int, int]]
 """From ids of containers to a term that is true of their content, and the bits that each container passes down."""
-FindFolders = Callable[[Grants, Iterable[int]], dict[int, int]]
-"""From masks and ids of media to the folders of the media, where a mask is given on a folder."""
 _MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtemplate": "hosted_template"}
 """Name of a record kind → the member that names it in a row protection, where that differs."""
 
@@ -61,6 +60,7 @@ class Scope:
     needed: Level
     is_restricted: bool
     _known: dict[tuple[str, int], Grants] = field(default_factory=dict)
+    _memberships: dict[int, Membership | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, caller: Caller, needed: Level) -> Scope:
@@ -70,6 +70,14 @@ class Scope:
     def at(self, needed: Level) -> Scope:
         """The scope of the same request for work that needs another level."""
         return replace(self, needed=needed)
+
+    def membership(self, project: int) -> Membership | None:
+        """The caller's membership of a project, read once."""
+        if not self.caller.signed_in:
+            return None
+        if project not in self._memberships:
+            self._memberships[project] = authentication.membership(self.caller.id, project)
+        return self._memberships[project]
 
     def in_project(self, number: int) -> Grants:
         """The caller's masks in a project, read once."""
@@ -95,7 +103,7 @@ class Scope:
             find: reads the part, if it exists; called only where levels differ within the project.
         """
         if not self.is_restricted:
-            return authentication.project_level(self.caller, project)
+            return authentication.level_of_member(self.membership(project))
         known = self.in_project(project)
         if level_of(known.whole) is Level.NONE:
             return Level.NONE
@@ -114,7 +122,7 @@ class Scope:
         A caller who sees the project and has the needed level anywhere in it may call the operation.
         """
         if not self.is_restricted:
-            return authentication.project_level(self.caller, project)
+            return authentication.level_of_member(self.membership(project))
         known = self.in_project(project)
         own = level_of(known.whole)
         return own if own is Level.NONE else max(own, min(level_of(known.anywhere), self.needed))
@@ -153,7 +161,7 @@ class Scope:
         if not self.is_restricted or self.needed is Level.NONE or kind not in self.terms(project):
             return wanted
         rows = [entity for entity, _ in owners.get_owners(kind, wanted).values() if entity.project == project]
-        masks = masks_on(self.in_project(project), kind.value, rows, _past_folders)
+        masks = masks_on(self.in_project(project), kind.value, rows, past=True)
         return {row.id for row, mask in zip(rows, masks, strict=True) if level_of(mask) >= self.needed}
 
     def check(self, kind: Kind, rows: Sequence[Any]) -> None:
@@ -198,14 +206,14 @@ def mask_on(known: Grants, what: str, part: Any) -> int:
     return masks_on(known, what, [part])[0]
 
 
-def masks_on(known: Grants, what: str, parts: Sequence[Any], find: FindFolders | None = None) -> list[int]:
-    """The masks on parts of a project that are all of one kind; `find` reads folders, by default of live media."""
+def masks_on(known: Grants, what: str, parts: Sequence[Any], *, past: bool = False) -> list[int]:
+    """The masks on parts of a project that are all of one kind; of annotations of deleted media, too, if `past`."""
     rows = [part.entity if isinstance(part, entities.Stored) else part for part in parts]
     if what == Kind.MEDIA:
         return [known.on_media(row.id, row.primary_section) for row in rows]
     if what in (Kind.LOCALIZATION, Kind.STATE):
         media = [media_of(row) for row in rows]
-        folders = (find or _folders)(known, {number for numbers in media for number in numbers})
+        folders = _folders(known, {number for numbers in media for number in numbers}, past=past)
         return [
             known.on_annotation(
                 Kind(what), row.id, row.version, numbers, [folders[each] for each in numbers if each in folders]
@@ -234,20 +242,16 @@ def _on_organization(known: Grants, what: str, part: Any) -> int:
     return known.whole if what == "organization" else known.on(_MEMBER_OF.get(what, what), part.id)
 
 
-def _folders(known: Grants, media: Iterable[int]) -> dict[int, int]:
-    """The folders of media by their ids, where a mask is given on a folder."""
+def _folders(known: Grants, media: Iterable[int], *, past: bool = False) -> dict[int, int]:
+    """The folders of media by their ids, where a mask is given on a folder; of deleted media, too, if `past`."""
     if "section" not in known.parts:
         return {}
-    rows = entities.many(Kind.MEDIA, media).items()
-    return {number: row.entity.primary_section for number, row in rows if row.entity.primary_section is not None}
-
-
-def _past_folders(known: Grants, media: Iterable[int]) -> dict[int, int]:
-    """The same of media that may be deleted."""
-    if "section" not in known.parts:
-        return {}
-    rows: dict[int, Any] = {number: row for number, (row, _) in owners.get_owners(Kind.MEDIA, media).items()}
-    return {number: row.primary_section for number, row in rows.items() if row.primary_section is not None}
+    found: dict[int, Any] = (
+        {number: row for number, (row, _) in owners.get_owners(Kind.MEDIA, media).items()}
+        if past
+        else {number: row.entity for number, row in entities.many(Kind.MEDIA, media).items()}
+    )
+    return {number: each.primary_section for number, each in found.items() if each.primary_section is not None}
 
 
 def _term_for(bits: int, sources: list[Source]) -> Tree:

@@ -8,7 +8,6 @@ from typing import TypeVar, get_args
 import msgspec
 
 from chalicelib.core.accounts import USER, AddressStanding, Affiliation, Membership, User
-from chalicelib.errors import NotFound
 from chalicelib.storage.dynamodb import records
 
 P = TypeVar("P", Membership, Affiliation)
@@ -32,13 +31,9 @@ def holders(email: str) -> list[User]:
 
 def by_id(numbers: Iterable[int]) -> dict[int, User]:
     """The users that exist, by id."""
-    found = {}
-    for number in dict.fromkeys(numbers):
-        try:
-            found[number] = records.get(USER, number)
-        except NotFound:
-            continue
-    return found
+    wanted = list(dict.fromkeys(numbers))
+    found = records.many(USER, wanted)
+    return {number: found[number] for number in wanted if number in found}
 
 
 def with_user_names(places: Sequence[P]) -> list[P]:

@@ -24,7 +24,7 @@ from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
 from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.view import View
-from chalicelib.storage.view.views import current, loaded
+from chalicelib.storage.view.views import current, loaded, look_ahead
 
 __all__ = [
     "View",
@@ -35,6 +35,7 @@ __all__ = [
     "documents",
     "ids",
     "loaded",
+    "look_ahead",
     "pairs",
     "statistics",
     "tally",

@@ -16,6 +16,7 @@ from chalicelib.resources.annotators import operations as annotators_operations
 from chalicelib.resources.announcements import operations as announcements_operations
 from chalicelib.resources.applets import operations as applets_operations
 from chalicelib.resources.bookmarks import operations as bookmarks_operations
+from chalicelib.resources.bucket_sources import operations as bucket_sources_operations
 from chalicelib.resources.buckets import operations as buckets_operations
 from chalicelib.resources.change_logs import operations as change_logs_operations
 from chalicelib.resources.clips import operations as clips_operations
@@ -74,6 +75,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *versions_operations.OPERATIONS,
     *sections_operations.OPERATIONS,
     *uploads_operations.OPERATIONS,
+    *bucket_sources_operations.OPERATIONS,
     *media_operations.OPERATIONS,
     *file_operations.OPERATIONS,
     *media_statistics_operations.OPERATIONS,

@@ -53,4 +53,6 @@ effect(() => {
   if (!token.value && !view?.open) navigate("/sign-in", path === "/" ? {} : { next: link(path, query).slice(1) }, { replace: true });
 });
 
+// the first view is read while the session is
+if (token.peek()) route.peek().view?.load().catch(() => undefined);
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));

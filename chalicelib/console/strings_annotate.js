@@ -66,6 +66,6 @@ export const review = {
   everyone: "Everyone", nobody: "Not assigned", me: "Me", all: "All", assign: "Assign", assignTo: (/** @type {number} */ count) => `Assign ${plural(count, "media", "media")} to`, distribute: "Distribute evenly", distributed: "The media are distributed.",
   progress: (/** @type {number} */ done, /** @type {number} */ all) => `${done.toLocaleString("en")} of ${all.toLocaleString("en")} done`,
   reviewed: (/** @type {number} */ done, /** @type {number} */ all) => `${done.toLocaleString("en")} of ${all.toLocaleString("en")} reviewed`,
-  openMedia: "Open", nothing: "Nothing to review here", nothingLead: "Choose another person or status.", type: "Type", by: "Drawn by", decision: "Decision", person: "Person", media: "Media", selectAll: "Select all", frame: (/** @type {number} */ n) => `frame ${n}`,
+  openMedia: "Open", nothing: "Nothing to review here", nothingLead: "Choose another person or status.", type: "Type", kind: "Shapes or tracks", kinds: { Localization: "Shapes", State: "Tracks" }, by: "Drawn by", decision: "Decision", person: "Person", media: "Media", selectAll: "Select all", frame: (/** @type {number} */ n) => `frame ${n}`,
   keys: "a accepts, r rejects, c comments, o opens again; arrow keys move", track: "Track", more: "Show more", changed: "Last change",
 };

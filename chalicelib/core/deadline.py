@@ -9,6 +9,9 @@ Work outside of a request, such as a worker's, has no limit.
 
 from __future__ import annotations
 
+import logging
+import math
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +20,7 @@ from contextvars import ContextVar
 
 from chalicelib.errors import Unavailable
 
+log = logging.getLogger("limn.deadline")
 REQUEST_SECONDS = 20.0
 """Seconds from its beginning for which a request may query. API Gateway returns 504 after 29 s."""
 _AGAIN_SECONDS = 0.25
@@ -49,6 +53,84 @@ def remaining() -> float | None:
     return None if end is None else end - time.monotonic()
 
 
+class _Block:
+    """A block of `interrupting`: when its limit is reached, and what to call then."""
+
+    def __init__(self, end: float, interrupt: Callable[[], object]) -> None:
+        self.end = end
+        self._interrupt = interrupt
+        self._lock = threading.Lock()
+        self._is_open = True
+
+    def interrupt(self) -> None:
+        """Interrupt it, unless it was left: the connection may serve another request then."""
+        with self._lock:
+            if self._is_open:
+                self._interrupt()
+
+    def close(self) -> None:
+        """Let no interrupt begin any more; waits for one that began."""
+        with self._lock:
+            self._is_open = False
+
+
+class _Watch:
+    """The thread of the process that interrupts blocks whose limit is reached. It starts with the first block."""
+
+    def __init__(self) -> None:
+        self._blocks: set[_Block] = set()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._wakes = math.inf
+
+    def add(self, block: _Block) -> None:
+        """Watch a block."""
+        with self._changed:
+            self._blocks.add(block)
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="deadline", daemon=True)
+                self._thread.start()
+            elif block.end < self._wakes:
+                self._changed.notify()
+
+    def remove(self, block: _Block) -> None:
+        """Watch a block no longer. The thread sleeps on: blocks come and go more often than limits are reached."""
+        with self._changed:
+            self._blocks.discard(block)
+
+    def _run(self) -> None:
+        while True:
+            self._interrupt_due()
+            with self._changed:
+                self._wakes = min((block.end for block in self._blocks), default=math.inf)
+                if self._wakes > (now := time.monotonic()):
+                    self._changed.wait(None if self._wakes == math.inf else self._wakes - now)
+
+    def _interrupt_due(self) -> None:
+        """Interrupt each block whose limit is reached, and set when it is interrupted again."""
+        now = time.monotonic()
+        with self._changed:
+            due = [block for block in self._blocks if block.end <= now]
+        for block in due:
+            block.end = now + _AGAIN_SECONDS
+            try:
+                block.interrupt()
+            except Exception:
+                log.exception("a statement was not interrupted")
+
+
+_watch = _Watch()
+
+
+def _watch_anew() -> None:
+    """After a fork the child has no thread, and maybe the parent's locks in their locked state."""
+    global _watch  # noqa: PLW0603
+    _watch = _Watch()
+
+
+os.register_at_fork(after_in_child=_watch_anew)
+
+
 @contextmanager
 def interrupting(interrupt: Callable[[], object]) -> Iterator[None]:
     """Inside, `interrupt` is called from another thread once the limit is reached, until the block is left.
@@ -56,25 +138,16 @@ def interrupting(interrupt: Callable[[], object]) -> Iterator[None]:
     Raises:
         Unavailable: the limit was reached before the block began.
     """
-    seconds = remaining()
-    if seconds is None:
+    end = _END.get()
+    if end is None:
         yield
         return
-    if seconds <= 0:
+    if end <= time.monotonic():
         raise time_ended()
-    finished, lock = threading.Event(), threading.Lock()
-
-    def watch() -> None:
-        wait = seconds
-        while not finished.wait(wait):
-            with lock:  # never after the block: the connection may serve another request then
-                if not finished.is_set():
-                    interrupt()
-            wait = _AGAIN_SECONDS
-
-    threading.Thread(target=watch, name="deadline", daemon=True).start()
+    block, watch = _Block(end, interrupt), _watch
+    watch.add(block)
     try:
         yield
     finally:
-        with lock:
-            finished.set()
+        watch.remove(block)
+        block.close()

@@ -334,10 +334,34 @@ class LiveDefinition(Resource, kw_only=True):
     feeds: list[FeedDefinition] = []
 
 
+class BucketObject(Resource, kw_only=True):
+    """The object in a bucket of the organization that a media refers to, as it was last seen."""
+
+    path: str
+    bucket_id: int
+    size: int
+    etag: str
+    last_modified: Annotated[str, Meta(description="As the store gives it, in ISO 8601.")]
+    state: Annotated[
+        Literal["present", "changed", "missing"],
+        Meta(description="`changed` until the frames of the new object are indexed."),
+    ]
+    changed_datetime: Annotated[
+        Timestamp | None, Meta(description="When it was found to be another object than the media was made of.")
+    ] = None
+    missing_datetime: Annotated[Timestamp | None, Meta(description="When it was found to be gone.")] = None
+    frame_table: Annotated[str | None, Meta(description="The key of the file with the times of its frames.")] = None
+    message: Annotated[str | None, Meta(description="Why it has no frames or thumbnail.")] = None
+
+
 class MediaFiles(Resource, kw_only=True):
     """The files behind a media, by role."""
 
     names: ClassVar = {"ids": "media"}
+
+    bucket_object: Annotated[
+        BucketObject | None, Meta(description="Set by the service for media of a bucket source.")
+    ] = None
 
     archival: list[VideoDefinition] | None = None
     streaming: list[VideoDefinition] | None = None

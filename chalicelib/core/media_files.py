@@ -26,4 +26,6 @@ def keys_of(files: MediaFiles | None) -> set[str]:
     for role in ROLES:
         for entry in getattr(files, role, None) or []:
             found |= {entry.path, getattr(entry, "segment_info", None)}
+    if files and files.bucket_object:
+        found |= {files.bucket_object.path, files.bucket_object.frame_table}
     return {key for key in found if key and "://" not in key}

@@ -14,5 +14,5 @@ def similar(name: str, declared: Collection[str]) -> str:
 
 def nearest(name: str, declared: Collection[str]) -> str:
     """The end of a message that refuses a name: the nearest declared name, or all of them where none is similar."""
-    others = f" Declared: {', '.join(sorted(declared))}." if declared else " None is declared."
+    others = f" Declared: {', '.join(sorted(declared))}." if declared else " It has none."
     return similar(name, declared) or others

@@ -14,9 +14,13 @@
     _exports/{project}/{export}/{name}                       an export and its parts; removed with it
     _datasets/{project}/{dataset}/{name}                     the rows of a version of a dataset; removed with it
     projects/{project}/{name}, answers/{name}                in the views bucket: commits, snapshots, large answers
+    _buckets/{organization}/{bucket}/{project}/{media}/{name}    an object that a media refers to, where it lies
 
 A name that ends with `@` and a number, before its extension, is stored in the organization's bucket of that number:
 `1/2/3/720_AbCdEfGhIj@12.mp4`. All others are in the buckets of the deployment.
+
+A reference (`_buckets/…`) names an object that others wrote into a registered bucket: `name` is its key there, folders
+included. The service only reads it (docs/decisions/091).
 
 A caller can guess the form of a key, so a key in a request or in a stored document is only text (`str`). The functions
 of `storage/objects` take an `ObjectKey`, and there are three ways to one (docs/decisions/043):
@@ -43,6 +47,7 @@ PIECES = "_pieces"
 TEMPORARY = "_temporary"
 EXPORTS = "_exports"
 DATASETS = "_datasets"
+BUCKETS = "_buckets"
 GENERIC = "generic"
 _LONGEST = 1024
 _LONGEST_NAME = 200
@@ -57,6 +62,8 @@ _UPLOAD_PARTS = 6
 _MEDIA_PARTS = 4
 _FILE_PARTS = 5
 _PICTURE_PARTS = 3
+_REFERENCE_PARTS = 6
+_BUCKET_PARTS = 4
 
 
 class _Proof:
@@ -88,6 +95,16 @@ class ObjectKey:
         """The key as text, for documents and messages."""
         return self.path
 
+    @property
+    def is_reference(self) -> bool:
+        """Whether the object was written by others and is only read."""
+        return is_reference(self.path)
+
+    @property
+    def name(self) -> str:
+        """The key of the object in its bucket."""
+        return self.path.split("/", _REFERENCE_PARTS - 1)[-1] if self.is_reference else self.path
+
 
 @final
 @dataclass(frozen=True, order=True, slots=True)
@@ -106,6 +123,12 @@ class ObjectPrefix:
     def __str__(self) -> str:
         """The prefix as text."""
         return self.path
+
+    @property
+    def name(self) -> str:
+        """The prefix in its bucket."""
+        is_source = self.path.startswith(f"{BUCKETS}/")
+        return self.path.split("/", _BUCKET_PARTS - 1)[-1] if is_source else self.path
 
     def __add__(self, name: str) -> ObjectKey:
         """The key of an object below the prefix; `name` may have folders.
@@ -148,7 +171,10 @@ def in_bucket(name: str, bucket: int | None) -> str:
 
 
 def bucket_of(key: str) -> int | None:
-    """The registered bucket that a key is marked with; None for an object in the buckets of the deployment."""
+    """The registered bucket of a key's object; None for an object in the buckets of the deployment."""
+    parts = key.split("/", _BUCKET_PARTS - 1)
+    if parts[0] == BUCKETS and len(parts) == _BUCKET_PARTS and all(map(_NUMBER.fullmatch, parts[1:3])):
+        return int(parts[2])
     name = key.rpartition("/")[2]
     found = _MARK.fullmatch(name, name.rfind("@")) if "@" in name else None
     return int(found[1]) if found else None
@@ -157,13 +183,15 @@ def bucket_of(key: str) -> int | None:
 def home_of(key: str) -> int | None:
     """The organization that a key begins with; None where it does not begin with one."""
     parts = key.split("/")
-    place = 2 if parts[0] == UPLOADS else 0
+    place = {UPLOADS: 2, BUCKETS: 1}.get(parts[0], 0)
     return int(parts[place]) if len(parts) > place and _NUMBER.fullmatch(parts[place]) else None
 
 
 def owner_of(key: str) -> tuple[int, str, int] | None:
     """The owner of a key: the project, `media` or `file`, and its id; None for any other key."""
     parts = key.split("/")
+    if is_reference(key):
+        return int(parts[3]), "media", int(parts[4])
     if len(parts) == _MEDIA_PARTS and all(map(_NUMBER.fullmatch, parts[:3])):
         return int(parts[1]), "media", int(parts[2])
     if len(parts) == _FILE_PARTS and parts[2] == "files" and all(map(_NUMBER.fullmatch, (*parts[:2], parts[3]))):
@@ -182,6 +210,22 @@ def is_organizations(key: str) -> bool:
     """Whether a key has the form of an organization's own: `organization/name`."""
     first, _, name = key.partition("/")
     return bool(name) and "/" not in name and _NUMBER.fullmatch(first) is not None
+
+
+def is_reference(key: str) -> bool:
+    """Whether a key has the form of a reference: `_buckets/organization/bucket/project/media/name`."""
+    parts = key.split("/", _REFERENCE_PARTS - 1)
+    return len(parts) == _REFERENCE_PARTS and parts[0] == BUCKETS and all(map(_NUMBER.fullmatch, parts[1:5]))
+
+
+def is_referable(name: str, bucket: int) -> bool:
+    """Whether a media may refer to the object with this key in a bucket.
+
+    Not to a folder, to a key that tools read differently, such as one with `..`, or to a file of the service itself.
+    """
+    marked = "/" + name
+    is_own = "@" in marked and (found := _MARK.fullmatch(marked, marked.rfind("@"))) and int(found[1]) == bucket
+    return _is_sound(name) and not is_own
 
 
 def is_url(path: str) -> bool:
@@ -255,6 +299,30 @@ def temporary_prefix(project: int) -> ObjectPrefix:
 def pieces_prefix(project: int, job: str = "") -> ObjectPrefix:
     """The folder of a transcode's intermediate files, or without a job those of the project."""
     return _folder(f"{PIECES}/{project}/{job}/" if job else f"{PIECES}/{project}/")
+
+
+def reference_key(organization: int, bucket: int, project: int, media: int, name: str) -> ObjectKey:
+    """The key of an object in a registered bucket, by its name there, that a media was made to refer to.
+
+    Raises:
+        BadInput: a media may not refer to it (`is_referable`).
+    """
+    if not is_referable(name, bucket):
+        message = f"prefix: a media cannot refer to an object named {name[:200]!r}."
+        raise BadInput(message)
+    return ObjectKey(f"{BUCKETS}/{organization}/{bucket}/{project}/{media}/{name}", _PROOF)
+
+
+def source_prefix(organization: int, bucket: int, prefix: str) -> ObjectPrefix:
+    """A prefix of keys in a registered bucket whose objects media refer to; empty for the whole bucket.
+
+    Raises:
+        BadInput: it does not end with a slash, or no object below it may be referred to.
+    """
+    if prefix and (not prefix.endswith("/") or not _is_sound(prefix[:-1])):
+        message = f"prefix: {prefix[:200]!r} must be folders with a slash at the end, such as surveys/2026/, or empty."
+        raise BadInput(message)
+    return ObjectPrefix(f"{BUCKETS}/{organization}/{bucket}/{prefix}", _PROOF)
 
 
 def exports_prefix(project: int, export: str = "") -> ObjectPrefix:
@@ -338,6 +406,19 @@ def authorize_media_key(path: str, organization: int, project: int, media: int) 
         message = f"path: {path[:200]!r} is not one of media {media}: {organization}/{project}/{media}/name."
         raise Forbidden(message)
     return _made(path)
+
+
+def authorize_reference(path: str, organization: int, project: int, media: int) -> ObjectKey:
+    """The key of an object that a media of a project refers to; whether it was made to is for the caller to check.
+
+    Raises Forbidden for any other text.
+    """
+    parts = path.split("/", _REFERENCE_PARTS - 1)
+    owners = [str(organization), str(project), str(media)]
+    if not is_reference(path) or [parts[1], parts[3], parts[4]] != owners or not is_referable(parts[5], int(parts[2])):
+        message = f"path: {path[:200]!r} is not an object that media {media} refers to."
+        raise Forbidden(message)
+    return ObjectKey(path, _PROOF)
 
 
 def authorize_file_key(path: str, organization: int, project: int, file: int) -> ObjectKey:

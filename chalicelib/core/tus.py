@@ -120,11 +120,13 @@ def metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def project_of(metadata: Mapping[str, str]) -> int:
-    """The project of an upload. Raises BadInput."""
+def project_of(metadata: Mapping[str, str]) -> int | None:
+    """The project of an upload; None where the metadata names none. Raises BadInput for what is not an id."""
     text = metadata.get("project", "")
+    if not text:
+        return None
     if not _PROJECT.fullmatch(text):
-        raise BadInput("Upload-Metadata: project is required, the id of the project that the upload is for.")
+        raise BadInput(f"Upload-Metadata: project must be the id of a project, not {text[:100]!r}.")
     return int(text)
 
 

@@ -16,7 +16,6 @@ import msgspec
 
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
-    MANIFEST,
     Dataset,
     Group,
     Label,
@@ -69,10 +68,8 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:
+def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
     """The document around images, annotations, videos and tracks."""
-    if path == MANIFEST:
-        return manifest.LAYOUT
     categories = [
         {"id": number, "name": name, "supercategory": "", "keypoints": [POINT], "skeleton": []}
         for number, name in enumerate(dataset.classes, 1)
@@ -86,7 +83,7 @@ def layout(dataset: Dataset, path: str) -> Layout:
 
 def always(dataset: Dataset) -> list[str]:
     """The documents of all splits."""
-    return [MANIFEST, *(f"annotations/instances_{split}.json" for split in dataset.splits or ("all",))]
+    return [f"annotations/instances_{split}.json" for split in dataset.splits or ("all",)]
 
 
 def path_of(media: Media) -> str:

@@ -14,17 +14,17 @@ from itertools import groupby, pairwise
 from chalicelib.errors import BadInput
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
-    MANIFEST,
     Attributes,
     Dataset,
     Group,
     Label,
-    Layout,
     Media,
     Sink,
     corners_of,
     in_pixels,
     media_folder,
+    no_files,
+    no_layout,
 )
 from chalicelib.formats.voc import text
 
@@ -57,14 +57,8 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """The manifest."""
-    return manifest.LAYOUT if path == MANIFEST else ()
-
-
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """The manifest."""
-    return [MANIFEST]
+layout = no_layout
+always = no_files
 
 
 def picture_path(media: Media, frame: int, extension: str) -> str:

@@ -14,7 +14,6 @@ from typing import Any
 from chalicelib.formats import manifest
 from chalicelib.formats.geojson import position
 from chalicelib.formats.model import (
-    MANIFEST,
     Dataset,
     Group,
     Label,
@@ -57,13 +56,13 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
 
 
 def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """The header and the rows; the manifest."""
-    return manifest.LAYOUT if path == MANIFEST else (manifest.line(COLUMNS), Section("rows"))
+    """The header and the rows."""
+    return manifest.line(COLUMNS), Section("rows")
 
 
 def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """Both files."""
-    return [PATH, MANIFEST]
+    """The file."""
+    return [PATH]
 
 
 def _row(dataset: Dataset, media: Media, label: Label) -> list[Any]:

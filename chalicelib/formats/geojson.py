@@ -13,7 +13,6 @@ import msgspec
 
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
-    MANIFEST,
     Attributes,
     Dataset,
     Group,
@@ -51,17 +50,15 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:
-    """The collection; the manifest."""
-    if path == MANIFEST:
-        return manifest.LAYOUT
+def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
+    """The collection."""
     head = b'{"type":"FeatureCollection","name":' + _encode(dataset.name) + b',"features":[\n'
     return head, Section("features", b",\n"), b"\n]}\n"
 
 
 def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """Both files."""
-    return [PATH, MANIFEST]
+    """The collection."""
+    return [PATH]
 
 
 def position(dtypes: Mapping[str, str], attributes: Attributes) -> tuple[float, float] | None:

@@ -194,16 +194,29 @@ class Format(Protocol):
         """
 
     def layout(self, dataset: Dataset, path: str) -> Layout:
-        """How the sections of a file that all parts write become the file."""
+        """How the sections of a file that all parts write become the file; `registry.layout_of` adds the manifest."""
 
     def always(self, dataset: Dataset) -> list[str]:
-        """The files with a layout that exist even where no part wrote to them: an export of nothing is valid, too."""
+        """The files with a layout that exist even where no part wrote to them: an export of nothing is valid, too.
+
+        `registry.shared_files` adds the manifest.
+        """
 
     def picture_path(self, media: Media, frame: int, extension: str) -> str:
         """Where the picture of a frame is."""
 
     def read(self, archive: Archive) -> Iterator[Row]:
         """The rows of an archive. Raises BadInput where it is not of the format at all."""
+
+
+def no_layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
+    """The layout of formats whose files have one part each. Raises KeyError."""
+    raise KeyError(path)
+
+
+def no_files(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
+    """The files of formats that have none without a media."""
+    return []
 
 
 class Archive(Protocol):

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
-    MANIFEST,
     Dataset,
     Group,
     Label,
@@ -24,6 +23,7 @@ from chalicelib.formats.model import (
     has_pixel_bounds,
     in_pixels,
     media_folder,
+    no_files,
 )
 
 BY_FRAMES = True
@@ -51,13 +51,11 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
 
 
 def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """Rows one after another; the manifest."""
-    return manifest.LAYOUT if path == MANIFEST else (Section("rows"),)
+    """Rows one after another."""
+    return (Section("rows"),)
 
 
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """The manifest."""
-    return [MANIFEST]
+always = no_files
 
 
 def picture_path(media: Media, frame: int, extension: str) -> str:

@@ -29,6 +29,7 @@ from chalicelib.formats.model import (
     Section,
     Sink,
     State,
+    no_files,
     split_picture_path,
 )
 
@@ -145,8 +146,6 @@ class Csv:
 
     def layout(self, dataset: Dataset, path: str) -> Layout:
         """A header, and the rows."""
-        if path == MANIFEST:
-            return manifest.LAYOUT
         table = path.removesuffix(".csv")
         attributes = (f"{PREFIX}{name}" for name in attributes_of(dataset, table))
         return manifest.line((*COLUMNS[table], *attributes)), Section("rows")
@@ -171,11 +170,11 @@ class JsonLines(Csv):
 
     def layout(self, dataset: Dataset, path: str) -> Layout:  # noqa: ARG002 the same for all
         """The rows."""
-        return manifest.LAYOUT if path == MANIFEST else (Section("rows"),)
+        return (Section("rows"),)
 
     def always(self, dataset: Dataset) -> list[str]:  # noqa: ARG002 the same for all
-        """The three tables, and the manifest."""
-        return [*(f"{table}.jsonl" for table in COLUMNS), MANIFEST]
+        """The three tables."""
+        return [f"{table}.jsonl" for table in COLUMNS]
 
 
 class Parquet(Csv):
@@ -194,13 +193,9 @@ class Parquet(Csv):
                     sink.add(f"{table}/part-{first:015d}.parquet", body)
         return 0
 
-    def layout(self, dataset: Dataset, path: str) -> Layout:  # noqa: ARG002 the same for all
-        """The manifest."""
-        return manifest.LAYOUT if path == MANIFEST else ()
-
-    def always(self, dataset: Dataset) -> list[str]:  # noqa: ARG002 the same for all
-        """The manifest."""
-        return [MANIFEST]
+    def always(self, dataset: Dataset) -> list[str]:
+        """None: each part has files of its own."""
+        return no_files(dataset)
 
 
 class ParquetWriter:

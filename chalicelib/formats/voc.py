@@ -2,7 +2,8 @@
 
 Boxes are whole pixels, both ends included, counted from 1 (`Dataset.first_pixel`), as VOC defines them: a box over a
 whole picture of 640 pixels is 1 to 640. Each edge is rounded to the nearest pixel's. Polygons become their bounds;
-lines and dots are left out, and so are labels of media of unknown size.
+lines and dots are left out, and so are labels of media of unknown size. `labelmap.txt` has the classes, as CVAT and
+datumaro write it; a class with a colon is not in it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from xml.sax.saxutils import escape
 
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
-    MANIFEST,
     Dataset,
     Group,
     Label,
@@ -29,6 +29,7 @@ from chalicelib.formats.model import (
 )
 
 BY_FRAMES = True
+CLASSES = "labelmap.txt"
 TRACK = "track_id"
 """The attribute with the key of a label's track."""
 
@@ -55,14 +56,17 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """The lists of pictures, and the manifest."""
-    return manifest.LAYOUT if path == MANIFEST else (Section("pictures"),)
+def layout(dataset: Dataset, path: str) -> Layout:
+    """The lists of pictures; the classes, as readers need that know others than the twenty of VOC."""
+    if path != CLASSES:
+        return (Section("pictures"),)
+    names = ("background", *(name for name in dataset.classes if not set(name) & set(":\n\r")))
+    return (b"# label:color_rgb:parts:actions\n" + "".join(f"{name}:::\n" for name in names).encode(),)
 
 
 def always(dataset: Dataset) -> list[str]:
     """The lists of all splits."""
-    return [MANIFEST, *(f"ImageSets/Main/{split}.txt" for split in dataset.splits or ("all",))]
+    return [CLASSES, *(f"ImageSets/Main/{split}.txt" for split in dataset.splits or ("all",))]
 
 
 def picture_path(media: Media, frame: int, extension: str) -> str:

@@ -16,7 +16,6 @@ import msgspec
 
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
-    MANIFEST,
     Dataset,
     Group,
     Label,
@@ -52,10 +51,8 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:
-    """`data.yaml` and the manifest."""
-    if path == MANIFEST:
-        return manifest.LAYOUT
+def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
+    """`data.yaml`."""
     # A JSON string is a YAML string, whatever it contains.
     names = "".join(f"  {n}: {msgspec.json.encode(name).decode()}\n" for n, name in enumerate(dataset.classes))
     lines = [f"{split}: images/{split}\n" for split in dataset.splits] or ["train: images/train\n"]
@@ -65,8 +62,8 @@ def layout(dataset: Dataset, path: str) -> Layout:
 
 
 def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """`data.yaml` and the manifest."""
-    return [DATA, MANIFEST]
+    """`data.yaml`."""
+    return [DATA]
 
 
 def picture_path(media: Media, frame: int, extension: str) -> str:

@@ -14,11 +14,44 @@ from typing import Any
 from chalicelib.access import authentication
 from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import ORGANIZATION, Organization, Project
+from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind
 from chalicelib.http.operation import Address, Found
-from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.dynamodb import entities, entity_rows, records
+from chalicelib.storage.dynamodb.ahead import Wanted
+from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow
+
+Expected = Callable[[dict[str, Any], int | None], list[Wanted]]
+"""From the variables of a path and a probable user to the rows that the request will read first."""
+
+
+def _nothing(path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG001 the default
+    return []
+
+
+def _by(variable: str, wanted: Callable[[Any, int | None], list[Wanted]]) -> Expected:
+    """The rows wanted for a variable of the path and a probable user; none where the path lacks the variable."""
+    return lambda path, user: wanted(path[variable], user) if variable in path else []
+
+
+def _record_ahead(kind: RecordKind[Any], variable: str) -> Expected:
+    return _by(variable, lambda number, _: [Wanted(RecordRow, records.key_of(kind, number))])
+
+
+def _entity_ahead(kind: Kind) -> Expected:
+    return _by("id", lambda number, _: [Wanted(EntityRow, (entity_rows.key(kind, number),))])
+
+
+def _project_ahead(variable: str) -> Expected:
+    def wanted(number: int, user: int | None) -> list[Wanted]:
+        keys = [records.key_of(PROJECT_RECORD, number)]
+        if user:
+            keys.append(authentication.membership_key(user, number))
+        return [Wanted(RecordRow, key) for key in keys]
+
+    return _by(variable, wanted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +61,15 @@ class _InProject:
     what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+    expected: Expected = _nothing
     judged: Callable[[Found[Any]], Any] = lambda found: found.thing
     """From the found record or entity to the one that decides the caller's level."""
     is_door: bool = False
     """Whether the operation concerns the content of the project, each entity by itself: see `within`."""
+
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:
+        """The rows that the request will probably read first."""
+        return self.expected(path, user)
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The record or entity, or NotFound."""
@@ -52,8 +90,13 @@ class _InOrganization:
     what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+    expected: Expected = _nothing
     is_door: bool = False
     """Whether the operation concerns the content of the organization, each record by itself: see `within`."""
+
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:
+        """The rows that the request will probably read first."""
+        return self.expected(path, user)
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The record, or NotFound."""
@@ -74,6 +117,10 @@ class _Plain:
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type]
 
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 nothing is known
+        """None."""
+        return []
+
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The record, or NotFound."""
         return self.locate(path)
@@ -90,6 +137,10 @@ class Own:
     what: str
     kind: RecordKind[Any]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:
+        """The record or its pointer."""
+        return _record_ahead(self.kind, "id")(path, user)
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The record, or NotFound."""
@@ -113,15 +164,25 @@ def _organization(path: dict[str, Any], variable: str) -> Found[Organization]:
     return Found(thing=organization, organization=organization.id)
 
 
-PROJECT = _InProject(what="project", locate=lambda path: _project(path, "project"), variables={"project": int})
+PROJECT = _InProject(
+    what="project",
+    locate=lambda path: _project(path, "project"),
+    variables={"project": int},
+    expected=_project_ahead("project"),
+)
 """`/rest/…/{project}`."""
-PROJECT_BY_ID = _InProject(what="project", locate=lambda path: _project(path, "id"))
+PROJECT_BY_ID = _InProject(what="project", locate=lambda path: _project(path, "id"), expected=_project_ahead("id"))
 """`/rest/Project/{id}`."""
 ORGANIZATION_ADDRESS = _InOrganization(
-    what="organization", locate=lambda path: _organization(path, "organization"), variables={"organization": int}
+    what="organization",
+    locate=lambda path: _organization(path, "organization"),
+    variables={"organization": int},
+    expected=_record_ahead(ORGANIZATION, "organization"),
 )
 """`/rest/…/{organization}`."""
-ORGANIZATION_BY_ID = _InOrganization(what="organization", locate=lambda path: _organization(path, "id"))
+ORGANIZATION_BY_ID = _InOrganization(
+    what="organization", locate=lambda path: _organization(path, "id"), expected=_record_ahead(ORGANIZATION, "id")
+)
 """`/rest/Organization/{id}`."""
 
 
@@ -146,7 +207,12 @@ def record_of_project(kind: RecordKind[Any], variable: str = "id") -> _InProject
         record = records.get(kind, path[variable])
         return Found(thing=record, project=record.project)
 
-    return _InProject(what=kind.name, locate=locate, variables={variable: int if kind.identity == "id" else str})
+    return _InProject(
+        what=kind.name,
+        locate=locate,
+        variables={variable: int if kind.identity == "id" else str},
+        expected=_record_ahead(kind, variable),
+    )
 
 
 def own_record_of_project(kind: RecordKind[Any]) -> Own:
@@ -161,7 +227,7 @@ def record_of_organization(kind: RecordKind[Any]) -> _InOrganization:
         record = records.get(kind, path["id"])
         return Found(thing=record, organization=record.organization)
 
-    return _InOrganization(what=kind.name, locate=locate)
+    return _InOrganization(what=kind.name, locate=locate, expected=_record_ahead(kind, "id"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +237,10 @@ class _OfEither:
     what: str
     kind: RecordKind[Any]
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:
+        """The record or its pointer."""
+        return _record_ahead(self.kind, "id")(path, user)
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The record, or NotFound."""
@@ -196,7 +266,7 @@ def entity(kind: Kind) -> _InProject:
         found = entities.get(kind, path["id"])
         return Found(thing=found, project=found.project)
 
-    return _InProject(what=kind.value, locate=locate)
+    return _InProject(what=kind.value, locate=locate, expected=_entity_ahead(kind))
 
 
 @dataclass(frozen=True, kw_only=True)

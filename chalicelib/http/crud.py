@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.core.commits import Note
 from chalicelib.core.permissions import Permission
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource, given
@@ -28,6 +29,7 @@ from chalicelib.errors import BadInput, LimnError
 from chalicelib.http.addresses import within
 from chalicelib.http.operation import Address, Call, NoQuery, Operation
 from chalicelib.storage.dynamodb import records, steps
+from chalicelib.storage.dynamodb.transactions import Transaction
 
 Handler = Callable[[Call[Any, Any, Any]], Any]
 
@@ -50,6 +52,7 @@ class RecordResource:
         guarded: whether `changed` checks a body against other records of the project, which must not change meanwhile.
         taken: the error for a change that claims another record's unique value.
         removed: deletes the record; by default without checks.
+        noted: the event of a change or deletion (no record after it), for the feed of the record's project.
     """
 
     word: str
@@ -71,6 +74,7 @@ class RecordResource:
     guarded: Callable[[Any], bool] = lambda _: False
     taken: Callable[[], LimnError] | None = None
     removed: Callable[[Call[Any, Any, Any]], None] | None = None
+    noted: Callable[[Any, Any], Note] | None = None
     deletion_says: str = "{word} {id} deleted successfully!"
     schema_update: type[Resource] | None = None
     change_says: str = "{word} {id} updated successfully!"
@@ -96,6 +100,12 @@ class RecordResource:
         def attempt() -> None:
             guard = steps.guard(call.project) if self.guarded(call.body) else None
             change = self.changed(call, given(call.body))
+
+            def also(transaction: Transaction, before: Any, after: Any) -> None:
+                steps.add_guard(transaction, guard)
+                if self.noted:
+                    transaction.note(after.project, call.caller.id, self.noted(before, after))
+
             if not change:
                 names = ", ".join(field.encode_name for field in msgspec.structs.fields(self.update))
                 raise BadInput(f"Nothing to change: give one of {names}.")
@@ -105,7 +115,7 @@ class RecordResource:
                 lambda current: msgspec.structs.replace(current, **change),
                 user=call.caller.id,
                 taken=taken,
-                also=lambda transaction, *_: steps.add_guard(transaction, guard),
+                also=also,
             )
 
         if self.guarded(call.body):
@@ -120,7 +130,11 @@ class RecordResource:
         if self.removed:
             self.removed(call)
         else:
-            records.remove(self.kind, number, user=call.caller.id)
+            transaction, found = Transaction(), records.get(self.kind, number)
+            records.drop(transaction, self.kind, found, user=call.caller.id)
+            if self.noted:
+                transaction.note(found.project, call.caller.id, self.noted(found, None))
+            transaction.run()
         return MessageResponse(message=self.deletion_says.format(word=self.word, id=number))
 
 

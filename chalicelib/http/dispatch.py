@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chalicelib.access import effective_permission, references
-from chalicelib.access.authentication import authenticate
+from chalicelib.access import effective_permission, references, view_queries
+from chalicelib.access.authentication import authenticate, membership_key, read_ahead
 from chalicelib.access.scope import Scope
 from chalicelib.core.commits_read import commits_read
 from chalicelib.core.deadline import REQUEST_SECONDS, time_limit
@@ -23,6 +23,8 @@ from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, fitting, negotiate
 from chalicelib.http.operation import Call, Found, Operation
+from chalicelib.query.parsers.parameters import ListQuery
+from chalicelib.storage.dynamodb import ahead
 from chalicelib.storage.objects import objects
 
 COMMIT_HEADER = "Limn-Commit"
@@ -46,7 +48,7 @@ class Request:
 
 def dispatch(operation: Operation, request: Request) -> HttpAnswer:
     """Serve one request. Never raises."""
-    with time_limit(REQUEST_SECONDS), commits_read() as read:
+    with time_limit(REQUEST_SECONDS), ahead.reading(), commits_read() as read:
         answer = _served(operation, request)
     shown = {} if read.least is None else {COMMIT_HEADER: str(read.least)}
     return replace(answer, headers={**SAFE_IN_BROWSERS, **answer.headers, **shown, **operation.always})
@@ -70,7 +72,10 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     Raises:
         LimnError: the caller lacks the permission, or the request breaks a rule.
     """
+    _read_ahead(operation, request)
     caller = authenticate(request.headers.get("authorization"), request.network_address)
+    if caller.signed_in:
+        ahead.expect(lambda project: [membership_key(caller.id, project)])
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
         raise Unauthenticated
     scope = Scope.of(caller, operation.needs.level)
@@ -106,6 +111,23 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         accept=accept,
         headers=dict(request.headers),
     )
+
+
+def _read_ahead(operation: Operation, request: Request) -> None:
+    """Read the caller's token and the addressed record or entity in one call, before either is looked at.
+
+    The new commits of a project whose entities are listed are read at the same time.
+    """
+    if (address := operation.addresses) is None:
+        return
+    try:
+        path = decode_path(operation, request.variables)
+    except NotFound:
+        return  # answered after the credentials are checked
+    authorization = request.headers.get("authorization")
+    if authorization and issubclass(operation.query, ListQuery) and "project" in path:
+        view_queries.look_ahead(int(path["project"]))
+    read_ahead(authorization, lambda user: address.ahead(path, user))
 
 
 def _addressed(operation: Operation, path: dict[str, Any], body: Any) -> Found[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import inspect as python_inspect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -21,6 +21,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import BadRequestResponse, NotFoundResponse
 from chalicelib.core.shapes import SHAPES
+from chalicelib.http import members, members_of
 from chalicelib.http.decoding import MAX_THINGS
 from chalicelib.http.encoding import MEDIA_TYPES
 from chalicelib.http.links import Links, links
@@ -237,15 +238,15 @@ class _Schemas:
         """The query parameters that a Struct declares, under present and old names."""
         if query not in self._parameters:
             _, components = msgspec.json.schema_components((query,), ref_template=REF + "{name}")
-            component = self._component(components.pop(query.__name__), query)
+            component = self._component(components.pop(query.__name__), query, members.FILTERS)
             self.components |= {name: self._converted(schema) for name, schema in components.items()}
             required = component.get("required", ())
-            members = component.get("properties", {}).items()
-            self._parameters[query] = [_parameter(name, member, required=name in required) for name, member in members]
+            found = component.get("properties", {}).items()
+            self._parameters[query] = [_parameter(name, member, required=name in required) for name, member in found]
         return self._parameters[query]
 
-    def _component(self, schema: Schema, cls: type | None) -> Schema:
-        """A component with the accepted, emitted and hidden names added to msgspec's schema."""
+    def _component(self, schema: Schema, cls: type | None, shared: Mapping[str, str] = members.SHARED) -> Schema:
+        """A component with the accepted, emitted and hidden names, and descriptions, added to msgspec's schema."""
         made = self._converted(schema)
         if cls is None or "properties" not in made:
             return made
@@ -258,6 +259,11 @@ class _Schemas:
             properties[old] |= {} if "$ref" in member else {"description": f"Older name of {name}."}
         for name, why in getattr(cls, "unused", {}).items():
             properties.setdefault(name, {"deprecated": True, "description": f"Has no effect: {why}."})
+        own = members_of.OWN.get(cls.__name__, {})
+        for name, member in properties.items():
+            text = own.get(name) or shared.get(name)
+            if text and "$ref" not in member and "description" not in member:
+                member["description"] = text
         later = sorted(getattr(cls, "required_later", ()))
         for name in later:
             properties[name].pop("nullable", None)

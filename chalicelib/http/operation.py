@@ -23,6 +23,7 @@ from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource
+from chalicelib.storage.dynamodb.ahead import Wanted
 
 T = TypeVar("T")
 Q = TypeVar("Q")
@@ -57,6 +58,9 @@ class Address(Protocol[T]):
     @property
     def variables(self) -> dict[str, type]:
         """The path's variables: name → int or str."""
+
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:
+        """The rows that `find` and `level` will probably read, as far as the path and a probable user tell."""
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[T]:
         """The record or entity, or NotFound."""

@@ -25,6 +25,7 @@ from chalicelib.core.commits import Change, Commit, Edit
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import NotFound
+from chalicelib.resources.bucket_sources import service as bucket_sources_service
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.exports import service as exports_service
 from chalicelib.resources.media import archiving
@@ -96,6 +97,7 @@ def look_after(project: int) -> None:
         if file.eol_datetime <= past:
             temporary_files_service.remove(file)
     exports_service.sweep(project)
+    bucket_sources_service.sweep(project)
 
 
 def find(project: int) -> None:

@@ -42,6 +42,7 @@ def reach() -> None:
         settings().transcode_queue_url,
         settings().clip_queue_url,
         settings().dataset_queue_url,
+        settings().source_queue_url,
         settings().email_queue_url,
         settings().purge_queue_url,
         settings().webhook_queue_url,

@@ -3,7 +3,8 @@
 A piece makes the frames of sound (1,024 samples each) between the times of its first picture and the next piece's. An
 AAC frame overlaps its neighbours, so a piece begins to encode a few frames earlier and ends a frame later than what it
 keeps; then the frames on either side of a cut were made of the same samples, and decode as if there were no cut. Frames
-are counted from the first picture on, so that no piece needs to know of another.
+are counted from the first picture on, so that no piece needs to know of another. Where the rate of the pictures varies,
+sound follows them (`stretch`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from chalicelib.video.fragments import FragmentFile, Output, Place
 from chalicelib.video.opening import opened, refusing
 from chalicelib.video.plan import AudioInfo, Piece
 from chalicelib.video.source import SourceFile
+from chalicelib.video.stretch import Stretch, knots_of
 from chalicelib.video.timing import FrameTable
 
 if TYPE_CHECKING:
@@ -71,10 +73,14 @@ def encode_sound(file: SourceFile, track: AudioInfo, piece: Piece, table: FrameT
     import av  # noqa: PLC0415 - see video.opening
 
     rate = rate_of(track)
-    whole = _frame_at(table, table.count, rate)
-    first = _frame_at(table, piece.first_frame, rate) if piece.index else 0
+    knots = knots_of(table)
+    stretch = Stretch(knots, rate) if knots.source else None
+    is_shown = stretch is not None
+    whole = _frame_at(table, table.count, rate, is_shown=is_shown)
+    first = _frame_at(table, piece.first_frame, rate, is_shown=is_shown) if piece.index else 0
     is_last = piece.first_frame + piece.frame_count >= table.count
-    stop = min(_frame_at(table, piece.first_frame + piece.frame_count, rate), first + LONGEST * rate // FRAME)
+    end = _frame_at(table, piece.first_frame + piece.frame_count, rate, is_shown=is_shown)
+    stop = min(end, first + LONGEST * rate // FRAME)
     start = table.times()[0] * Fraction(*table.base)
     place = Place(not piece.index, first + 1, first, FRAME, whole * FRAME)
     out = FragmentFile(folder / f"{NAME}_{piece.index:05d}.mp4", NAME, place)
@@ -88,11 +94,12 @@ def encode_sound(file: SourceFile, track: AudioInfo, piece: Piece, table: FrameT
         container = av.open(out, "w", format="mp4", options=options)
         line = _Line(container, rate, first, None if is_last else stop)
         limit = (first + LONGEST * rate // FRAME if is_last else stop + 1) * FRAME
-        wanted = Fraction(line.samples, rate) if piece.index else None
+        wanted = _in_source(stretch, Fraction(line.samples, rate)) if piece.index else None
+        frames = _frames(file, track, start, wanted, _in_source(stretch, Fraction(limit, rate)))
         heard = False
-        for at, left, right in _stereo(_frames(file, track, start, wanted, Fraction(limit, rate)), start, rate):
+        for sound in _stereo(frames, start, rate):
             heard = True
-            line.put(at, left, right, limit)
+            line.put(*(stretch.put(*sound, line.samples, limit) if stretch else sound), limit)
             if line.samples >= limit:
                 break
         line.finish(stop if is_last else stop + 1)
@@ -100,11 +107,19 @@ def encode_sound(file: SourceFile, track: AudioInfo, piece: Piece, table: FrameT
     return Sound(out.output(), heard)
 
 
-def _frame_at(table: FrameTable, number: int, rate: int) -> int:
-    """The number of the audio frame at the time of a picture; after the last picture, the end of the last frame."""
+def _frame_at(table: FrameTable, number: int, rate: int, *, is_shown: bool) -> int:
+    """The number of the audio frame at the time of a picture; after the last picture, the end of the last frame.
+
+    `is_shown` is true where the time is that of the renditions, not of the source.
+    """
     if number >= table.count:
-        return -int(-table.duration * rate // FRAME)
-    return round(table.time_of(number) * rate / FRAME)
+        return -int(-(table.count / table.fps if is_shown else table.duration) * rate // FRAME)
+    return round((number / table.fps if is_shown else table.time_of(number)) * rate / FRAME)
+
+
+def _in_source(stretch: Stretch | None, time: Fraction) -> Fraction:
+    """The source's time of a time in the renditions, in seconds from the first picture."""
+    return Fraction(stretch.source_of(float(time))) if stretch else time
 
 
 class _Line:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from msgspec import Struct
 
 from chalicelib.errors import BadInput
 from chalicelib.video import boxes, segments
 from chalicelib.video.decode import THREADS
-from chalicelib.video.frame import pictures
+from chalicelib.video.frame import Original, original_pictures, pictures
 from chalicelib.video.opening import refusing
 from chalicelib.video.plan import even
 from chalicelib.video.segments import SegmentInfo, Span
 from chalicelib.video.source import Source
+
+if TYPE_CHECKING:
+    from av import VideoFrame
 
 Range = tuple[int, int]
 LARGEST_READ = 16 * 1024 * 1024
@@ -96,9 +99,28 @@ def copy_clip(source: Source, segment_info: Any, ranges: Sequence[Range], out: B
 
 def encode_clip(source: Source, segment_info: Any, ranges: Sequence[Range], fps: Fraction, path: Path) -> Clip:
     """Encode exactly the frames of the ranges (inclusive, in the order given) as H.264 into the file at `path`."""
+    info = segments.parse_segment_info(segment_info)
+    return _encode(partial(pictures, source, info), ranges, fps, path, None)
+
+
+def encode_original_clip(
+    source: Source, original: Original, ranges: Sequence[Range], fps: Fraction, path: Path
+) -> Clip:
+    """The same of a video as it was recorded, upright and with square pixels."""
+    size = original.video.width, original.video.height
+    return _encode(partial(original_pictures, source, original), ranges, fps, path, size)
+
+
+def _encode(
+    frames: Callable[[int, int], Iterator[tuple[int, VideoFrame]]],
+    ranges: Sequence[Range],
+    fps: Fraction,
+    path: Path,
+    size: tuple[int, int] | None,
+) -> Clip:
+    """Encode the frames of ranges; `size` is the width and height in square pixels, None for those of the frames."""
     import av  # noqa: PLC0415 - see video.opening
 
-    info = segments.parse_segment_info(segment_info)
     options = {"preset": "veryfast", "crf": "23", "bf": "0", "threads": str(THREADS)}
     with (
         refusing("The clip cannot be encoded"),
@@ -109,9 +131,10 @@ def encode_clip(source: Source, segment_info: Any, ranges: Sequence[Range], fps:
         started = False
         number = 0
         for first, last in ranges:
-            for _, picture in pictures(source, info, first, last):
+            for _, picture in frames(first, last):
                 if not started:
-                    stream.width, stream.height = even(Fraction(picture.width)), even(Fraction(picture.height))
+                    width, height = size or (picture.width, picture.height)
+                    stream.width, stream.height = even(Fraction(width)), even(Fraction(height))
                     stream.pix_fmt = "yuv420p"
                     started = True
                 scaled = picture.reformat(stream.width, stream.height, "yuv420p", dst_color_range=1)

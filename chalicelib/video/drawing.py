@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from chalicelib.errors import BadInput, TooLarge
-from chalicelib.video.frame import images
+from chalicelib.video.frame import Frames, images
 from chalicelib.video.render import RenderOptions, Roi, encode_still, prepare, render_frames
 from chalicelib.video.segments import Selection
 from chalicelib.video.source import Source
@@ -37,11 +37,11 @@ class Part(Struct, frozen=True):
 
 
 class View(Struct, frozen=True):
-    """The pictures of one source of `size` (width, height): for a video the bytes to read, None for an image."""
+    """The pictures of one source of `size` (width, height): for a video what is read of it, None for an image."""
 
     size: tuple[int, int]
     parts: tuple[Part, ...]
-    selection: Selection | None = None
+    selection: Selection | Frames | None = None
 
 
 class Drawing(Struct, frozen=True):
@@ -138,13 +138,13 @@ def open_image(source: Source) -> Image:
     """The picture of an image file; raises TooLarge or BadInput."""
     from PIL import Image as Images  # noqa: PLC0415 - see `render.prepare`
 
-    from chalicelib.video.images import DAMAGE, MAX_IMAGE_PIXELS, to_rgb  # noqa: PLC0415
+    from chalicelib.video.images import DAMAGE, MAX_IMAGE_PIXELS, to_rgb, turned  # noqa: PLC0415
 
     try:
         picture = Images.open(io.BytesIO(source.read(0, source.size)), formats=_FORMATS)
         if picture.width * picture.height > MAX_IMAGE_PIXELS:
             message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
             raise TooLarge(message)
-        return to_rgb(picture)
+        return to_rgb(turned(picture))
     except (*DAMAGE, Images.DecompressionBombError) as failure:
         raise BadInput("The image cannot be read.", str(failure)) from failure

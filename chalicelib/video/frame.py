@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from chalicelib.errors import BadInput
 from chalicelib.video import colour, samples, segments
 from chalicelib.video.decode import START, DamagedPacketError, decode, frames_of, packets_from
@@ -21,6 +23,26 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _FULL_RANGE = 2
+
+
+class Original(Struct, frozen=True):
+    """What is needed to find frames in a video as it was recorded: its picture and its frame table."""
+
+    video: VideoInfo
+    table: FrameTable
+
+
+class Frames(Struct, frozen=True):
+    """Frames of an original that are shown, in order and each once."""
+
+    original: Original
+    numbers: tuple[int, ...]
+
+    @property
+    def decoded(self) -> int:
+        """The number of frames to decode: those from a keyframe to the last requested one that is decoded from it."""
+        table = self.original.table
+        return sum(last + 1 - table.keyframe_for(first).frame for first, last in _runs(table, self.numbers))
 
 
 def decode_frames(
@@ -39,8 +61,11 @@ def decode_frames(
     return [found[frame] for frame in frames]
 
 
-def images(source: Source, selection: Selection) -> Iterator[tuple[int, Image]]:
+def images(source: Source, selection: Selection | Frames) -> Iterator[tuple[int, Image]]:
     """The number and the picture of every frame selected, in order; neighbouring fragments are read together."""
+    if isinstance(selection, Frames):
+        yield from original_images(source, selection)
+        return
     header = source.read(0, selection.header)
     for group in selection.reads():
         start = group[0][0].start
@@ -98,26 +123,36 @@ def decode_original(
     source: Source | SourceFile, table: FrameTable, video: VideoInfo, frames: Sequence[int]
 ) -> list[Image]:
     """The pictures of `frames` of an original, upright and with square pixels, decoding from the nearest keyframes."""
-    file = source if isinstance(source, SourceFile) else SourceFile(source)
-    found: dict[int, Image] = {}
-    for first, last in _runs(table, sorted(set(frames))):
-        upright = Upright(video)
-        with refusing("The video cannot be decoded", file):
-            number = first
-            for _, picture in frames_of(file, table, first, last + 1 - first):
-                for shown in upright.feed(picture):
-                    _keep(found, number, shown, video, frames)
-                    number += 1
-            for shown in upright.flush():
-                _keep(found, number, shown, video, frames)
-                number += 1
+    wanted = Frames(Original(video, table), tuple(sorted(set(frames))))
+    found = dict(original_images(source, wanted))
     return [found[frame] for frame in frames]
 
 
-def _keep(found: dict[int, Image], number: int, picture: VideoFrame, video: VideoInfo, frames: Sequence[int]) -> None:
-    """Keep a picture if it was requested."""
-    if number in frames:
-        found[number] = to_image(picture, (video.width, video.height))
+def original_images(source: Source | SourceFile, wanted: Frames) -> Iterator[tuple[int, Image]]:
+    """The number and the picture of frames of an original, upright and with square pixels, in order."""
+    video, numbers = wanted.original.video, set(wanted.numbers)
+    file = source if isinstance(source, SourceFile) else SourceFile(source)
+    for first, last in _runs(wanted.original.table, wanted.numbers):
+        for number, picture in original_pictures(file, wanted.original, first, last):
+            if number in numbers:
+                yield number, to_image(picture, (video.width, video.height))
+
+
+def original_pictures(
+    source: Source | SourceFile, original: Original, first: int, last: int
+) -> Iterator[tuple[int, VideoFrame]]:
+    """The frames `first` … `last` of an original, upright, in order; its pixels are as stored."""
+    file = source if isinstance(source, SourceFile) else SourceFile(source)
+    upright = Upright(original.video)
+    with refusing("The video cannot be decoded", file):
+        number = first
+        for _, picture in frames_of(file, original.table, first, last + 1 - first):
+            for shown in upright.feed(picture):
+                yield number, shown
+                number += 1
+        for shown in upright.flush():
+            yield number, shown
+            number += 1
 
 
 def _runs(table: FrameTable, frames: Sequence[int]) -> list[tuple[int, int]]:

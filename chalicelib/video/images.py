@@ -11,6 +11,8 @@ from msgspec import Struct
 from PIL import Image, ImageCms, ImageOps
 
 from chalicelib.errors import BadInput, TooLarge
+from chalicelib.video import naming
+from chalicelib.video.source import BytesSource, SourceFile
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -40,6 +42,7 @@ DAMAGE = (
 """What Pillow's decoders raise on damaged files, which is most of what Python can; warnings where they are errors."""
 # Formats that decode in the process; none that calls another program or is a document.
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "AVIF", "HEIF", "GIF", "BMP", "JPEG2000")
+ACCEPTED = "Accepted are PNG, JPEG, TIFF, WebP, AVIF, HEIF, GIF, BMP and JPEG 2000."
 _KEPT = {"PNG": ("image/png", "png"), "JPEG": ("image/jpeg", "jpeg"), "MPO": ("image/jpeg", "jpeg")}
 _PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 _ORIENTATION = 0x0112
@@ -80,12 +83,11 @@ def import_image(data: bytes) -> ImportedImage:
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
             _check_size(picture)
-            turned = picture.getexif().get(_ORIENTATION, 1) in range(2, 9)
             form = picture.format or ""
             picture.load()
-            upright = ImageOps.exif_transpose(picture) if turned else picture
+            upright = turned(picture)
             thumbnail = _thumbnail(upright)
-            if form in _KEPT and not turned:
+            if form in _KEPT and upright is picture:
                 mime, extension = _KEPT[form]
                 content = data
             else:
@@ -96,10 +98,45 @@ def import_image(data: bytes) -> ImportedImage:
         message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
         raise TooLarge(message) from error
     except DAMAGE as error:
-        raise BadInput("The file is not an image that can be read.", str(error)) from error
+        named = naming.format_of(SourceFile(BytesSource(data)))
+        is_other = named and not named.endswith("image")
+        message = f"The file is not an image that can be read{f': it is {named}' if is_other else ''}. {ACCEPTED}"
+        raise BadInput(message, str(error)) from error
     small = io.BytesIO()
     thumbnail.save(small, "JPEG", quality=85)
     return ImportedImage(*size, mime, extension, content, small.getvalue(), *thumbnail.size)
+
+
+def describe_image(data: bytes) -> ImportedImage:
+    """As `import_image` of an image that is kept where it lies: `data` is empty, and nothing is converted.
+
+    The type is that of the file, the size that of the upright picture.
+    """
+    from pi_heif import register_heif_opener  # noqa: PLC0415
+
+    register_heif_opener(thumbnails=False)
+    try:
+        with Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
+            _check_size(picture)
+            mime = Image.MIME.get(picture.format or "", "application/octet-stream")
+            picture.load()
+            upright = turned(picture)
+            thumbnail, size = _thumbnail(upright), upright.size
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
+        raise TooLarge(message) from error
+    except DAMAGE as error:
+        raise BadInput("The file is not an image that can be read.", str(error)) from error
+    small = io.BytesIO()
+    thumbnail.save(small, "JPEG", quality=85)
+    return ImportedImage(*size, mime, "", b"", small.getvalue(), *thumbnail.size)
+
+
+def turned(picture: Picture) -> Picture:
+    """The picture upright, as its EXIF data say; the same object if it is."""
+    if picture.getexif().get(_ORIENTATION, 1) not in range(2, 9):
+        return picture
+    return ImageOps.exif_transpose(picture)
 
 
 def _check_size(picture: Picture) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn
 
 from chalicelib.errors import BadInput
+from chalicelib.video import naming
 from chalicelib.video.plan import MAX_PIXELS
 from chalicelib.video.source import Source, SourceFile
 
@@ -91,7 +92,7 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
     file.seek(0)
     if not file.size:
         raise BadInput("The file is empty.")
-    with refusing(f"The file is not a video that can be read. {ACCEPTED} The reason", file):
+    try:
         container = av.open(
             file,
             "r",
@@ -99,6 +100,15 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
             metadata_errors="replace",
             io_open=_open_nothing,
         )
+    except (av.FFmpegError, ArithmeticError, UnicodeError) as error:
+        if file.error:
+            raise file.error from error
+        named = naming.format_of(file)
+        message = f"The file is not a video that can be read{f': it is {named}' if named else ''}. {ACCEPTED}"
+        raise BadInput(message, type(error).__name__) from error
+    if file.error:
+        container.close()
+        raise file.error
     try:
         with refusing("The file cannot be read", file):
             yield container, file
@@ -106,20 +116,22 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
         container.close()
 
 
-def video_stream(container: InputContainer) -> VideoStream:
+def video_stream(container: InputContainer, file: SourceFile | None = None) -> VideoStream:
     """The video stream marked as default, else the first, without cover pictures; other streams are not read.
 
-    Raises BadInput if there is no video stream, or no decoder for it.
+    Raises BadInput if there is no video stream, or no decoder for it; its codec is named where `file` is given.
     """
     from av.stream import Discard, Disposition  # noqa: PLC0415 - see `opened`
 
     streams = [stream for stream in container.streams.video if not stream.disposition & Disposition.attached_pic]
     if not streams:
-        raise BadInput("The file has no video stream.")
+        held = ", ".join(sorted({stream.type for stream in container.streams if stream.type})) or "nothing"
+        raise BadInput(f"The file has no video stream: it is {container.format.long_name} with {held} only.")
     chosen = next((stream for stream in streams if stream.disposition & Disposition.default), streams[0])
     # PyAV leaves it out, against its own type stubs, when FFmpeg has no decoder for the stream.
     if getattr(chosen, "codec_context", None) is None:
-        message = f"The video's codec is not supported. {ACCEPTED}"
+        named = naming.codec_of(file) if file else ""
+        message = f"The video's codec{f' {named}' if named else ''} is not supported. {ACCEPTED}"
         raise BadInput(message)
     for stream in container.streams:
         if stream.index != chosen.index:

@@ -63,7 +63,7 @@ def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, F
     deadline = time.monotonic() + max_seconds
     file = SourceFile(source)
     with opened(file) as (container, _):
-        stream = video_stream(container)
+        stream = video_stream(container, file)
         check_size(stream.codec_context.width, stream.codec_context.height)
         name = container.format.name.split(",")[0]
         audio = tuple(_audio(container))

@@ -16,6 +16,8 @@ from msgspec import UNSET, Struct, UnsetType, convert, to_builtins
 from msgspec import ValidationError as Mismatch
 
 from chalicelib.errors import BadInput
+from chalicelib.video.stretch import is_constant
+from chalicelib.video.timing import FrameTable
 
 _VERSION = 2
 _HEADER_BOXES = 2
@@ -40,10 +42,17 @@ class Segment(Struct, frozen=True):
 
 
 class FileInfo(Struct, frozen=True):
-    """`start` is the presentation time of the first frame in seconds."""
+    """`start` is the presentation time of the first frame in seconds.
+
+    Files of our own also say `rate`, frames per second as numerator and denominator, and where the source's rate varies
+    `times`, its timestamps packed as in a frame table (`timing`), in units of `base` seconds.
+    """
 
     start: float = 0.0
     version: int = _VERSION
+    rate: tuple[int, int] | None = None
+    base: tuple[int, int] | None = None
+    times: str | None = None
 
 
 class Span(Struct, frozen=True):
@@ -99,7 +108,16 @@ def segment_info(init_boxes: Sequence[int], fragments: Iterable[Fragment], *, st
         offset += fragment.moof + fragment.mdat
         frame += fragment.samples
     document: dict[str, Any] = to_builtins(SegmentInfo(FileInfo(start), tuple(segments)))
+    document["file"] = {"start": start, "version": _VERSION}
     return document
+
+
+def clock_of(table: FrameTable) -> dict[str, Any]:
+    """The members of a segment file that say when the source shows its frames; see `FileInfo`."""
+    clock: dict[str, Any] = {"rate": list(table.rate)}
+    if not is_constant(table):
+        clock |= {"base": list(table.base), "times": table.stamps}
+    return clock
 
 
 def parse_segment_info(document: Any) -> SegmentInfo:

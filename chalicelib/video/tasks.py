@@ -15,9 +15,11 @@ import av.filter
 import av.video.reformatter
 from PIL import Image
 
+from chalicelib.errors import BadInput, TooLarge
 from chalicelib.video import archival, clip, drawing, encode, images, probe, render, thumbnails
 from chalicelib.video.clip import Clip
 from chalicelib.video.encode import PieceResult
+from chalicelib.video.frame import Original
 from chalicelib.video.images import ImportedImage
 from chalicelib.video.plan import Piece, Probe, TranscodePlan
 from chalicelib.video.segments import SegmentInfo
@@ -45,6 +47,24 @@ def probe_video(source: Source) -> tuple[Probe, FrameTable]:
 def encode_piece(source: Source, plan: TranscodePlan, piece: Piece, table: FrameTable, folder: Path) -> PieceResult:
     """As `encode.encode_piece`."""
     return encode.encode_piece(source, plan, piece, table, folder)
+
+
+def describe_images(*sources: Source) -> list[ImportedImage | str]:
+    """As `images.describe_image` of each source; the message of the error where one is no image."""
+    found: list[ImportedImage | str] = []
+    for source in sources:
+        try:
+            found.append(images.describe_image(source.read(0, source.size)))
+        except (BadInput, TooLarge) as failure:
+            found.append(failure.message)
+    return found
+
+
+def encode_original_clip(
+    source: Source, original: Original, ranges: Sequence[tuple[int, int]], fps: Fraction, path: Path
+) -> Clip:
+    """As `clip.encode_original_clip`."""
+    return clip.encode_original_clip(source, original, ranges, fps, path)
 
 
 def draw_thumbnail(source: Source, found: Probe, table: FrameTable) -> Thumbnail:

@@ -5,7 +5,8 @@ once per source (`video.probe`), kept beside it, and is the only place where a f
 
 Variable frame rate: every frame the source presents is exactly one frame of every rendition, whatever its duration.
 Renditions play at a constant rate, the source's average, so frame numbers are source frame numbers everywhere and a
-rendition's time n / rate is only approximately the source's time of frame n; the table keeps the exact one.
+rendition's time n / rate is only approximately the source's time of frame n; the table keeps the exact one, and sound
+is stretched to the renditions (`stretch`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ STANDARD_RATES = tuple(
     Fraction(rate) for rate in ("24", "25", "30", "50", "60", "15", "12", "10", "20", "5", "48", "100", "120", "240")
 ) + tuple(Fraction(nominal * 1000, 1001) for nominal in (24, 30, 60, 120))
 
+# Bytes of an integer of 64 bits, seven bits in each.
+_LONGEST_NUMBER = 10
 _RATE_SLACK = Fraction(1, 10_000)
 _LARGEST_RATE = 1000
 _GUESSED_RATE = Fraction(25)
@@ -195,10 +198,18 @@ def _packed(numbers: Iterable[int]) -> str:
 @lru_cache(maxsize=4)
 def _unpacked(text: str) -> array[int]:
     """The inverse of `_packed`. Raises BadInput for a damaged text."""
+    return unpack(text, MAX_FRAMES * 4)
+
+
+def unpack(text: str, most: int) -> array[int]:
+    """At most this many integers that `_packed` made text of. Raises BadInput for a damaged text, or for more."""
     numbers = array("q")
     last = last_step = value = shift = 0
     try:
-        data = zlib.decompress(base64.b64decode(text, validate=True))
+        inflating = zlib.decompressobj()
+        data = inflating.decompress(base64.b64decode(text, validate=True), _LONGEST_NUMBER * most)
+        if not inflating.eof:
+            raise BadInput("The frame table is damaged.", f"It has more than {most} numbers, or is cut.")
         for byte in data:
             value |= (byte & 127) << shift
             if byte > 127:  # noqa: PLR2004 - seven bits and a flag for more

@@ -56,6 +56,8 @@ def _run() -> None:
     cloud = aws.start(data=folder.data)
     public, s3_public = f"http://{HOST}:{port}", f"http://{HOST}:{port + 1}"
     os.environ.update({"LIMN_PUBLIC_URL": public, "LIMN_S3_ENDPOINT": s3_public, "LIMN_ANSWERS_URL": public})
+    # buckets that a user makes at the S3 port can be registered
+    os.environ.setdefault("LIMN_STORE_ORIGINS", s3_public)
     os.environ.setdefault("LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS", "true")
     os.environ.setdefault("POWERTOOLS_TRACE_DISABLED", "true")
 

@@ -34,9 +34,8 @@ from infra.local.s3 import objects as s3_objects
 from infra.local.s3.contents import FILES
 
 ACCESS_KEY = dynamodb.ACCESS_KEY
-SECRET_KEY = "limn-local-stack-secret-key-is-no-secret"  # noqa: S105 -- where nothing is kept
-"""The secret key of an AWS in memory. One that keeps its data has a key of its own in `SECRET_FILE`."""
-SECRET_FILE = "s3.key"  # noqa: S105 -- a name
+SIGNING_KEY = "signing-key"
+"""The file with the secret key, in the directory of the data: 0600, and closed to the steps of jobs as all of it is."""
 REGION = "us-east-1"
 ACCOUNT = DEFAULT_ACCOUNT_ID
 
@@ -51,6 +50,7 @@ _SETTINGS = {
     "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
     "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",
 }
+_secret_key = secrets.token_urlsafe(30)
 _CHANGES = (dynamodb, s3_objects, sqs, outbox)
 _depth = 0
 _REMOVED = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL")
@@ -113,19 +113,18 @@ def start(*, region: str = REGION, data: Path | None = None) -> Aws:
         infra.local.database.Damaged: the data cannot be trusted.
         infra.local.database.CannotStore: the directory takes no data.
     """
-    global _depth  # noqa: PLW0603 -- as above
+    global _depth, _secret_key  # noqa: PLW0603 -- as above
     if not _depth:
         database.start(data)
         FILES.directory = None
         if data is not None:
             FILES.open(data / "objects")
-    secret = SECRET_KEY if data is None else _kept_secret(data / SECRET_FILE)
-    changed = {
-        **_SETTINGS,
-        "AWS_SECRET_ACCESS_KEY": secret,
-        "AWS_DEFAULT_REGION": region,
-        "AWS_REGION": region,
-    }
+            try:
+                _secret_key = _kept_secret(data / SIGNING_KEY)
+            except OSError as failure:
+                message = f"{data / SIGNING_KEY}: {failure.strerror}"
+                raise database.CannotStore(message) from failure
+    changed = {**_SETTINGS, "AWS_SECRET_ACCESS_KEY": _secret_key, "AWS_DEFAULT_REGION": region, "AWS_REGION": region}
     before = {name: os.environ.get(name) for name in (*changed, *_REMOVED)}
     for name in _REMOVED:
         os.environ.pop(name, None)
@@ -139,24 +138,23 @@ def start(*, region: str = REGION, data: Path | None = None) -> Aws:
     return Aws(mock, before)
 
 
-def secret_key() -> str:
-    """The secret key that requests to the S3 port are signed with."""
-    return os.environ["AWS_SECRET_ACCESS_KEY"]
+def signing_keys() -> dict[str, str]:
+    """Who may sign requests to the S3 of this process: the secret key by access key."""
+    return {ACCESS_KEY: _secret_key}
 
 
-def _kept_secret(place: Path) -> str:
-    """The secret key of earlier runs, or a new one that only this user may read; a damaged one is replaced.
+def _kept_secret(path: Path) -> str:
+    """The secret key of a directory of data, made at its first start; a damaged one is replaced.
 
-    Raises:
-        infra.local.database.CannotStore: it can be neither read nor written.
+    It is random, for what a program of this machine knows of the release must not let it sign requests for objects.
     """
     try:
-        kept = place.read_text(errors="replace") if place.exists() else ""
-        if not re.fullmatch(r"[\w-]{40}", kept, re.ASCII):
-            kept = secrets.token_urlsafe(30)
-            write_private(place, kept)
-    except OSError as failure:
-        raise database.CannotStore(f"{place} cannot be used: {failure.strerror}.") from failure
+        kept = path.read_text().strip()
+    except (FileNotFoundError, UnicodeDecodeError):
+        kept = ""
+    if not re.fullmatch(r"[\w-]{40}", kept, re.ASCII):
+        kept = secrets.token_urlsafe(30)
+        write_private(path, kept + "\n")
     return kept
 
 

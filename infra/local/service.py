@@ -23,7 +23,7 @@ from chalicelib.core.accounts import USER, UserSpec
 from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from functions import clip, compact, dataset, email, jobs, purge, transcode, upkeep, webhook
+from functions import clip, compact, dataset, email, jobs, purge, source, transcode, upkeep, webhook
 from infra.local import aws, database
 from infra.local.batch.callers import is_step
 from infra.local.batch.queue import LocalQueue
@@ -52,7 +52,7 @@ class Service:
         self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
         self._gateway.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
         self._api = Server(self._gateway, host, port)
-        self._s3 = S3Front({aws.ACCESS_KEY: aws.secret_key()}, host=host, port=port + 1)
+        self._s3 = S3Front(aws.signing_keys(), host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._schedule = Schedule(*_timers(), region=aws.REGION)
         self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
@@ -127,6 +127,8 @@ class Service:
         self._place = {
             "url": settings().public_url,
             "s3_url": settings().s3_endpoint,
+            "s3_access_key": aws.ACCESS_KEY,
+            "s3_secret_key": aws.signing_keys()[aws.ACCESS_KEY],
             "username": FIRST_USER,
             "password": password,
             "token": token,
@@ -171,6 +173,14 @@ def _sources() -> list[Source]:
             queue_url=place.dataset_queue_url,
             handler=dataset.handler,
             name="dataset",
+            concurrency=1,
+            timeout=900.0,
+            **common,
+        ),
+        Source(
+            queue_url=place.source_queue_url,
+            handler=source.handler,
+            name="source",
             concurrency=1,
             timeout=900.0,
             **common,

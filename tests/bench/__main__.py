@@ -16,7 +16,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import tests.service  # noqa: F401 starts AWS in this process, before anything reads its settings
+import tests.bench.offline  # before anything reads the settings
+import tests.service  # noqa: F401 starts AWS in this process
 from infra.local.dynamodb.metering import metering
 from tests.bench import cold, views
 from tests.bench import media as media_figures

@@ -196,6 +196,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    import tests.bench.offline
     import tests.service  # noqa: F401 starts AWS in this process
 
     main()

@@ -17,7 +17,7 @@ import time
 
 from chalicelib.formats.archive import PartArchive, length_of, plan
 from chalicelib.formats.model import Dataset, Group, Label, Media
-from chalicelib.formats.registry import WRITERS
+from chalicelib.formats.registry import WRITERS, layout_of, shared_files
 
 LABELS_A_PART = 20_000
 """As `chalicelib/resources/exports/planning.py` has it."""
@@ -55,13 +55,13 @@ def write(form, boxes):
     for number, groups in enumerate(parts(boxes)):
         began = time.process_time()
         with tempfile.TemporaryFile() as out:
-            archive = PartArchive(out, lambda path: module.layout(header, path))
+            archive = PartArchive(out, lambda path: layout_of(form, header, path))
             module.write(header, groups, archive, number * 10_000_000 + 1)
             contents.append(archive.finish())
         spent += time.process_time() - began
     began = time.process_time()
-    paths = [*module.always(header), *(each.path for content in contents for each in content.fragments)]
-    size = sum(map(length_of, plan(contents, {path: module.layout(header, path) for path in paths})))
+    paths = [*shared_files(form, header), *(each.path for content in contents for each in content.fragments)]
+    size = sum(map(length_of, plan(contents, {path: layout_of(form, header, path) for path in paths})))
     spent += time.process_time() - began
     return spent, size, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 

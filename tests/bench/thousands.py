@@ -31,7 +31,7 @@ from chalicelib.query.aggregates import Written, bind
 from chalicelib.query.geodesy import unit_sql
 from chalicelib.query.layout import place_columns
 from chalicelib.query.parsers.parameters import LocalizationQuery
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, view_objects
 from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.cache import Views, resident
 from chalicelib.storage.view.engine import engine
@@ -202,9 +202,8 @@ pointers: dict[int, Pointer] = {}
 
 def stored(store: Folder) -> Any:
     """Inside, snapshots lie in a folder; their pointers too."""
-    stack = mock.patch.multiple(
-        objects, write=store.write, read_range=store.read_range, get_view_object=store.get_view_object, size=store.size
-    )
+    stack = mock.patch.multiple(objects, write=store.write, read_range=store.read_range, size=store.size)
+    read = mock.patch.object(view_objects, "get", store.get_view_object)
     path = store.root / "pointer.json"
 
     def pointer(project: int) -> Pointer | None:
@@ -222,6 +221,7 @@ def stored(store: Folder) -> Any:
     class Both:
         def __enter__(self) -> None:
             stack.start()
+            read.start()
             self.others = mock.patch.multiple(
                 snapshots, pointer=pointer, advance=advance, current=current, retired=mock.MagicMock()
             )
@@ -230,6 +230,7 @@ def stored(store: Folder) -> Any:
         def __exit__(self, *_: object) -> None:
             self.others.stop()
             stack.stop()
+            read.stop()
 
     return Both()
 

@@ -65,7 +65,7 @@ def service():
     from infra.local.s3.front import S3Front
     from tests.service import GATEWAY
 
-    store = S3Front({aws.ACCESS_KEY: aws.secret_key()})
+    store = S3Front(aws.signing_keys())
     store.start()
     caches = (settings, objects.s3._presigner, objects.s3.own)
     server = Server(GATEWAY, "127.0.0.1", 0)

@@ -40,6 +40,7 @@ def run(api: Api, calls: dict[str, Any]) -> None:
     people(api, organization, project)
     kinds = types(api, project)
     media, image = bring_in(api, project, kinds)
+    sources(api, organization, project, kinds)
     annotate(api, project, kinds, media, image)
     look(api, project, kinds, media)
     automate(api, organization, project, media)
@@ -239,6 +240,23 @@ def bring_in(api: Api, project: int, kinds: dict[str, int]) -> tuple[int, int]:
     return started["media_id"], photo["id"] if isinstance(photo["id"], int) else photo["id"][0]
 
 
+def sources(api: Api, organization: int, project: int, kinds: dict[str, int]) -> None:
+    store = {"access_key": "AKEXAMPLE", "secret_key": "…", "endpoint_url": "https://s3.example.org", "region": "eu"}
+    bucket = api.post(f"Buckets/{organization}", {"name": "lake-archive", **store}).json["id"]
+    body = {
+        "name": "Lake 2026",
+        "bucket": bucket,
+        "prefix": "lake/2026/",
+        "media_types": [
+            {"extension": "mp4", "type": kinds["video"]},
+            {"extension": "jpg", "type": kinds["image"]},
+        ],
+        "section": kinds["section"],
+    }
+    number = records(api, "BucketSources", "BucketSource", project, body, {"pattern": "*/transect-*"})
+    api.delete(f"BucketSource/{number}")
+
+
 def annotate(api: Api, project: int, kinds: dict[str, int], media: int, image: int) -> None:
     boxes = [
         {"type": kinds["box"], "media_id": media, "frame": frame, "x": 0.1, "y": 0.2, "width": 0.3, "height": 0.2,
@@ -350,6 +368,7 @@ def look(api: Api, project: int, kinds: dict[str, int], media: int) -> None:
     api.get(f"MediaStats/{project}")
     api.get(f"GetClonedMedia/{media}")
     api.get(f"GetFrame/{media}", frames="10")
+    api.get(f"FrameTimes/{media}", start="10", stop="12")
     api.get(f"GetClip/{media}", frameRanges="0:24")
     api.get(f"Permalink/{media}", element="thumbnail")
     api.get(f"ChangeLog/{project}", entity_type="media", entity_id=media)

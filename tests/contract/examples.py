@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec.inspect as shapes
 
 from chalicelib.http.operation import OneOf, Operation
 
+shape_of = cache(shapes.type_info)
+"""The shape of a type; to find it takes milliseconds."""
 UUID = "00000000-0000-1000-8000-000000000000"
 
 
@@ -16,7 +19,7 @@ def body_of(operation: Operation) -> Any:
     if operation.body is None:
         return None
     kind = operation.body.options[0] if isinstance(operation.body, OneOf) else operation.body
-    return example_of(shapes.type_info(kind))
+    return example_of(shape_of(kind))
 
 
 def full_body_of(operation: Operation) -> Any:
@@ -24,7 +27,7 @@ def full_body_of(operation: Operation) -> Any:
     if operation.body in (None, bytes):
         return None
     kind = operation.body.options[-1] if isinstance(operation.body, OneOf) else operation.body
-    shape = shapes.type_info(kind)
+    shape = shape_of(kind)
     if not isinstance(shape, shapes.StructType):
         return example_of(shape)
     return {item.encode_name: example_of(item.type) for item in shape.fields}
@@ -32,12 +35,12 @@ def full_body_of(operation: Operation) -> Any:
 
 def query_of(operation: Operation) -> dict[str, Any]:
     """The required query parameters."""
-    return _fields(shapes.type_info(operation.query))
+    return _fields(shape_of(operation.query))
 
 
 def required_of(struct: type[Any]) -> dict[str, Any]:
     """The required members of a Struct."""
-    return _fields(shapes.type_info(struct))
+    return _fields(shape_of(struct))
 
 
 def example_of(shape: Any) -> Any:  # noqa: C901, PLR0911 one line per shape

@@ -25,6 +25,7 @@ from chalicelib.http.operation import NoQuery, OneOf
 from tests.contract.examples import body_of, example_of, query_of
 from tests.contract.test_mass_assignment import path_of
 from tests.contract.world import build
+from tests.sweeps import sweep
 
 MANY = 20_000
 SECONDS = 20.0
@@ -102,7 +103,7 @@ def test_every_body_has_bounds():
     assert {operation.id for operation in WITH_BODY} - {operation.id for operation in BOUNDED} == LISTED
 
 
-@pytest.mark.parametrize("operation", BOUNDED, ids=lambda operation: operation.id)
+@sweep("operation", BOUNDED, ids=lambda operation: operation.id)
 def test_one_more_than_a_body_may_hold_is_refused_and_named(operation):
     for name, body in bodies(operation):
         said = refusal(decode_body, operation, msgspec.json.encode(body), None)
@@ -110,13 +111,13 @@ def test_one_more_than_a_body_may_hold_is_refused_and_named(operation):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("operation", BOUNDED, ids=lambda operation: operation.id)
+@sweep("operation", BOUNDED, ids=lambda operation: operation.id)
 def test_one_more_than_a_body_may_hold_at_any_depth_is_refused_and_named(operation):
     for name, body in bodies(operation, deepest=9):
         assert name in refusal(decode_body, operation, msgspec.json.encode(body), None), name
 
 
-@pytest.mark.parametrize("operation", WITH_QUERY, ids=lambda operation: operation.id)
+@sweep("operation", WITH_QUERY, ids=lambda operation: operation.id)
 def test_one_more_than_a_parameter_may_be_is_refused_and_named(operation):
     fields = shapes.type_info(operation.query).fields
     for field in fields:
@@ -138,7 +139,7 @@ def sound(operation):
     return {name: [str(value)] for name, value in query_of(operation).items()}
 
 
-@pytest.mark.parametrize("operation", BOUNDED, ids=lambda operation: operation.id)
+@sweep("operation", BOUNDED, ids=lambda operation: operation.id)
 def test_the_refusal_reaches_the_caller_and_is_short(operation, world):
     wrong = list(bodies(operation))
     name, body = wrong[OPERATIONS.index(operation) % len(wrong)]
@@ -176,7 +177,7 @@ def large_values(shape):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
+@sweep("operation", WITH_BODY, ids=lambda operation: operation.id)
 def test_what_is_as_large_as_may_be_is_refused_or_taken_in_good_time(world, operation):
     shape = shapes.type_info(operation.body.options[-1] if isinstance(operation.body, OneOf) else operation.body)
     example = body_of(operation)

@@ -11,6 +11,7 @@ from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.http.links import links
 from chalicelib.http.openapi import document
 from chalicelib.http.operation import OneOf
+from tests.sweeps import sweep
 
 LINKS = links(OPERATIONS)
 BY_ID = {operation.id: operation for operation in OPERATIONS}
@@ -24,7 +25,7 @@ def answers_an_id(operation):
     return any(field.encode_name == "id" for struct in structs for field in msgspec.structs.fields(struct))
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+@sweep("operation", OPERATIONS, ids=lambda operation: operation.id)
 def test_exactly_what_makes_something_leads_to_it(operation):
     makes = operation.method == "POST" and answers_an_id(operation) and operation.id not in COPIES
     assert (operation.id in LINKS) == makes

@@ -17,6 +17,7 @@ from chalicelib.http.operation import OneOf
 from tests.contract.examples import body_of, query_of
 from tests.contract.test_secrets import stored
 from tests.contract.world import build
+from tests.sweeps import sweep
 
 NUMBER = 987_654_321
 WORD = "forged"
@@ -176,7 +177,7 @@ def marks(text):
     return [mark for mark in (str(NUMBER), WORD, TIME) if mark in text]
 
 
-@pytest.mark.parametrize("operation", MAKES, ids=lambda operation: operation.id)
+@sweep("operation", MAKES, ids=lambda operation: operation.id)
 def test_no_body_settles_what_it_does_not_declare(world, operation, monkeypatch):
     monkeypatch.setattr("chalicelib.access.passwords.hash_password", lambda _: "no hash")
     path, query = path_of(operation, world), query_of(operation)
@@ -193,6 +194,6 @@ def test_no_body_settles_what_it_does_not_declare(world, operation, monkeypatch)
     assert (seen(world, path) if before else []) == before
 
 
-@pytest.mark.parametrize("operation", MAKES, ids=lambda operation: operation.id)
+@sweep("operation", MAKES, ids=lambda operation: operation.id)
 def test_no_body_declares_what_nobody_may_settle(operation):
     assert declared(operation) & NEVER.keys() == set()

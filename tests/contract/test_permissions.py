@@ -18,9 +18,9 @@ from chalicelib.http.decoding import decode_body
 from tests.contract.examples import body_of, full_body_of, query_of
 from tests.contract.world import World, build
 from tests.service import Api, Said, join, new_user
+from tests.sweeps import sweep
 
 PROJECT_LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
-ALL = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
 GUARDED = [operation for operation in OPERATIONS if operation.needs is not Permission.ANYONE]
 LEVELLED = [operation for operation in GUARDED if operation.needs.level > Level.NONE]
 IN_PROJECT = [operation for operation in LEVELLED if operation.needs.value in PROJECT_LEVELS]
@@ -46,51 +46,51 @@ def ask(who: Api, operation: Any, world: World, raw: bytes | None = None) -> Sai
     return who.ask(operation.method, path, body_of(operation), **query_of(operation))
 
 
-@pytest.mark.parametrize("operation", GUARDED, ids=by_id)
+@sweep("operation", GUARDED, ids=by_id)
 def test_nobody_is_asked_for_credentials_first(operation, world):
-    before = world.fingerprint()
+    before = world.writes()
     assert ask(Api(None), operation, world).status == 401
     assert ask(Api(None, token="0" * 40), operation, world).status == 401
-    assert world.fingerprint() == before
+    assert world.writes() == before
 
 
-@ALL
+@sweep("operation", OPERATIONS, ids=by_id)
 def test_a_token_that_is_nobodys_is_refused_even_where_none_is_needed(operation, world):
     assert ask(Api(None, token="f" * 40), operation, world).status == 401
 
 
-@ALL
+@sweep("operation", OPERATIONS, ids=by_id)
 def test_an_account_that_was_switched_off_opens_nothing(operation, world):
     assert ask(world.inactive, operation, world).status == 401
 
 
-@pytest.mark.parametrize("operation", LEVELLED, ids=by_id)
+@sweep("operation", LEVELLED, ids=by_id)
 def test_staff_has_no_way_into_what_it_is_no_member_of(operation, world):
     assert ask(world.superuser, operation, world).status == 404
 
 
-@pytest.mark.parametrize("operation", [o for o in IN_ORGANIZATION if o.method == "GET"], ids=by_id)
+@sweep("operation", [o for o in IN_ORGANIZATION if o.method == "GET"], ids=by_id)
 def test_an_administrator_of_the_organization_is_let_through(operation, world):
     assert ask(world.owner, operation, world).status not in (401, 403)
 
 
-@pytest.mark.parametrize("operation", LEVELLED, ids=by_id)
+@sweep("operation", LEVELLED, ids=by_id)
 def test_a_stranger_is_told_that_nothing_is_there(operation, world):
-    before = world.fingerprint()
+    before = world.writes()
     assert ask(world.stranger, operation, world).status == 404
     assert ask(world.neighbour, operation, world).status == 404
-    assert world.fingerprint() == before
+    assert world.writes() == before
 
 
-@pytest.mark.parametrize("operation", IN_PROJECT, ids=by_id)
+@sweep("operation", IN_PROJECT, ids=by_id)
 def test_every_level_below_the_needed_one_is_forbidden(operation, world):
-    before = world.fingerprint()
+    before = world.writes()
     # what is a user's own is not there for anybody else, whatever their level
     refusal = 404 if isinstance(operation.addresses, addresses.Own) else 403
     for level in PROJECT_LEVELS:
         if LEVEL_OF[level] < operation.needs.level:
             assert ask(world.members[level], operation, world).status == refusal, level
-    assert world.fingerprint() == before
+    assert world.writes() == before
 
 
 def accepted_bodies(operation: Any) -> list[bytes]:
@@ -106,7 +106,7 @@ def accepted_bodies(operation: Any) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("operation", [o for o in IN_PROJECT if o.body not in (None, bytes)], ids=by_id)
+@sweep("operation", [o for o in IN_PROJECT if o.body not in (None, bytes)], ids=by_id)
 def test_the_permission_is_checked_before_the_content_of_a_body(operation, world):
     low = [name for name in PROJECT_LEVELS if LEVEL_OF[name] < operation.needs.level][:1]
     refusal = 404 if isinstance(operation.addresses, addresses.Own) else 403
@@ -125,7 +125,7 @@ NAMING_AN_AUTHOR = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "body"), NAMING_AN_AUTHOR)
+@sweep("method, path, body", NAMING_AN_AUTHOR, ids=lambda case: " ".join(map(str, case[:2])))
 def test_the_permission_to_name_an_author_is_checked_before_the_rest_of_a_body(world, method, path, body):
     author = {"user_elemental_id": str(uuid.uuid4())}
     named = [{**body[0], **author}] if isinstance(body, list) else {**body, **author}
@@ -159,7 +159,7 @@ def test_the_guide_lists_what_each_level_may_write():
 VERBS = ("POST", "PATCH", "DELETE")
 
 
-@pytest.mark.parametrize("operation", IN_ORGANIZATION, ids=by_id)
+@sweep("operation", IN_ORGANIZATION, ids=by_id)
 def test_a_plain_member_of_an_organization_administers_nothing(operation, world):
     status = ask(world.organization_member, operation, world).status
     if operation.needs is Permission.ADMIN:
@@ -168,7 +168,7 @@ def test_a_plain_member_of_an_organization_administers_nothing(operation, world)
         assert status not in (401, 403)
 
 
-@pytest.mark.parametrize("operation", READS, ids=by_id)
+@sweep("operation", READS, ids=by_id)
 def test_the_needed_level_is_let_through(operation, world):
     assert ask(world.members[operation.needs.value], operation, world).status not in (401, 403)
 
@@ -184,7 +184,7 @@ def test_the_matrix_notices_an_operation_that_was_loosened(world):
     operations[operation.method] = loosened
     try:
         with pytest.raises(AssertionError):
-            test_every_level_below_the_needed_one_is_forbidden(operation, world)
+            test_every_level_below_the_needed_one_is_forbidden.case(operation, world)
     finally:
         operations[operation.method] = operation
 

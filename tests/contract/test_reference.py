@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.api.reference import reference
 from tests.contract import documented_calls
+from tests.sweeps import sweep
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = json.loads((DOCS / "reference" / "examples.json").read_text())
@@ -28,7 +27,7 @@ def test_the_examples_are_calls_that_the_service_answers_so():
     assert len(calls) > 0.8 * len(OPERATIONS), "add calls of new operations to documented_survey.py"
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+@sweep("operation", OPERATIONS, ids=lambda operation: operation.id)
 def test_every_operation_is_described(operation):
     assert operation.summary.endswith(".")
     assert operation.tag

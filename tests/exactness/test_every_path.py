@@ -81,7 +81,7 @@ class Watched:
 @pytest.fixture(scope="module", autouse=True)
 def store():
     """The object store behind a socket, so that a player can fetch ranges by the URLs it is given."""
-    server = S3Front({aws.ACCESS_KEY: aws.secret_key()})
+    server = S3Front(aws.signing_keys())
     server.start()
     caches = (settings, objects.s3._presigner, objects.s3.own)
     with pytest.MonkeyPatch.context() as changed:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from chalicelib.core.kinds import Kind
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.settings import settings
+from chalicelib.storage.log.log import read_after, rows_after
 from infra.local import aws
 from infra.local.dynamodb import rows as dynamo_rows
 from tests import objects
@@ -71,18 +72,27 @@ def take(undo):
     return picture
 
 
-def commits(rows):
-    """The commits that were added, by project and number."""
+def commits(rows, *, empty=False):
+    """The commits that were added, by project and number; the empty ones, which nobody sees, only where asked for.
+
+    A log begins to be watched with one (decision 060), and others fill numbers of writers that died (decision 110).
+    """
     found = []
     for (table, project, seq), (old, row) in rows.items():
         if table == settings().log_table and old is None and row is not None:
             body = row["body"]["B"] if "body" in row else objects.get_view_object(row["object_key"]["S"])
             found.append((project, seq, json.loads(zlib.decompress(body))))
-    # one with which a log begins to be watched (decision 060) is empty, and nobody sees it
     kept = (commit for _, _, commit in sorted(found, key=lambda each: each[:2]))
     return [
-        commit for commit in kept if commit["changes"] or commit.keys() - {"at", "changes", "project", "seq", "user"}
+        commit
+        for commit in kept
+        if empty or commit["changes"] or commit.keys() - {"at", "changes", "project", "seq", "user"}
     ]
+
+
+def commits_after(project, seq):
+    """How many commits that readers notice follow a number."""
+    return sum(bool(commit.changes or commit.edits or commit.notes) for commit in read_after(project, seq))
 
 
 def problems(undo):
@@ -95,13 +105,16 @@ def problems(undo):
         if row and "home_pk" in row and records.get(row["home_pk"]["S"], row["home_sk"]["S"]) is None:
             told.append(f"{partition} {sort} points to nothing")
     last = {}
-    for commit in commits(rows):
+    for project in {commit["project"] for commit in commits(rows)}:
+        for _ in rows_after(project, 0):  # fills the holes
+            pass
+    for commit in commits(undo.changed(), empty=True):
         before = last.get(commit["project"], commit["seq"] - 1)
         if commit["seq"] != before + 1:
             told.append(f"commit {commit['seq']} of project {commit['project']} follows {before}")
         last[commit["project"]] = commit["seq"]
-        log = _table(settings().log_table)
-        if commit["seq"] > 1 and log.get(commit["project"], commit["seq"] - 1) is None:
+        logs = _table(settings().log_table)
+        if commit["seq"] > 1 and logs.get(commit["project"], commit["seq"] - 1) is None:
             told.append(f"the log has no commit before {commit['seq']}")
     return told + _rows_that_differ_from_the_log(rows)
 

@@ -14,7 +14,7 @@ from moto.s3.models import FakeKey
 from chalicelib.resources.media import streams
 from chalicelib.resources.projects import counts as projects_counts
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import entities, entity_rows
+from chalicelib.storage.dynamodb import entities, entity_rows, ids
 from chalicelib.storage.log import log, wakeups
 from chalicelib.storage.view import views
 from infra.local import aws
@@ -151,6 +151,7 @@ class Rewind:
             native = dynamo_rows.unpack(row) if row else {"pk": {"S": name}, "sk": {"S": "@"}}
             native["n"] = {"N": str(value)}
             table.put(name, "@", dynamo_rows.pack(native))
+        ids.forget()
 
     def counters(self):
         """The last number given out of every kind of ids."""
@@ -198,6 +199,7 @@ def restart():
     entity_rows._pool.shutdown(wait=True, cancel_futures=True)
     entity_rows._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
     entities._visible.clear()
+    ids.forget()
     log._hints.clear()
     log._watched.clear()
     wakeups._sent.clear()
@@ -218,9 +220,11 @@ def rewinding():
     # moto closes the content of what is replaced or removed; here it may come back
     FakeKey.dispose = lambda self, garbage=False: None
     dynamo_rows.listeners.append(undo.listen)
+    waits, log.HOLE_SECONDS = log.HOLE_SECONDS, 0  # who is slow is dead here
     try:
         yield undo
     finally:
+        log.HOLE_SECONDS = waits
         dynamo_rows.listeners.remove(undo.listen)
         FakeKey.dispose = dispose
         restart()

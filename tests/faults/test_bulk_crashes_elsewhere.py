@@ -16,6 +16,7 @@ from chalicelib.resources.media import clearing as media_clearing
 from chalicelib.resources.sections import bulk as sections_bulk
 from chalicelib.storage.dynamodb import steps
 from chalicelib.storage.log import log
+from tests.faults.picture import commits_after
 from tests.faults.test_transcode_crashes import Killer
 from tests.resources.annotations.boxes import settle
 
@@ -225,7 +226,7 @@ def test_it_is_finished_once_wherever_it_is_killed(here, case, every, monkeypatc
     assert things.change(here).status == 200
     wanted = things.outcome(here)
     assert wanted != before
-    parts = log.last(here.project, fresh=True) - commits
+    parts = commits_after(here.project, commits)
     assert parts >= PARTS
     here.api.drain()
     assert things.outcome(here) == wanted
@@ -243,7 +244,7 @@ def test_it_is_finished_once_wherever_it_is_killed(here, case, every, monkeypatc
         here.api.drain()
         found = things.outcome(here)
         assert found in (before, wanted), call
-        assert log.last(here.project, fresh=True) - commits == (parts if found == wanted else 0), call
+        assert commits_after(here.project, commits) == (parts if found == wanted else 0), call
     else:
         raise AssertionError("it never got through")
     assert unfinished >= (PARTS - 1 if every == 1 else 0)

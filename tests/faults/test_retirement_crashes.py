@@ -16,6 +16,7 @@ from chalicelib.storage.log import intents, log
 from chalicelib.storage.objects import owners
 from chalicelib.storage.view import views
 from tests import objects
+from tests.faults.picture import commits_after
 from tests.faults.test_transcode_crashes import Killed, Killer
 from tests.resources.annotations.boxes import EVERYTHING, settle
 
@@ -106,7 +107,7 @@ class Doomed:
         return [is_deleted for _, is_deleted in rows.values()], told
 
     def commits_since(self):
-        return log.last(self.here.project, fresh=True) - self.commits
+        return commits_after(self.here.project, self.commits)
 
     def check_settled(self):
         project = self.here.project

@@ -41,7 +41,7 @@ def made(parts):
             part.append("a.json", "x", json.dumps(row).encode())
         contents.append(part.finish())
         files.append(out.getvalue())
-    return joined(contents, files, Module(), None)
+    return joined(contents, files, Module().always(None), lambda path: Module().layout(None, path))
 
 
 @given(

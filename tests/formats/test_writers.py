@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -73,7 +74,16 @@ def test_coco_is_what_pycocotools_reads(tmp_path_factory, parts):
 @SOME
 @given(PARTS, st.sampled_from(["detect", "segment"]))
 def test_yolo_follows_the_rules_of_ultralytics(parts, task):
+    """Those of its loader: names from 0 in data.yaml, splits below its folder, a label file of the path of each picture
+    with `labels` for `images`, and in it
+    a class and numbers within the picture."""
     archive, left_out = write("yolo", dataset(task=task), parts)
+    data = yaml.safe_load(archive.read("data.yaml"))
+    assert data["names"] == dict(enumerate(CLASSES))
+    assert (data["train"], data["val"]) == ("images/train", "images/val")
+    for media in (group.media for part in parts for group in part if not group.media.is_video):
+        picture = WRITERS["yolo"].picture_path(media, 0, "jpg")
+        assert f"labels/{picture.removeprefix('images/').removesuffix('.jpg')}.txt" in archive.namelist()
     held, rows = labels_of(parts, "box", "poly"), []
     for name in archive.namelist():
         if name.startswith("labels/"):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chalicelib.formats.archive import Directory, PartArchive, Range, move_directory, plan
 from chalicelib.formats.interpolation import interpolate
 from chalicelib.formats.model import Dataset, Group, Label, Media, State
-from chalicelib.formats.registry import WRITERS
+from chalicelib.formats.registry import WRITERS, layout_of, shared_files
 
 CLASSES = ("cod", 'Große Qualle, <rot> & "blau"', "0: yes")
 TEXTS = st.text("abz ,\"'<&>\n;é漢\u0001", max_size=8)
@@ -96,27 +96,31 @@ def groups(draw, kinds=tuple(SHAPES)):
 
 def dataset(**more):
     """A dataset for random groups."""
-    attributes = {"label_attributes": DTYPES, "state_attributes": DTYPES, "media_attributes": DTYPES}
-    return Dataset(name="Süd & <Nord>", classes=CLASSES, splits=("train", "val"), **{**attributes, **more})
+    given = {"classes": CLASSES, "label_attributes": DTYPES, "state_attributes": DTYPES, "media_attributes": DTYPES}
+    return Dataset(name="Süd & <Nord>", splits=("train", "val"), **{**given, **more})
 
 
 def write(name, header, parts):
     """The archive of parts, each a list of groups; and how many labels were left out."""
     module, contents, files, left_out = WRITERS[name], [], [], 0
+
+    def layout(path):
+        return layout_of(name, header, path)
+
     for number, part in enumerate(parts):
         out = io.BytesIO()
-        archive = PartArchive(out, lambda path: module.layout(header, path))
+        archive = PartArchive(out, layout)
         left_out += module.write(header, part, archive, 1 + number * 1_000_000)
         contents.append(archive.finish())
         files.append(out.getvalue())
-    return zipfile.ZipFile(io.BytesIO(joined(contents, files, module, header))), left_out
+    return zipfile.ZipFile(io.BytesIO(joined(contents, files, shared_files(name, header), layout))), left_out
 
 
-def joined(contents, files, module, header):
-    """The bytes of an archive of parts."""
-    paths = [*module.always(header), *(each.path for content in contents for each in content.fragments)]
+def joined(contents, files, shared, layout):
+    """The bytes of an archive of parts; `shared` are files that it has even if no part wrote to them."""
+    paths = [*shared, *(each.path for content in contents for each in content.fragments)]
     made = bytearray()
-    for piece in plan(contents, {path: module.layout(header, path) for path in dict.fromkeys(paths)}):
+    for piece in plan(contents, {path: layout(path) for path in dict.fromkeys(paths)}):
         if isinstance(piece, bytes):
             made += piece
             continue

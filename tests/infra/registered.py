@@ -13,7 +13,7 @@ class Registered:
     """The bucket and the project, for as long as a block lasts."""
 
     def __init__(self, api, organization, configure):
-        name = f"roles-{uuid.uuid4()}"
+        self.name = name = f"roles-{uuid.uuid4()}"
         boto3.client("s3").create_bucket(Bucket=name)
         self._front = S3Front({"AK": "secret"})
         self._front.start()
@@ -21,7 +21,7 @@ class Registered:
         config = {"endpoint_url": self._front.url, "region_name": "us-east-1"}
         config |= {"aws_access_key_id": "AK", "aws_secret_access_key": "secret"}
         bucket = {"name": name, "store_type": "MINIO", "config": config}
-        number = api.made(f"Buckets/{organization}", bucket)
+        self.number = number = api.made(f"Buckets/{organization}", bucket)
         self.project = api.made("Projects", {"name": name, "organization": organization})
         assert api.patch(f"Project/{self.project}", {"bucket": number, "upload_bucket": number}).status == 200
 

@@ -94,11 +94,11 @@ first, second = Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp())
 for folder in (first, second, first):
     with aws.start(data=folder):
         secrets.append(os.environ["AWS_SECRET_ACCESS_KEY"])
-        assert aws.secret_key() == secrets[-1]
-        assert (folder / aws.SECRET_FILE).stat().st_mode & 0o777 == 0o600
+        assert aws.signing_keys() == {aws.ACCESS_KEY: secrets[-1]}
+        assert (folder / aws.SIGNING_KEY).stat().st_mode & 0o777 == 0o600
 assert secrets[0] == secrets[2] != secrets[1]
 assert len(secrets[0]) == 40
-(first / aws.SECRET_FILE).write_text(secrets[0][:7])
+(first / aws.SIGNING_KEY).write_text(secrets[0][:7])
 with aws.start(data=first):
     assert len(os.environ["AWS_SECRET_ACCESS_KEY"]) == 40 and os.environ["AWS_SECRET_ACCESS_KEY"] != secrets[0]
 """)

@@ -22,6 +22,9 @@ from chalicelib.core.datasets import EXPORT
 from chalicelib.core.definitions import ResolutionConfig
 from chalicelib.core.tus import LARGEST_CHUNK
 from chalicelib.maintenance import compaction
+from chalicelib.resources.bucket_sources import listing
+from chalicelib.resources.bucket_sources import service as bucket_sources_service
+from chalicelib.resources.bucket_sources.messages import ListObjects, LookAtObjects
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.clips.messages import CutClip
@@ -40,8 +43,8 @@ from chalicelib.resources.types import retirement
 from chalicelib.resources.webhooks import delivery, rules
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import records, retired, streams
-from chalicelib.storage.log import log, wakeups
+from chalicelib.storage.dynamodb import entities, records, retired, streams
+from chalicelib.storage.log import log, tickets, wakeups
 from chalicelib.storage.objects import placement
 from chalicelib.storage.view import snapshots, views
 from functions import compact, jobs
@@ -71,6 +74,7 @@ FUNCTION_NAMES = (
     "Email",
     "Jobs",
     "Purge",
+    "Source",
     "Transcode",
     "Upkeep",
     "Webhook",
@@ -126,6 +130,7 @@ class Scenario:
             with RECORDER.acting("Webhook"):
                 delivery.sweep()
             self.api.drain()
+            self.holes()
             self.purge()
             self.receiver.close()
             assert cluster.workflows == {}
@@ -353,6 +358,35 @@ class Scenario:
         """A project whose files lie in a bucket that the organization registered."""
         with Registered(self.api, self.organization, self.set) as registered:
             self.in_a_bucket(registered.project)
+            self.where_it_lies(registered)
+
+    def where_it_lies(self, registered):
+        """A source of that bucket: what lies there, what is replaced, what an event says, and the schedule."""
+        api, there, client = self.api, self.project, boto3.client("s3")
+        client.put_object(Bucket=registered.name, Key="lake/one.mp4", Body=video(10))
+        for number in range(10):
+            client.put_object(Bucket=registered.name, Key=f"lake/{number}.jpg", Body=picture(16, 16))
+        types = [
+            {"extension": "mp4", "type": media_type(there)},
+            {"extension": "jpg", "type": media_type(there, "image")},
+        ]
+        spec = {"name": "lake", "bucket": registered.number, "prefix": "lake/", "media_types": types}
+        source = api.made(f"BucketSources/{there}", spec)
+        placement._open.cache_clear()
+        log._hints.clear()
+        with self.patch.context() as patch:
+            patch.setattr(entities, "_remember", lambda *_: None)  # as if each message had another container
+            api.drain()
+        client.put_object(Bucket=registered.name, Key="lake/one.mp4", Body=video(20))
+        event = LookAtObjects(bucket=registered.name, names=["lake/one.mp4"], event="1")
+        deliver(settings().source_queue_url, event)
+        api.drain()
+        (film,) = api.get(f"Medias/{there}", name="one.mp4").json
+        assert film["num_frames"] == 20
+        assert api.get(f"GetFrame/{film['id']}", frames=19).status == 200
+        with RECORDER.acting("Upkeep"):
+            bucket_sources_service.begin(source)
+        api.drain()
 
     def in_a_bucket(self, there):
         api = self.api
@@ -410,6 +444,7 @@ class Scenario:
                 (transcodes_steps, "plan"),
                 (clips_service, "cut"),
                 (exports_steps, "plan"),
+                (listing, "list_page"),
                 (email_service, "send_email"),
                 (purging, "purge"),
             ):
@@ -420,6 +455,7 @@ class Scenario:
                 deliver(place.transcode_queue_url, PlanTranscode(job=job), count=count)
                 deliver(place.clip_queue_url, CutClip(file=0), count=count)
                 deliver(place.dataset_queue_url, PlanExport(uid=job), count=count)
+                deliver(place.source_queue_url, ListObjects(source=0, run=job, began=""), count=count)
                 deliver(place.email_queue_url, SendEmail(**email), count=count)
 
     def job(self, cluster):
@@ -459,6 +495,18 @@ class Scenario:
             patch.setattr(cleanup, "datetime", later(settings().job_days + 1))
             with RECORDER.acting("Jobs"):
                 jobs.handler({}, None)
+
+    def holes(self):
+        """Functions that commit where a log has no counter, and that read where a writer has died."""
+        self.patch.setattr(log, "HOLE_SECONDS", 0)
+        for function in ("APIHandler", "Transcode", "Dataset", "Purge", "Jobs", "Upkeep", "Webhook", "Compact"):
+            tickets.forget(self.project)
+            with RECORDER.acting(function if function != "Compact" else "Purge"):
+                log.watch(self.project)
+            tickets.take(self.project)
+            log.fill(self.project, tickets.take(self.project).seq)
+            with RECORDER.acting(function):
+                log.last(self.project, fresh=True)
 
     def bulk(self):
         """A change of many whose request dies, and which the queue finishes: copies too large for a row of the log."""

@@ -22,7 +22,7 @@ PART = 5 * 1024 * 1024
 
 @pytest.fixture(scope="module")
 def front(aws):
-    front = S3Front({local_aws.ACCESS_KEY: local_aws.secret_key()})
+    front = S3Front(local_aws.signing_keys())
     front.start()
     yield front
     front.stop()

@@ -25,7 +25,7 @@ STATE = load(STATEFUL)
 RUNNING = load(BATCH)
 WORK = package.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
-QUEUE_FUNCTIONS = ("Transcode", "Clip", "Dataset", "Email", "Purge", "Webhook")
+QUEUE_FUNCTIONS = ("Transcode", "Clip", "Dataset", "Source", "Email", "Purge", "Webhook")
 SCHEDULED_FUNCTIONS = ("Compact", "Jobs", "Upkeep", "Webhook")
 
 
@@ -233,6 +233,7 @@ def test_the_worker_knows_how_often_messages_are_delivered():
         "TranscodeQueue": worker.RECEIVES,
         "ClipQueue": worker.RECEIVES,
         "DatasetQueue": worker.RECEIVES,
+        "SourceQueue": worker.RECEIVES,
         "EmailQueue": email_function.RECEIVES,
         "PurgeQueue": worker.RECEIVES,
         "WebhookQueue": worker.RECEIVES,
@@ -294,10 +295,10 @@ def test_nothing_in_a_bucket_is_public_or_goes_in_the_clear():
         assert len(bucket["PublicAccessBlockConfiguration"]) == 4
         assert bucket["BucketEncryption"], name
     policies = [*of_type(STATE, "AWS::S3::BucketPolicy").values(), *of_type(STATE, "AWS::SQS::QueuePolicy").values()]
-    assert len(policies) == 9
+    assert len(policies) == 10
     for policy in policies:
         statement, *others = policy["PolicyDocument"]["Statement"]
-        assert [each["Sid"] for each in others] in ([], ["ServeAnswers"])
+        assert [each["Sid"] for each in others] in ([], ["ServeAnswers"], ["BucketsNotify", "TheRuleForwards"])
         assert statement["Effect"] == "Deny"
         assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 

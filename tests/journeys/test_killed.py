@@ -26,6 +26,7 @@ def wait_for(status_of, wanted):
     return status
 
 
+@pytest.mark.nightly  # tests/faults/test_transcode_crashes.py and test_killed_stack.py hold both halves
 def test_a_transcode_survives_the_kill_of_everything(stack):
     # pieces of two seconds, so that it is killed between some that are done and some that are not
     place = stack.start(LIMN_PIECE_SECONDS="2")

@@ -79,7 +79,7 @@ class Reef:
 
 
 @pytest.mark.parametrize(
-    ("rounds", "seconds"), [(13, 0.0), pytest.param(0, 60.0, marks=pytest.mark.nightly)], ids=["short", "a minute"]
+    ("rounds", "seconds"), [(5, 0.0), pytest.param(0, 60.0, marks=pytest.mark.nightly)], ids=["short", "a minute"]
 )
 def test_every_reader_sees_every_acknowledged_write_at_once_and_in_order(connect, rounds, seconds):
     first = connect()

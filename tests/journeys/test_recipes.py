@@ -13,6 +13,7 @@ import requests
 from PIL import Image
 
 from tests.journeys.stack import ROOT, Stack
+from tests.resources.media.samples import video
 
 GUIDE = (ROOT / "docs" / "guides" / "recipes.md").read_text()
 
@@ -22,7 +23,7 @@ def test_the_recipes_run_as_they_stand(tmp_path):
     (tmp_path / "photos").mkdir()
     for name in ("one", "two"):
         Image.new("RGB", (64, 48), "teal").save(tmp_path / "photos" / f"{name}.jpg")
-    shutil.copy(ROOT / "tests" / "data" / "bigbuckbunny.mp4", tmp_path / "dive.mp4")
+    (tmp_path / "dive.mp4").write_bytes(video(50))
     stack = Stack(tmp_path)
     try:
         place = stack.start()

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from hypothesis import given, settings
-
 from tests.query.query_rig import BOX, Rig, box, term
 from tests.query.query_worlds import SEEDS, encoded
+from tests.sweeps import examples
 
 VALUES: dict[str, tuple[str, tuple[Any, ...]]] = {
     "n": ("int", (0, 1, 2, 3, -7, 2**40)),
@@ -113,8 +112,7 @@ def boxes(rng: Random) -> list[Any]:
     return made
 
 
-@settings(max_examples=40)
-@given(SEEDS)
+@examples(15, 500, SEEDS)
 def test_what_one_language_finds_every_other_finds(seed: int):
     rng = Random(seed)
     rig = Rig(*boxes(rng))

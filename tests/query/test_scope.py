@@ -9,7 +9,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
 
 from chalicelib.access import view_queries
 from chalicelib.core.kinds import Kind
@@ -20,6 +19,7 @@ from chalicelib.query.tree import Query, Tree, both, either, negated
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import Rig, box, media, term
 from tests.query.query_worlds import PROJECT, SEEDS, asked_world
+from tests.sweeps import examples
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,8 +34,7 @@ def random_scope(rng: Random, kind: Kind, depth: int = 2) -> Tree:
     return negated(test) if rng.random() < 0.3 else test
 
 
-@settings(max_examples=40)
-@given(SEEDS)
+@examples(15, 500, SEEDS)
 def test_nothing_outside_the_scope_is_ever_found(seed: int):
     world, asked = asked_world(seed)
     rng = Random(seed)

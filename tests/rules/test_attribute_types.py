@@ -48,7 +48,7 @@ class Attributes:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@rule("Attribute types", "One is added with its defaults; every thing there is gets its default value, if it has one.")
+@rule("Attribute types", "A new attribute has its defaults; existing entities get its default value, if it has one.")
 def test_adding(world: World, kind):
     here = Attributes(world, kind)
     number = here.thing()

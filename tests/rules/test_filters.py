@@ -1,4 +1,4 @@
-"""Attribute filters of the query string, of a thing's own and of related objects."""
+"""Attribute filters of the query string, of an entity's own and of related attributes."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_filters_hold_together(world: World, asked, letters):
         assert world.found(kind, **asked) == letters, kind
 
 
-@rule("QR", "All related filters must hold on one related thing.")
+@rule("QR", "All related filters must hold on one related entity.")
 @pytest.mark.parametrize(("asked", "letters"), TOGETHER, ids=str)
 def test_related_filters_hold_together(world: World, asked, letters):
     for kind in RELATED_KINDS:

@@ -114,7 +114,7 @@ def test_a_bare_array_is_ids(world: World, kind):
     assert world.found(kind, chosen(world, kind, "BD")) == "BD"
 
 
-@rule("Id queries", "A body is needed, must be an object, and may have members nobody knows.")
+@rule("Id queries", "A body is required and must be an object; unknown members are refused.")
 @pytest.mark.parametrize("kind", WITH_BODIES)
 def test_the_body_itself(world: World, kind):
     assert "nowhere" in world.refuses(kind, {"nowhere": [1], "ids": chosen(world, kind, "A")})

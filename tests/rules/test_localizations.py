@@ -183,6 +183,13 @@ def test_geometry_by_shape(world: World, dtype):
     assert patch(world, number, **OF_DTYPE[dtype]) == world.one("localization", number)
 
 
+@rule("Localizations", "A deletion names what was addressed; `id` is that of its tombstone.")
+def test_a_deletion_names_what_was_addressed(world: World):
+    number = create(world)
+    said = world.api.delete(f"Localization/{number}")
+    assert (said.message, said.json["id"] > number) == (f"Localization {number} successfully deleted!", True)
+
+
 @rule("Localizations", "Neither the end of a box nor a frame is checked against the media.")
 def test_what_is_not_checked(world: World):
     number = create(world, x=0.9, y=0.9, width=1, height=1, frame=1_000_000)

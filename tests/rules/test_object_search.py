@@ -168,7 +168,9 @@ def test_related_things_are_searched(world: World, kind):
         assert world.found(kind, encoded_related_search=encoded(search)) == letters, search
 
 
-@rule("Object search", "`$related_…`, `$coincident_…` and `$track_membership` search other things, by `search` alone.")
+@rule(
+    "Object search", "`$related_…`, `$coincident_…` and `$track_membership` search other entities, by `search` alone."
+)
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in NESTED.items() for name in names])
 def test_a_search_nests_a_search_of_other_things(world: World, kind, name):
     for search, letters in FILTERS[::9] + COMBINED[::4]:

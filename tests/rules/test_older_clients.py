@@ -84,7 +84,9 @@ def test_what_was_read_can_be_sent_back(world: World):
     assert world.api.delete(f"Media/{number}").status == 200
 
 
-@rule("Clients", "Booleans come as `True` and `true`; a number is none.", takes="no_cache presigned", of=[MEDIA])
+@rule(
+    "Clients", "Booleans come as `True` and `true`; a number is not a boolean.", takes="no_cache presigned", of=[MEDIA]
+)
 @rule("QM", "`presign_only` says of which roles the paths become URLs.", takes="presign_only", of=[MEDIA])
 def test_booleans_of_the_newest_client(world: World):
     for value in ("True", "true", "False", "false"):
@@ -186,7 +188,7 @@ def test_the_log_of_one(kind):
     )
 
 
-@rule("Change log", "A bulk change is one entry that each of its things tells; another's question does not find it.")
+@rule("Change log", "A bulk change is one entry, listed for each of its entities and for no other.")
 @pytest.mark.parametrize("kind", LOGGED)
 def test_the_log_of_many(world: World, kind):
     ids = world.ids[kind]
@@ -201,7 +203,7 @@ def test_the_log_of_many(world: World, kind):
         assert world.api.get(f"ChangeLog/{world.project}", **wrong).status == 400
 
 
-@rule("Change log", "Deleting a type or a media is told of everything that goes with it.")
+@rule("Change log", "Deleting a type or a media has entries for everything that is deleted with it.")
 def test_the_log_of_what_goes_along(monkeypatch):
     monkeypatch.setattr(retirement, "SETTLED", 0)  # the log is told while the rows are buried, a minute later
     world = empty_world([])

@@ -1,4 +1,4 @@
-"""Sorting, pages, and what of a thing is answered."""
+"""Sorting, pages, and the members that are answered."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_built_ins_sort_by_their_values(world: World):
         assert world.found(kind, sort_by="-$modified_datetime", stop=1) == "C"
 
 
-@rule("QP", "A name that starts with `$` and is none, and no name at all, are 400.")
+@rule("QP", "An unknown name with `$` and an empty name are 400.")
 @pytest.mark.parametrize("given", ["$nowhere", "-$nowhere", "-", "n,-"])
 def test_wrong_sort_names_are_refused(world: World, given):
     for kind in KINDS:

@@ -87,7 +87,7 @@ def test_upload_marks(world: World):
 
 @rule(
     "QM, QA, QFile",
-    "`elemental_id` is a UUID in any spelling; what is none is 400.",
+    "`elemental_id` is a UUID in any spelling; another value is 400.",
     takes="elemental_id",
     of=(*RELATED, FILES),
 )

@@ -183,7 +183,7 @@ def test_conversion(world: World, place, name, given, kept):
             assert same(change(world, kind, attributes={name: given})[name], kept)
 
 
-@rule("Values", "Of every kind of thing values are converted alike, and listed as they are read one by one.")
+@rule("Values", "Values of all kinds of entities are converted alike, and lists show them as single reads do.")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_converts_alike(world: World, kind):
     rows = [row for row in CONVERSIONS if row[2] is not REFUSED]

@@ -127,11 +127,12 @@ def written_and_replayed(view: View, folder: Path) -> View:
 
 
 class TestFiles:
+    @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 40), marks=pytest.mark.nightly)], ids=len)
     @pytest.mark.parametrize("make", [reopened, written_and_replayed, lambda view, _: view_files.replay_view(view)])
-    def test_a_view_comes_back_as_it_was(self, make, tmp_path, monkeypatch):
+    def test_a_view_comes_back_as_it_was(self, make, seeds, tmp_path, monkeypatch):
         monkeypatch.setattr(view_files, "ROWS_A_PART", 4)
         monkeypatch.setattr(view_files, "BYTES_A_PART", 1500)
-        for seed in range(12):
+        for seed in seeds:
             before = replayed(PROJECT, world(Random(seed)).commits())
             after = make(before, tmp_path)
             assert contents(after) == contents(before)

@@ -7,7 +7,6 @@ from random import Random
 
 import msgspec
 import pytest
-from hypothesis import given, settings
 
 from chalicelib.core.commits import GONE, Change
 from chalicelib.core.definitions import LocalizationType, MediaType
@@ -20,6 +19,7 @@ from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.view import Gap, View
 from tests.query.query_rig import box, media, type_of, types
 from tests.query.query_worlds import PROJECT, SEEDS, Asker, World, change_of, commit, world
+from tests.sweeps import examples
 
 
 def box_type(number: int = 1, **dtypes: str) -> Change:
@@ -182,8 +182,7 @@ def _earliest(change: Change) -> int:
     return 2
 
 
-@settings(max_examples=25)
-@given(SEEDS)
+@examples(10, 500, SEEDS)
 def test_any_history_comes_to_the_same_as_its_end(seed: int):
     rng = Random(seed)
     view = View(PROJECT)

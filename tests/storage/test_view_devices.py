@@ -133,7 +133,7 @@ class TestStore:
     def test_the_blocks_of_a_query_are_fetched_at_once(self, monkeypatch):
         """Holds on the locked version of DuckDB: `pragma_storage_info` names the blocks that a scan reads."""
         monkeypatch.setattr(stores, "SMALL", 0)
-        view = reopened(grown(150_000))
+        view = reopened(grown(60_000))
         device = view.store.database
         assert not device.is_local
         view.count(check(parse(Kind.LOCALIZATION, LocalizationQuery(after=10)), view.definitions))
@@ -141,7 +141,7 @@ class TestStore:
         load = device._load
         monkeypatch.setattr(device, "_load", lambda chunks: loads.append(len(chunks)) or load(chunks))
         query = check(parse(Kind.LOCALIZATION, LocalizationQuery(attribute=["s::7 text"])), view.definitions)
-        assert view.count(query) == 150
+        assert view.count(query) == 60
         assert len([each for each in loads if each]) <= 1
         assert sum(loads) * CHUNK < device.size / 2
 

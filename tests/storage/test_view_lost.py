@@ -5,8 +5,6 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from hypothesis import given, settings
-
 from chalicelib.core.commits import GONE, Change, Commit
 from chalicelib.core.definitions import LocalizationType, MediaType, StateType
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
@@ -14,6 +12,7 @@ from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, media, state, type_of, version
 from tests.query.query_worlds import PROJECT, SEEDS, change_of, commit
 from tests.storage.test_snapshots import contents, reopened
+from tests.sweeps import examples
 
 STRUCT = {
     DefinitionKind.MEDIA_TYPE: (MediaType, {"dtype": "video"}),
@@ -120,8 +119,7 @@ def seen(view: View) -> dict[Kind, set[int]]:
     return {kind: {row[0] for row in view.store.run(f'SELECT id FROM "{kind}"')} for kind in KINDS}
 
 
-@settings(max_examples=15)
-@given(SEEDS)
+@examples(8, 300, SEEDS)
 def test_every_view_of_a_log_comes_to_the_rule(seed: int):
     rng = Random(seed)
     made = Project(rng)

@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.core.attributes import AttributeType
@@ -22,6 +21,7 @@ from tests.query.query_rig import BOX, box, type_of
 from tests.query.query_worlds import PROJECT, change_of, commit
 from tests.storage.test_snapshots import reopened, written_and_replayed
 from tests.storage.test_view import gone
+from tests.sweeps import examples
 
 NAMES = ["a", "b", "c", "d"]
 VALUES: dict[str, list[Any]] = {
@@ -100,8 +100,7 @@ def asked(view: View, name: str, text: str) -> set[int]:
     )
 
 
-@settings(max_examples=40)
-@given(st.integers(0, 2**32))
+@examples(15, 500, st.integers(0, 2**32))
 def test_any_history_of_attributes_reads_as_its_end(tmp_path_factory, seed: int):
     rng = Random(seed)
     view, history = View(PROJECT), History(rng)

@@ -6,7 +6,6 @@ import math
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.core.kinds import Kind
@@ -14,6 +13,7 @@ from chalicelib.query.evaluate import distance
 from chalicelib.query.tree import Nearest, Query
 from chalicelib.query.values import packed_array
 from chalicelib.storage.view.vectors import Vectors, order, within
+from tests.sweeps import examples
 
 WHOLE = st.integers(-3, 3).map(float)
 VECTORS = st.none() | st.lists(WHOLE, max_size=3)
@@ -83,8 +83,9 @@ def expected(values, nearest, shown):
     return [number for _, number in sorted(found)]
 
 
-@settings(max_examples=200)
-@given(
+@examples(
+    80,
+    2000,
     st.lists(st.tuples(CHANGES, st.lists(NEAREST, min_size=1, max_size=2)), min_size=1, max_size=6),
     st.sets(st.integers(1, 12)),
     st.integers(0, 4),

@@ -18,6 +18,9 @@ from tests.video.made import DATA, transcode
 BUNNY = FileSource(DATA / "bigbuckbunny.mp4")
 QUICK = [{"resolution": height, "preset": "ultrafast"} for height in (144, 360, 480, 720, 1080)]
 
+BY_NIGHT = pytest.mark.nightly
+"""For what needs all renditions of the video, which take 15 s; test_transcodes.py makes them with each commit."""
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
@@ -43,6 +46,7 @@ def test_probing_reads_the_index_and_no_more_payload_than_both_ends_need():
     assert file.bytes_read == 0
 
 
+@BY_NIGHT
 def test_a_720p_source_gets_four_renditions_with_every_frame(made):
     assert [name for name in made.files if "archival" not in name] == ["144", "360", "480", "720"]
     for name, width in (("144", 256), ("360", 640), ("480", 854), ("720", 1280)):
@@ -60,6 +64,7 @@ def test_a_720p_source_gets_four_renditions_with_every_frame(made):
             assert container.duration == 5_280_000
 
 
+@BY_NIGHT
 def test_the_picture_is_the_same_picture(made):
     found, table = probe(BUNNY)
     originals = decode_original(BUNNY, table, found.video, [0, 77, 131])
@@ -71,6 +76,7 @@ def test_the_picture_is_the_same_picture(made):
             assert max(ImageStat.Stat(difference).mean) < 6
 
 
+@BY_NIGHT
 def test_the_thumbnails_are_256_wide(made):
     found, table = probe(BUNNY)
     still = thumbnail(BUNNY, found, table)
@@ -81,6 +87,7 @@ def test_the_thumbnails_are_256_wide(made):
         assert (image.format, image.size, image.n_frames, image.info["duration"]) == ("GIF", (256, 144), 5, 250)
 
 
+@BY_NIGHT
 def test_the_sound_is_stereo_aac_as_long_as_the_video(made):
     assert len(made.plan.pieces) > 1
     with av.open(io.BytesIO(made.sound)) as container:
@@ -89,6 +96,7 @@ def test_the_sound_is_stereo_aac_as_long_as_the_video(made):
         assert abs(container.duration / 1_000_000 - 5.28) < 0.1
 
 
+@BY_NIGHT
 def test_archival_entries_are_the_original_or_a_playable_whole(made, tmp_path):
     assert copied_entries(made.plan) == (0,)
     assert encoded_entries(made.plan) == {1: "archival_1"}
@@ -102,6 +110,7 @@ def test_archival_entries_are_the_original_or_a_playable_whole(made, tmp_path):
     assert frames.count == 132
 
 
+@BY_NIGHT
 def test_a_frame_is_fetched_with_its_fragment_only(made):
     class Counting(BytesSource):
         fetched = 0

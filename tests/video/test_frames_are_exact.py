@@ -18,10 +18,12 @@ from tests.video.made import Made, decoding_time, read_segments, transcode
 
 LADDER = [{"resolution": 144, "preset": "ultrafast"}, {"resolution": 480, "preset": "ultrafast"}]
 BY_NIGHT = {
+    "4:4:4",
     "headless ts",
     "h264 avi",
     "intra refresh ts",
     "late start mp4",
+    "mirrored",
     "mpeg2 ts",
     "ntsc mkv",
     "open groups mp4",
@@ -29,8 +31,10 @@ BY_NIGHT = {
     "truncated mkv",
     "truncated ts",
     "turned left",
+    "two sound tracks",
     "upside down",
     "variable rate mp4",
+    "wide pixels",
     "with sound",
 }
 """Kinds that another is much like."""

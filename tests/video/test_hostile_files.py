@@ -27,6 +27,25 @@ def patched(name, at, value):
     return bytes(data)
 
 
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (PLAYLIST, "an HLS playlist"),
+        (b"<!DOCTYPE html><html><body>404 not found</body></html>" * 10, "an HTML page"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), "a PNG image"),
+        (b".RMF" + bytes(100), "a RealMedia file"),
+        (BUNNY[:700], "a damaged or incomplete MP4"),
+        (BUNNY.replace(b"avc1", b"zzzz"), "codec zzzz is not supported"),
+    ],
+)
+def test_a_refusal_names_the_format_or_codec_and_what_is_accepted(data, words):
+    with pytest.raises(BadInput) as refused:
+        probe(BytesSource(data))
+    assert words in refused.value.message
+    assert "Accepted are MP4" in refused.value.message
+    assert "Invalid" not in refused.value.message
+
+
 HOSTILE = {
     "nothing": b"",
     "one byte": b"\0",

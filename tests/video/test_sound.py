@@ -21,6 +21,8 @@ LADDER = [{"resolution": 32, "preset": "ultrafast"}]
 NAMED = {kind.name: kind for kind in KINDS}
 UNTOLD = ("mp3 avi", "opus webm")
 """Files that do not say, or not exactly, how much their encoder put before the start."""
+BY_NIGHT = {"aac mp4", "flac mkv", "mono mkv"}
+"""Tracks that another is much like."""
 NOISE = [random.Random(1).gauss(0, 0.01) for _ in range(4096)]
 
 
@@ -118,6 +120,55 @@ def played(data):
 def noise_of(samples, begin, end, rate, level=1.0):
     """How far samples are from what was recorded, on average."""
     return math.sqrt(sum((samples[n] - level * tone(n, rate)) ** 2 for n in range(begin, end)) / (end - begin))
+
+
+def uneven(folder):
+    """A clip of 3.5 seconds at 30 frames a second, then 3.5 at 10: 20 on average."""
+    track = Track("", "mov", "pcm_s16le", form="s16")
+    path = folder / "uneven.mov"
+    with av.open(str(path), "w") as out:
+        video = out.add_stream("libx264", rate=30, options=X264 | {"g": "25", "bf": "0"})
+        video.width, video.height, video.pix_fmt = 64, 48, "yuv420p"
+        video.codec_context.time_base = Fraction(1, 30)
+        sound = out.add_stream(track.codec, rate=track.rate, layout="stereo")
+        pictures = [*range(105), *range(105, 210, 3)]
+        events = [(number / 30, 0, number) for number in pictures]
+        events += [(at / track.rate, 1, at) for at in range(0, 7 * track.rate - 1024, 1024)]
+        for _, kind, number in sorted(events):
+            if kind:
+                out.mux(sound.encode(heard(track, number, 1024, 0)))
+            else:
+                picture = av.VideoFrame(64, 48, "yuv420p")
+                picture.pts, picture.time_base = number, Fraction(1, 30)
+                out.mux(video.encode(picture))
+        out.mux(video.encode(None))
+        out.mux(sound.encode(None))
+    return path
+
+
+@pytest.mark.parametrize("seconds", [600, 1])
+def test_sound_follows_the_pictures_where_their_rate_varies(tmp_path, seconds):
+    made = transcode(FileSource(uneven(tmp_path)), tmp_path, seconds, LADDER)
+    fps, frames = made.plan.probe.fps, made.plan.frames
+    assert (fps, frames) == (Fraction(1390, 69), 140)
+    samples = played(made.sound)
+    assert sorted(samples) == list(range(len(samples)))
+    assert abs(len(samples) - frames / fps * 48_000) < 3 * audio.FRAME
+
+    def off(begin, end, source_of):
+        """How far the sound between two times of the renditions is from the source's at those pictures."""
+        numbers = range(int(begin * 48_000), int(end * 48_000))
+        expected = (tone_at(source_of(number / 48_000)) for number in numbers)
+        return math.sqrt(
+            sum((samples[n] - level) ** 2 for n, level in zip(numbers, expected, strict=True)) / len(numbers)
+        )
+
+    assert off(0.5, 4.8, lambda time: time * fps / 30) < 0.03
+    assert off(6.1, 6.6, lambda time: 3.5 + (time * fps - 105) / 10) < 0.03
+
+
+def tone_at(time):
+    return 0.3 * math.sin(2 * math.pi * (300 + 40 * time) * time)
 
 
 @pytest.mark.parametrize("track", TRACKS, ids=lambda track: track.name)

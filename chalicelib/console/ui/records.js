@@ -62,6 +62,7 @@ function collect(members, given, before, isNew) {
     let value = given[name];
     if (kind === "lines" && typeof value === "string") value = value.split("\n").map((each) => each.trim()).filter(Boolean);
     else if (kind === "number" && typeof value === "string" && value.trim()) value = Number(value);
+    else if (kind === "select" && value === "" && before[name] !== undefined) value = null;
     else if (kind === "select" && typeof value === "string") value = (options ?? []).map((each) => (Array.isArray(each) ? each[0] : each)).find((each) => String(each) === value) ?? value;
     else if (typeof value === "string") value = value.trim();
     const isEmpty = value === undefined || value === "" || value === null || (Array.isArray(value) && !value.length);

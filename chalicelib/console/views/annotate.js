@@ -57,7 +57,7 @@ function Workplace({ media, params, query }) {
     session.stage = stageOf(session, root.current, picture.current, overlay.current);
     const ways = query.player ? String(query.player).split(",").filter((way) => WAYS.includes(way)) : undefined;
     session.start(picture.current, speaker.current, Number(query.frame) || 0, ways)
-      .then(() => { if (query.select) session.select([...session.doc.base].filter(([, base]) => base.id === Number(query.select)).map(([key]) => key)); })
+      .then(() => { if (query.select) session.select([...session.doc.base].filter(([key, base]) => base.id === Number(query.select) && key.startsWith(query.of === "track" ? "state/" : "localization/")).map(([key]) => key)); })
       .catch((/** @type {any} */ failure) => { session.failure.value = failure; });
     return () => session.stop();
   }, [session]);

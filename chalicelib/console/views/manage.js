@@ -32,6 +32,8 @@ export default function Manage({ params, query }) {
 function General() {
   const open = /** @type {any} */ (project.value);
   const [editing, setEditing] = useState(false);
+  // only administrators of the organization may read its buckets and choose one
+  const buckets = useAsync((signal) => (may("Full Control") ? get(`Buckets/${open.project.organization}`, {}, { signal }).catch(() => []) : Promise.resolve([])), [open.id]);
   const about = open.project;
   const refresh = async () => { const found = await get(`Project/${open.id}`); project.value = { .../** @type {any} */ (project.value), name: found.name, project: found }; };
   const save = (/** @type {any} */ values) => patch(`Project/${open.id}`, values).then(refresh);
@@ -42,8 +44,11 @@ function General() {
   return html`<section class="column"><div class="row"><div class="grow"><h1>${open.name}</h1><p class="muted">${about.summary}</p></div>${may("Full Control") && html`<${Button} icon="edit" onClick=${() => setEditing(true)}>${text.edit}<//>`}</div>
     <dl class="card facts">${facts.map(([name, value]) => html`<div key=${name}><dt class="muted small">${name}</dt><dd class="number">${value}</dd></div>`)}</dl>
     ${may("Full Control") && html`<h2>${text.dangerZone}</h2><div class="card panel row"><p class="grow muted">${text.deleteProjectLead}</p><${Button} kind="danger" icon="trash" onClick=${remove}>${text.deleteProject}<//></div>`}
-    ${editing && html`<${RecordDialog} title=${text.editProject} isNew=${false} values=${about} onClose=${() => setEditing(false)} onSave=${save} members=${[{ name: "name", label: text.name, required: true }, { name: "summary", label: text.projectSummary, kind: "long" }, { name: "enable_downloads", label: text.enableDownloads, kind: "check" }]} />`}</section>`;
+    ${editing && html`<${RecordDialog} title=${text.editProject} isNew=${false} values=${about} onClose=${() => setEditing(false)} onSave=${save} members=${[{ name: "name", label: text.name, required: true }, { name: "summary", label: text.projectSummary, kind: "long" }, { name: "enable_downloads", label: text.enableDownloads, kind: "check" }, ...bucketMembers(buckets.value ?? [])]} />`}</section>`;
 }
+
+/** Where the files of a project lie. @param {any[]} buckets of the organization @returns {import("../ui/records.js").Member[]} */
+const bucketMembers = (buckets) => (buckets.length ? /** @type {const} */ (["bucket", "upload_bucket", "backup_bucket"]).map((name) => ({ name, label: text.projectBuckets[name], kind: "select", options: [["", text.ownBucket], ...buckets.map((each) => /** @type {[any, string]} */ ([each.id, each.name]))] })) : []);
 
 function Members() {
   const open = /** @type {any} */ (project.value);

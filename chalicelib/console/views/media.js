@@ -14,7 +14,7 @@ import { Menu } from "../ui/menu.js";
 import { toastDeleted } from "../ui/restore.js";
 import { allOf, facetString, fieldsOf } from "../ui/search.js";
 import { SearchBox } from "../ui/search_box.js";
-import { Sections } from "../ui/sections.js";
+import { DRAGGED_MEDIA, Sections } from "../ui/sections.js";
 import { useSelection } from "../ui/selection.js";
 import { Empty, Failure, Loading, useAsync } from "../ui/states.js";
 import { explain, toast, toastError } from "../ui/toast.js";
@@ -52,7 +52,7 @@ export default function MediaGallery({ query }) {
   const sorts = [...SORTS, ...fields.filter((each) => !each.name.startsWith("_") && each.name !== "filename").map((each) => [each.name, text.sortBy(each.name)])];
   const total = count.value ?? 0;
   const isWrong = count.failure?.status === 400;
-  return html`<div class="with-side"><aside class="side"><${Sections} chosen=${query.section ?? ""} onClear=${() => setQuery({ section: "" })} />
+  return html`<div class="with-side"><aside class="side"><${Sections} chosen=${query.section ?? ""} onClear=${() => setQuery({ section: "" })} onMoved=${() => { selection.clear(); again(); }} />
       ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} kind="media" query=${{ section: query.section }} search=${query.search ?? ""} turn=${turn} onToggle=${toggle} />`}</aside>
     <div class="gallery"><h1 class="visually-hidden">${text.tabs.media}</h1>
       <div class="gallery-bar"><${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.searchMedia} error=${isWrong ? explain(count.failure) : ""} onSearch=${(/** @type {string} */ given) => setQuery({ search: given })} />
@@ -68,7 +68,7 @@ export default function MediaGallery({ query }) {
         <${VirtualGrid} count=${isWrong ? 0 : total} minWidth=${SIZES[size]} ratio=${9 / 16} extra=${52} name=${text.tabs.media} onRange=${need} scrollKey=${`${query.section} ${search} ${query.sort}`}
           head=${html`<div class="gallery-head"><p class="muted small number" role="status">${text.mediaCount(total)}</p><${FacetChips} chosen=${chosen} onToggle=${toggle} onClear=${() => setQuery({ facets: "" })} /></div>
             ${total === 0 && !isWrong && html`<${Nothing} isFiltered=${isFiltered || Boolean(query.section)} />`}`}
-          render=${(/** @type {number} */ index) => html`<${Card} media=${item(index)} context=${{ section: query.section, search, sort: query.sort }} selected=${selection.ids.has(item(index)?.id)} selecting=${selection.ids.size > 0} onSelect=${(/** @type {any} */ event) => selection.toggle(index, event)} />`} />`}
+          render=${(/** @type {number} */ index) => html`<${Card} media=${item(index)} context=${{ section: query.section, search, sort: query.sort }} selected=${selection.ids.has(item(index)?.id)} ids=${selection.ids} selecting=${selection.ids.size > 0} onSelect=${(/** @type {any} */ event) => selection.toggle(index, event)} />`} />`}
     </div>
     ${editing && html`<${EditMedia} ids=${[...selection.ids]} first=${firstOf(item, total, selection.ids)} onClose=${() => setEditing(false)} onDone=${() => { setEditing(false); selection.clear(); again(); }} />`}</div>`;
 }
@@ -78,8 +78,8 @@ const Nothing = ({ isFiltered }) => isFiltered
   ? html`<${Empty} icon="search" title=${text.noMatch}>${text.noMatchLead}<//>`
   : html`<${Empty} icon="upload" title=${text.noMedia} action=${may("Can Transfer") && html`<${Button} kind="primary" icon="upload" href=${link(`/projects/${project.value?.id}/upload`)}>${text.upload}<//>`}>${text.noMediaLead}<//>`;
 
-/** One media as a card. @param {{media: any, context: Record<string, any>, selected: boolean, selecting: boolean, onSelect: (event: any) => void}} props */
-function Card({ media, context, selected, selecting, onSelect }) {
+/** One media as a card, which is dragged with the selection if it is part of it. @param {{media: any, ids: Set<number>, context: Record<string, any>, selected: boolean, selecting: boolean, onSelect: (event: any) => void}} props */
+function Card({ media, ids, context, selected, selecting, onSelect }) {
   const [over, setOver] = useState(false);
   if (!media) return html`<div class="media-card waiting" />`;
   const files = media.media_files ?? {};
@@ -89,7 +89,7 @@ function Card({ media, context, selected, selecting, onSelect }) {
   const first = typeById("mediaTypes", media.type)?.attribute_types?.find((/** @type {any} */ each) => each.dtype === "enum")?.name;
   const open = (/** @type {any} */ event) => { if (selecting || event.ctrlKey || event.metaKey || event.shiftKey) { event.preventDefault(); onSelect(event); } };
   return html`<div class=${`media-card${selected ? " selected" : ""}`} onMouseEnter=${() => setOver(true)} onMouseLeave=${() => setOver(false)}>
-    <a class="media-link" href=${link(`/projects/${media.project ?? project.value?.id}/media/${media.id}`, context)} onClick=${open} onFocus=${() => setOver(true)} onBlur=${() => setOver(false)}>
+    <a class="media-link" href=${link(`/projects/${media.project ?? project.value?.id}/media/${media.id}`, context)} onClick=${open} draggable=${may("Can Edit")} onDragStart=${(/** @type {DragEvent} */ event) => event.dataTransfer?.setData(DRAGGED_MEDIA, JSON.stringify(ids.has(media.id) ? [...ids] : [media.id]))} onFocus=${() => setOver(true)} onBlur=${() => setOver(false)}>
       <span class="media-picture">${still || moving ? html`<img src=${over && moving ? moving : still ?? moving} alt="" loading="lazy" draggable=${false} />` : html`<${Icon} name=${isVideo ? "video" : "image"} />`}
         ${seconds > 0 && html`<span class="media-length number">${duration(seconds)}</span>`}</span>
       <span class="media-name cut">${media.name}</span><span class="media-about muted small cut">${[first && valueText(media.attributes?.[first]), isVideo ? text.frames(media.num_frames ?? 0) : media.width && `${media.width} × ${media.height}`].filter(Boolean).join(" · ")}</span></a>

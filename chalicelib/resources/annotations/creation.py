@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from chalicelib.access import authentication
 from chalicelib.core.attribute_values import converter
-from chalicelib.core.definitions import VERSION, Version
+from chalicelib.core.definitions import TYPE_RECORD, VERSION, Version
 from chalicelib.core.edits import unseen
 from chalicelib.core.entities import Localization, LocalizationSpec, State, StateSpec
 from chalicelib.core.kinds import Kind
 from chalicelib.core.marks import Identity, identity, next_mark
+from chalicelib.core.records import padded
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.annotations.segments import segments
@@ -73,8 +74,7 @@ def create_missing(kind: Kind, writer: Writer, specs: Sequence[Spec]) -> list[in
 
 def default_version(writer: Writer, versions: Mapping[int, Version]) -> int:
     """The version of annotations without one: the member's default, the project's first, or a new one."""
-    membership = authentication.membership(writer.user, writer.project)
-    own = membership.default_version if membership else None
+    own = _own_version(writer)
     if own is not None and own in versions:
         return own
     numbered = [version for version in versions.values() if version.number >= 0]
@@ -83,6 +83,14 @@ def default_version(writer: Writer, versions: Mapping[int, Version]) -> int:
     version = versions_service.baseline(writer.project)
     records.create(VERSION, version, user=writer.user)
     return version.id
+
+
+def _own_version(writer: Writer) -> int | None:
+    """The default version of the writer's membership."""
+    is_caller = writer.scope.caller.id == writer.user
+    found = writer.scope.membership(writer.project) if is_caller else None
+    found = found or authentication.membership(writer.user, writer.project)
+    return found.default_version if found else None
 
 
 class _Creation:
@@ -97,11 +105,28 @@ class _Creation:
         self._named = any(spec.elemental_id for spec in specs)
         # Taken before any lookup, so that no other request creates the same elements in between.
         self._guard = steps.guard(writer.project) if self._named else None
-        self._types = types_of(kind, writer.project, (spec.type for spec in specs))
+        types, versions = {spec.type for spec in specs}, self._named_versions()
+        self._read_ahead(types, versions)
+        self._types = types_of(kind, writer.project, types)
         self._fillers = {number: converter(each.attribute_types).fill for number, each in self._types.items()}
-        self._versions = {version.id: version for version in records.list_children(VERSION, writer.project)}
+        self._versions = records.find_many(VERSION, writer.project, map(padded, versions))
         self._places: dict[int, Place] = {}
         self._default = 0
+
+    def _named_versions(self) -> set[int]:
+        """The versions that the specs name, and the writer's own where one names none."""
+        versions = {spec.version for spec in self._specs}
+        if None in versions:
+            versions.add(_own_version(self._writer))
+        return {number for number in versions if number is not None}
+
+    def _read_ahead(self, types: Collection[int], versions: Collection[int]) -> None:
+        """Read the definitions and the media in one call."""
+        project = self._writer.project
+        keys = [records.home(TYPE_RECORD[self._kind], project, padded(number)) for number in types]
+        keys += [records.home(VERSION, project, padded(number)) for number in versions]
+        media = dict.fromkeys(number for spec in self._specs for number in _media_of(spec))
+        entities.read_ahead(project, keys, Kind.MEDIA, list(media))
 
     def run(self) -> list[int]:
         """Check, build and store the rows."""
@@ -145,7 +170,16 @@ class _Creation:
         self._check_members()
         self._check_parents()
         if any(spec.version is None for spec in self._specs):
-            self._default = default_version(self._writer, self._versions)
+            self._default = self._find_default()
+
+    def _find_default(self) -> int:
+        """The version of the specs that name none; all versions are read only where the writer has no own."""
+        own = _own_version(self._writer)
+        if own is not None and own in self._versions:
+            return own
+        return default_version(
+            self._writer, {version.id: version for version in records.list_children(VERSION, self._writer.project)}
+        )
 
     def _check_media(self) -> None:
         wanted = {number for spec in self._specs for number in _media_of(spec)}
@@ -253,7 +287,7 @@ class _Missing(_Creation):
     def run(self) -> list[int]:
         """Leave out the specs whose elements are there, then create the others."""
         if any(spec.version is None for spec in self._specs):
-            self._default = default_version(self._writer, self._versions)
+            self._default = self._find_default()
         names = [(spec.version or self._default, uuid_text(spec.elemental_id or "")) for spec in self._specs]
         found: dict[Identity, int] = {}
         restored = 0

@@ -130,7 +130,8 @@ class AnnotationResource:
             pedantic=bool(pedantic),
             unless_changed=call.headers.get("if-match"),
         )
-        return AnnotationDeleted(message=f"{self.word} {number} successfully deleted!", id=number)
+        addressed = call.target.entity.id if isinstance(call.target, Stored) else call.path["elemental_id"]
+        return AnnotationDeleted(message=f"{self.word} {addressed} successfully deleted!", id=number)
 
     def _find(self, call: AnyCall) -> annotations_edits.Find:
         target = call.target

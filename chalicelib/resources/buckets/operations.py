@@ -16,7 +16,7 @@ from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.storage.dynamodb import ids, records
-from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.objects import objects, placement, references
 
 _NAMED_BY_PROJECTS = ("bucket", "upload_bucket", "backup_bucket")
 
@@ -44,6 +44,8 @@ def remove_bucket(call: Call[Bucket, NoQuery, None]) -> None:
     number = call.target.id
     projects = records.list_linked(PROJECT, "organization", call.target.organization)
     for project in projects:
+        if references.has_any(project.id, number):
+            raise BadInput(f"Media of project {project.id} ({project.name}) refer to objects in bucket {number}.")
         if number in placement.noted_buckets(project.id):
             prefix = object_keys.project_prefix(call.target.organization, project.id)
             if next(iter(objects.under(prefix, bucket=number)), None) is not None:

@@ -17,6 +17,7 @@ from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.origins import Address
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.settings import settings
 from chalicelib.storage import outbound, sealing
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import placement
@@ -114,6 +115,9 @@ def _check_works(name: str, shown: dict[str, Any], config: dict[str, Any]) -> No
     host = shown["external_host"]
     if host and _address("external_host", f"https://{host}").url != _address("external_host", f"https://{host}/").url:
         raise BadInput("external_host: it is a host, and a port where it needs one.")
+    own = settings()
+    if name in (own.media_bucket, own.upload_bucket, own.views_bucket):
+        raise BadInput("name: it is a bucket of this deployment, which holds the files of all organizations.")
     if not _NAME.fullmatch(name):
         raise BadInput("name: the bucket's name is letters, digits, dots, hyphens and underscores.")
     try:

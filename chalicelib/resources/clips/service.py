@@ -6,12 +6,14 @@ import hashlib
 import io
 import tempfile
 import time
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 import msgspec
 
 from chalicelib.core.entities import Media
+from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, LimnError, NotFound, Unavailable
 from chalicelib.queues import send
@@ -20,7 +22,7 @@ from chalicelib.resources.media import streams
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, VideoClip
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects
 from chalicelib.video import clip, isolation
 from chalicelib.video.segments import SegmentInfo, header_size
@@ -42,16 +44,29 @@ def get(media: Media, user: int, ranges: list[str], quality: int | None, *, reen
         Unavailable: it was not cut in time.
     """
     wanted = _order(media, ranges, quality, reencode=reencode)
-    if _size(media.project, wanted) <= (LARGEST_ENCODED if reencode else LARGEST_COPIED):
+    if _size(media, wanted) <= (LARGEST_ENCODED if wanted.reencode else LARGEST_COPIED):
         file = temporary_files_service.new(media.project, user, "clip.mp4", _lookup(wanted), 24)
         # The file is listed only once it is whole; a crash before that leaves an object that its bucket removes.
         return _answer(temporary_files_service.add(_record_clip(file, wanted)))
     return wait(_send(media, user, wanted).id)
 
 
-def _size(project: int, wanted: ClipOrder) -> int:
-    """Bytes of the fragments that a clip is made of."""
-    return clip.copied_size(streams.segments(_places(project, wanted)[1]), wanted.ranges)
+def _size(media: Media, wanted: ClipOrder) -> int:
+    """Bytes of the fragments that a clip is made of, or about as many of an original."""
+    if wanted.frame_table:
+        video = _original(media, wanted)
+        frames = sum(last + 1 - first for first, last in wanted.ranges)
+        return video.found.size * frames // video.original.table.count
+    return clip.copied_size(streams.segments(_places(media.project, wanted)[1]), wanted.ranges)
+
+
+def _original(media: Media, wanted: ClipOrder) -> streams.OriginalVideo:
+    """The video where it lies. Raises BadInput where the media has another meanwhile."""
+    video = streams.choose(media, None)
+    if not isinstance(video, streams.OriginalVideo) or video.frame_table.path != wanted.frame_table:
+        message = f"Media {media.id} has other files meanwhile."
+        raise BadInput(message)
+    return video
 
 
 def _places(project: int, wanted: ClipOrder) -> tuple[streams.Place, streams.Place]:
@@ -73,6 +88,17 @@ def _order(media: Media, ranges: list[str], quality: int | None, *, reencode: bo
         raise BadInput(message)
     stream = streams.choose(media, quality)
     found = clip.parse_ranges(ranges, streams.frames_of(stream))
+    if isinstance(stream, streams.OriginalVideo):
+        # its groups of pictures are long and seldom closed: a clip of an original has exactly the frames asked for
+        return ClipOrder(
+            media=media.id,
+            path=stream.key.path,
+            segment_info="",
+            frame_table=stream.frame_table.path,
+            ranges=list(found),
+            fps=media.fps or float(stream.original.table.fps),
+            reencode=True,
+        )
     return ClipOrder(
         media=media.id,
         path=stream.entry.path,
@@ -143,6 +169,8 @@ def cut(number: int) -> None:
 
 def _record_clip(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
     """The file with its clip, whose object is stored."""
+    if wanted.frame_table:
+        return _record_original_clip(file, wanted)
     video, segment_info = _places(file.project, wanted)
     key, segments = temporary_files_service.key_of(file), streams.segments(segment_info)
     if wanted.reencode:
@@ -150,7 +178,7 @@ def _record_clip(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
     else:
         ranges = clip.copied_ranges(segments, wanted.ranges)
         source = streams.StreamSource(video, header_size(segments), ranges)
-        if _size(file.project, wanted) <= LARGEST_COPIED:
+        if clip.copied_size(segments, wanted.ranges) <= LARGEST_COPIED:
             out = io.BytesIO()
             made = clip.copy_clip(source, segments, wanted.ranges, out)
             out.seek(0)
@@ -166,13 +194,38 @@ def _record_clip(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
 
 def _encode(wanted: ClipOrder, video: streams.Place, segments: SegmentInfo, key: ObjectKey) -> clip.Clip:
     """Encode a clip in a child process and store it."""
-    fps = Fraction(wanted.fps).limit_denominator(1001)
+    from chalicelib.video import tasks  # noqa: PLC0415 imports FFmpeg and Pillow
+
     source = streams.StreamSource(video, header_size(segments))
+    return _store(
+        key, lambda path: isolation.run(tasks.encode_clip, source, segments, wanted.ranges, _fps(wanted), path)
+    )
+
+
+def _record_original_clip(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
+    """The file with its clip of a video where it lies, whose object is stored."""
+    from chalicelib.video import tasks  # noqa: PLC0415 imports FFmpeg and Pillow
+
+    video = _original(entities.get(Kind.MEDIA, wanted.media), wanted)
+    made = _store(
+        temporary_files_service.key_of(file),
+        lambda path: isolation.run(
+            tasks.encode_original_clip, video.source, video.original, wanted.ranges, _fps(wanted), path
+        ),
+    )
+    starts, ends = list(made.segment_start_frames), list(made.segment_end_frames)
+    return msgspec.structs.replace(file, status="ready", start_frames=starts, end_frames=ends)
+
+
+def _fps(wanted: ClipOrder) -> Fraction:
+    return Fraction(wanted.fps).limit_denominator(1001)
+
+
+def _store(key: ObjectKey, encode: Callable[[Path], clip.Clip]) -> clip.Clip:
+    """Store the file that a child process writes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "clip.mp4"
-        from chalicelib.video import tasks  # noqa: PLC0415 imports FFmpeg and Pillow
-
-        made = isolation.run(tasks.encode_clip, source, segments, wanted.ranges, fps, path)
+        made = encode(path)
         with path.open("rb") as body:
             objects.write(key, body, "video/mp4")
     return made

@@ -17,6 +17,7 @@ from chalicelib.resources.datasets import service as datasets_service
 from chalicelib.resources.datasets.schemas import Comparison, ComparisonQuery, Dataset, DatasetCreated, DatasetSpec
 from chalicelib.resources.exports import service as exports_service
 from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.ahead import Wanted
 
 TAG = "Datasets"
 
@@ -27,6 +28,10 @@ class _Visible:
 
     what: str = DATASET.name
     variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
+
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 their project is not known
+        """None."""
+        return []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The version, or NotFound."""

@@ -64,6 +64,11 @@ def object_keys_of(entity: Media | File) -> set[ObjectKey]:
     return {key} if key else set()
 
 
+def _removable(keys: set[ObjectKey]) -> set[ObjectKey]:
+    """Without objects of others that media refer to where they lie."""
+    return {key for key in keys if not key.is_reference}
+
+
 def edit(
     kind: Kind,
     number: int,
@@ -81,7 +86,7 @@ def edit(
 
     def follow(current: Any) -> Any:
         after = how(current)
-        going.keys = object_keys_of(current) - object_keys_of(after) if after is not None else set()
+        going.keys = _removable(object_keys_of(current) - object_keys_of(after)) if after is not None else set()
         going.note = ""
         going.before = current
         return after
@@ -116,7 +121,7 @@ def purge(
     if kind in (Kind.MEDIA, Kind.FILE):
         for number, (entity, _) in owners.get_owners(kind, wanted).items():
             mine = object_keys_of(entity)
-            going |= {key for key in mine if not (but and but.holds(key))}
+            going |= {key for key in _removable(mine) if not (but and but.holds(key))}
             if kind is Kind.MEDIA:
                 folders |= {(owner[0], owner[2], number) for key in mine if (owner := object_keys.owner_of(key.path))}
     note = release(project, going)

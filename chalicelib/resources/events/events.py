@@ -32,6 +32,8 @@ NOTES = (
     "dataset.done",
     "import.done",
     "member.added",
+    "member.updated",
+    "member.removed",
 )
 """Types of events that change no entity."""
 _WORDS = (*Kind, *DefinitionKind)

@@ -18,7 +18,7 @@ from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import NotFound, TooLarge
 from chalicelib.formats import archive
 from chalicelib.formats.archive import Directory, Piece, Range, length_of
-from chalicelib.formats.registry import WRITERS
+from chalicelib.formats.registry import shared_files
 from chalicelib.queues import send
 from chalicelib.resources.exports import places, steps
 from chalicelib.resources.exports.messages import JoinExport
@@ -87,7 +87,7 @@ def _pieces(export: StoredExport) -> list[Piece]:
     """The archive, in order."""
     spec, header, contents = places.spec_of(export), steps.find_plan(export).header, steps.contents(export)
     named = (fragment.path for content in contents for fragment in content.fragments)
-    paths = dict.fromkeys([*WRITERS[spec.format].always(header), *named])
+    paths = dict.fromkeys([*shared_files(spec.format, header), *named])
     return archive.plan(contents, {path: steps.layout_of(spec, header, path) for path in paths})
 
 

@@ -69,7 +69,7 @@ def make(spec: ExportSpec, group: Group, media: MediaEntity, path: Callable[...,
     try:
         file = frames_service.picture_source(media)
         size = _size(file.resolution, spec.image_height)
-        count = streams.frames_of(file) if isinstance(file, streams.Stream) else 1
+        count = 1 if isinstance(file, frames_service.Picture) else streams.frames_of(file)
         if spec.frames == "crops":
             _crops(spec, group, file, count, add)
             return group, ""

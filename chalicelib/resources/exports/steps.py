@@ -23,7 +23,7 @@ from chalicelib.core.commits import Note
 from chalicelib.core.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import LimnError, NotFound
-from chalicelib.formats import manifest
+from chalicelib.formats import manifest, registry
 from chalicelib.formats.archive import Content, PartArchive
 from chalicelib.formats.model import Dataset, Group, Layout, Section
 from chalicelib.formats.registry import WRITERS
@@ -213,8 +213,7 @@ def layout_of(spec: ExportSpec, header: Dataset, path: str) -> Layout:
     """The layout of a file that all parts write."""
     if path == PROBLEMS:
         return manifest.line(("media", "name", "problem")), Section("rows")
-    layout: Layout = WRITERS[spec.format].layout(header, path)
-    return layout
+    return registry.layout_of(spec.format, header, path)
 
 
 def _go_on(work: Work, what: What) -> None:

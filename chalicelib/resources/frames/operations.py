@@ -16,7 +16,9 @@ from chalicelib.core.resource import Resource
 from chalicelib.http.addresses import entity
 from chalicelib.http.operation import Answer, Call, Operation
 from chalicelib.resources.frames import service as frames_service
+from chalicelib.resources.frames import times as frame_times
 from chalicelib.resources.frames.service import FrameRequest
+from chalicelib.resources.frames.times import FrameTimes, FrameTimesQuery
 
 TAG = "Clips and frames"
 FORMATS = ("png", "jpg", "gif", "mp4")
@@ -94,7 +96,26 @@ def _is_fresh(headers: dict[str, str], now: dict[str, str]) -> bool:
         return False
 
 
+def get_frame_times(call: Call[Media, FrameTimesQuery, None]) -> FrameTimes:
+    """When the source of a video shows its frames."""
+    return frame_times.times_of(call.target, call.query)
+
+
 OPERATIONS = (
+    Operation(
+        id="GetFrameTimes",
+        method="GET",
+        path="/rest/FrameTimes/{id}",
+        summary="When the source of a video shows its frames.",
+        details="Renditions show frame n at n / `rate`. Where `is_constant` is false the source does not: these are "
+        "its times, for instance to join frames with the log of an instrument.",
+        needs=Permission.VIEW,
+        addresses=entity(Kind.MEDIA),
+        query=FrameTimesQuery,
+        returns=FrameTimes,
+        handler=get_frame_times,
+        tag=TAG,
+    ),
     Operation(
         id="GetFrame",
         method="GET",

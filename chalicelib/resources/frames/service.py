@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core.entities import ImageDefinition, Media
+from chalicelib.core.entities import BucketObject, ImageDefinition, Media
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.resources.media import streams
@@ -32,15 +32,19 @@ _AVIF = "image/avif"
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A picture that can be read: its record, and where it is."""
+    """A picture that can be read: its record, where it is, and what the object was when a media refers to it."""
 
     entry: ImageDefinition
     path: streams.Place
+    found: BucketObject | None = None
 
     @property
     def resolution(self) -> list[int]:
         """Height and width in pixels."""
         return self.entry.resolution
+
+
+File = Picture | streams.Stream | streams.OriginalVideo
 
 
 class FrameRequest(Struct, frozen=True, kw_only=True):
@@ -73,18 +77,18 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     rendering.check_options(count, options)
     rois = options.rois if len(options.rois) > 1 else (options.rois or (None,)) * count
     parts = [Part(index, frame, roi) for index, (frame, roi) in enumerate(zip(request.frames, rois, strict=True))]
-    file: Picture | streams.Stream | None = _image_of(media)
+    file: File | None = _image_of(media)
     if file is not None and request.frames != (0,):
         raise BadInput("frames: an image has frame 0 only.")
     file = file or streams.choose(media, request.quality)
-    if isinstance(file, streams.Stream):
+    if not isinstance(file, Picture):
         _check_size(file, count, options)
     source, view = look_at(file, parts)
     return draw([source], Drawing((view,), msgspec.structs.replace(options, rois=())), "frames")
 
 
-def picture_source(media: Media) -> Picture | streams.Stream:
-    """The file that pictures of a media are made from: its image, or its highest streaming file.
+def picture_source(media: Media) -> File:
+    """The file that pictures of a media are made from: its image, its highest streaming file, or the original.
 
     Raises:
         BadInput: it has nothing to show.
@@ -92,7 +96,7 @@ def picture_source(media: Media) -> Picture | streams.Stream:
     return _image_of(media) or streams.choose(media, None)
 
 
-def look_at(file: Picture | streams.Stream, parts: Sequence[Part]) -> tuple[Source, View]:
+def look_at(file: File, parts: Sequence[Part]) -> tuple[Source, View]:
     """How parts of frames of a file are drawn, of an image whatever the frame; and where its bytes come from.
 
     Raises:
@@ -105,6 +109,12 @@ def look_at(file: Picture | streams.Stream, parts: Sequence[Part]) -> tuple[Sour
     if isinstance(file, Picture):
         return _image_source(file), View(size, tuple(parts))
     _check_frames(file, [part.frame for part in parts])
+    if isinstance(file, streams.OriginalVideo):
+        from chalicelib.video.frame import Frames  # noqa: PLC0415
+
+        return file.source, View(
+            size, tuple(parts), Frames(file.original, tuple(sorted({part.frame for part in parts})))
+        )
     selection = segments.select(streams.segments(file.segment_info), {part.frame for part in parts})
     ranges = [(group[0][0].start, group[-1][0].stop - group[0][0].start) for group in selection.reads()]
     return streams.StreamSource(file.path, selection.header, ranges), View(size, tuple(parts), selection)
@@ -145,7 +155,7 @@ def _options(request: FrameRequest) -> RenderOptions:
     )
 
 
-def _check_frames(stream: streams.Stream, frames: Sequence[int]) -> None:
+def _check_frames(stream: streams.Stream | streams.OriginalVideo, frames: Sequence[int]) -> None:
     count = streams.frames_of(stream)
     beyond = [frame for frame in frames if frame >= count]
     if beyond:
@@ -153,7 +163,7 @@ def _check_frames(stream: streams.Stream, frames: Sequence[int]) -> None:
         raise BadInput(message)
 
 
-def _check_size(stream: streams.Stream, count: int, options: RenderOptions) -> None:
+def _check_size(stream: streams.Stream | streams.OriginalVideo, count: int, options: RenderOptions) -> None:
     """Refuse what would not fit into memory before anything is decoded."""
     from chalicelib.video.render import MAX_OUTPUT_PIXELS  # noqa: PLC0415
 
@@ -177,6 +187,7 @@ def _image_of(media: Media) -> Picture | None:
     files = media.media_files
     if files is None or files.streaming or not files.image:
         return None
+    found = files.bucket_object
     places = streams.locate(media.project, media.id, (entry.path for entry in files.image))
     usable = [entry for entry in files.image if entry.path in places]
     if not usable:
@@ -184,12 +195,19 @@ def _image_of(media: Media) -> Picture | None:
         raise BadInput(message)
     readable = [entry for entry in usable if entry.mime != _AVIF]
     largest = max(readable or usable, key=lambda entry: entry.resolution[0])
+    if found and found.path == largest.path:
+        streams.check_present(found)
+        return Picture(entry=largest, path=places[largest.path], found=found)
     return Picture(entry=largest, path=places[largest.path])
 
 
 def _image_source(picture: Picture) -> Source:
     path = picture.path
-    source = ObjectSource(path) if isinstance(path, ObjectKey) else HttpSource(path.url, path.organization)
+    source: Source
+    if picture.found and isinstance(path, ObjectKey):
+        source = streams.ReferenceSource(path, picture.found)
+    else:
+        source = ObjectSource(path) if isinstance(path, ObjectKey) else HttpSource(path.url, path.organization)
     if source.size > LARGEST_IMAGE:
         message = f"The image has {source.size} bytes; at most {LARGEST_IMAGE} are decoded here. Download it instead."
         raise TooLarge(message)

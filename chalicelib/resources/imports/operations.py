@@ -14,6 +14,7 @@ from chalicelib.http.operation import Call, Found, NoQuery, Operation
 from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports.schemas import IMPORT, Import, ImportCreated, ImportSpec, StoredImport
 from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.ahead import Wanted
 
 TAG = "Datasets"
 
@@ -24,6 +25,10 @@ class _Visible:
 
     what: str = IMPORT.name
     variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
+
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 the uid is no key
+        """None."""
+        return []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The import, or NotFound."""

@@ -22,6 +22,7 @@ from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.resources.jobs.runs import JobSpec, Run, as_response
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.ahead import Wanted
 
 TAG = "Jobs"
 MOST_LINES = 1_000
@@ -74,6 +75,10 @@ class _ByUid:
 
     what: str = "job"
     variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
+
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 kinds are tried in turn
+        """None."""
+        return []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Run | StoredJob]:  # noqa: ARG002
         """The job, or NotFound."""

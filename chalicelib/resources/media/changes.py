@@ -171,6 +171,8 @@ def _files(current: Media, body: MediaUpdate) -> dict[str, Any]:
     files = current.media_files
     if body.media_files:
         given = {name: value for name, value in msgspec.structs.asdict(body.media_files).items() if value is not None}
+        if given.get("bucket_object", known := files.bucket_object if files else None) != known:
+            raise BadInput("media_files.bucket_object: only the service sets it; leave it out.")
         _check_streaming(body.media_files)
         files = msgspec.structs.replace(files or MediaFiles(), **given)
     for wish, apply in _wishes(body):

@@ -120,6 +120,12 @@ def create(
     return created
 
 
+def new_media(writer: Writer, project: Project, definitions: Definitions, number: int, spec: MediaSpec) -> Media:
+    """A media as `create` makes it, not stored yet; its type and folder must exist. Raises BadInput."""
+    type_ = media_service.type_of(definitions, spec.type)
+    return _media(writer, project, definitions, number, spec, type_, {})
+
+
 def _check_type(definitions: Definitions, spec: MediaSpec) -> MediaType:
     for name in sorted(spec.required_later):
         if getattr(spec, name) is None:

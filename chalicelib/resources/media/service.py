@@ -151,7 +151,7 @@ def check_file(project: Project, media: int, role: str, entry: Any) -> None:
             raise BadInput(message)
         entry.path = origins.normalize(entry.path, "path")
     else:
-        object_keys.authorize_media_key(entry.path, project.organization, project.id, media)
+        _authorize(project, media, entry.path)
         entry.bucket_id = buckets_service.check_key(project, entry.path, entry.bucket_id)
     if not is_video:
         return
@@ -164,6 +164,15 @@ def check_file(project: Project, media: int, role: str, entry: Any) -> None:
         buckets_service.check_key(project, entry.segment_info, None)
     elif role == "streaming" and not entry.reference_only:
         raise BadInput("segment_info: a streaming file needs one.")
+
+
+def _authorize(project: Project, media: int, path: str) -> None:
+    """Raise Forbidden for the key of a file of another media, or of an object that the media does not refer to."""
+    if object_keys.is_reference(path):
+        named = owners.Named(project.id, media, path)
+        if named in owners.authorize_many([named]):
+            return
+    object_keys.authorize_media_key(path, project.organization, project.id, media)
 
 
 def one_presigned(user: int, media: Media, seconds: int, *, fresh: bool) -> Media:

@@ -1,5 +1,8 @@
 """A media's streaming files: the choice of one for a request, and its segment file and header, cached in memory.
 
+A media that refers to a video in a registered bucket has no streaming file: its frames are decoded from the object
+itself, by its frame table.
+
 A streaming file and its segment file may be URLs (`reference_only`). Both are then read by ranges through the guard
 against internal addresses, from origins that the operator or the organization allows. Any other text is read only if it
 is a key that the media may name (`owners.authorize`).
@@ -17,13 +20,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from chalicelib.core import object_keys
-from chalicelib.core.entities import Media, VideoDefinition
+from chalicelib.core.entities import BucketObject, Media, VideoDefinition
 from chalicelib.core.object_keys import ObjectKey
-from chalicelib.errors import BadInput
+from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage.objects import objects, owners
 
 if TYPE_CHECKING:
+    from chalicelib.video.frame import Original
     from chalicelib.video.segments import SegmentInfo
     from chalicelib.video.source import Source
 
@@ -64,6 +68,61 @@ class Stream:
     def resolution(self) -> list[int]:
         """Height and width in pixels."""
         return self.entry.resolution
+
+
+@dataclass(frozen=True, kw_only=True)
+class OriginalVideo:
+    """A video where it lies, which can be read by its frame table.
+
+    Attributes:
+        found: the object as it was indexed.
+        key: its key.
+        frame_table: the key of its frame table.
+    """
+
+    found: BucketObject
+    key: ObjectKey
+    frame_table: ObjectKey
+
+    @property
+    def original(self) -> Original:
+        """Its picture and the times of its frames."""
+        return _original(self.frame_table)
+
+    @property
+    def resolution(self) -> list[int]:
+        """Height and width in pixels."""
+        return [self.original.video.height, self.original.video.width]
+
+    @property
+    def source(self) -> Source:
+        """Its bytes."""
+        return ReferenceSource(self.key, self.found)
+
+
+class ReferenceSource:
+    """The bytes of an object in a registered bucket as it was last seen; reading another or a missing one fails."""
+
+    def __init__(self, key: ObjectKey, found: BucketObject) -> None:
+        self.key = key
+        self.size, self.etag = found.size, found.etag
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`, fewer only at the end.
+
+        Raises:
+            Conflict: the object is gone, or was replaced.
+        """
+        length = min(length, self.size - offset)
+        if length <= 0:
+            return b""
+        try:
+            return objects.read_range(self.key, offset, length, etag=self.etag)
+        except (Conflict, NotFound) as failure:
+            message = (
+                f"The object {self.key.name!r} was changed or removed in its bucket; see media_files.bucket_object."
+            )
+            raise Conflict(message) from failure
 
 
 class RangeSource:
@@ -126,11 +185,12 @@ def locate(project: int, media: int, paths: Iterable[str]) -> dict[str, Place]:
     return places | {each.path: key for each, key in keys.items()}
 
 
-def choose(media: Media, quality: int | None) -> Stream:
-    """The streaming file whose height is closest to `quality`, or the highest one.
+def choose(media: Media, quality: int | None) -> Stream | OriginalVideo:
+    """The streaming file whose height is closest to `quality`, or the highest one; or the video where it lies.
 
     Raises:
         BadInput: the media shows others, or has no streaming file with a segment file.
+        Conflict: its frames are in an object that is missing or was changed.
     """
     files = media.media_files
     if files and (files.ids or files.live or files.concat):
@@ -143,6 +203,8 @@ def choose(media: Media, quality: int | None) -> Stream:
         for entry in streaming
         if entry.path in places and entry.segment_info in places
     ]
+    if not usable and (original := _where_it_lies(media)):
+        return original
     if not usable:
         message = f"Media {media.id} has no streaming file{' with a segment file' if streaming else ''} yet."
         raise BadInput(message)
@@ -151,8 +213,29 @@ def choose(media: Media, quality: int | None) -> Stream:
     return min(usable, key=lambda entry: abs(entry.resolution[0] - quality))
 
 
-def frames_of(stream: Stream) -> int:
-    """The number of frames of a streaming file, from its segment file."""
+def _where_it_lies(media: Media) -> OriginalVideo | None:
+    """The video that a media refers to, once its frames are indexed."""
+    found = media.media_files.bucket_object if media.media_files else None
+    if found is None or not found.frame_table:
+        return None
+    check_present(found)
+    keys = owners.authorize(media, [found.path, found.frame_table])
+    if len(keys) < 2:  # noqa: PLR2004 both
+        return None
+    return OriginalVideo(found=found, key=keys[found.path], frame_table=keys[found.frame_table])
+
+
+def check_present(found: BucketObject) -> None:
+    """Raise Conflict for an object that is known to be missing, or changed and not indexed again."""
+    if found.state != "present":
+        message = f"The object of this media is {found.state} since {found.missing_datetime or found.changed_datetime}."
+        raise Conflict(message)
+
+
+def frames_of(stream: Stream | OriginalVideo) -> int:
+    """The number of frames of a video, from its segment file or its frame table."""
+    if isinstance(stream, OriginalVideo):
+        return stream.original.table.count
     return segments(stream.segment_info).frames
 
 
@@ -171,6 +254,14 @@ def segments(path: Place) -> SegmentInfo:
     except msgspec.DecodeError as failure:
         raise BadInput("The segment file is not JSON.", str(failure)) from failure
     return reading.parse_segment_info(document)
+
+
+@lru_cache(maxsize=64)
+def _original(key: ObjectKey) -> Original:
+    """A frame table, which the service wrote. Its key names its content."""
+    from chalicelib.video.frame import Original  # noqa: PLC0415 kept off the API's cold start
+
+    return msgspec.json.decode(objects.read(key), type=Original)
 
 
 def _whole(path: Place) -> bytes:

@@ -6,6 +6,7 @@ from typing import Any
 
 from chalicelib.access import users
 from chalicelib.core.accounts import MEMBERSHIP, USER, Membership, MembershipSpec, MembershipUpdate, Project
+from chalicelib.core.commits import Note
 from chalicelib.core.definitions import VERSION
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import BadInput, NotFound
@@ -46,6 +47,16 @@ def check_change(call: Call[Membership, NoQuery, MembershipUpdate], change: dict
     return change
 
 
+def note_change(before: Membership, after: Membership | None) -> Note:
+    """The event of a changed or removed membership, with the values of the members that changed."""
+    data: dict[str, Any] = {"user": before.user, "permission": (after or before).permission}
+    if after is None:
+        return Note(type="member.removed", kind="membership", id=before.id, data=data)
+    names = [name for name in ("permission", "default_version") if getattr(before, name) != getattr(after, name)]
+    data |= {word: {name: getattr(one, name) for name in names} for word, one in (("old", before), ("new", after))}
+    return Note(type="member.updated", kind="membership", id=before.id, data=data)
+
+
 def _check_version(project: int, version: int | None) -> None:
     if version is not None and records.get(VERSION, version).project != project:
         raise NotFound.of("Version", version)
@@ -66,6 +77,7 @@ OPERATIONS = record_operations(
         listed=list_memberships,
         made=make_membership,
         changed=check_change,
+        noted=note_change,
         shown=lambda membership: users.with_user_names([membership])[0] if membership.username is None else membership,
     )
 )

@@ -13,7 +13,7 @@ from chalicelib.core.integrations import BUCKET
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
 from chalicelib.core.resource import Id, Resource, Uuid, answer, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
-from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.addresses import PROJECT_BY_ID
 from chalicelib.http.operation import Call, NoQuery, Operation
 from chalicelib.resources.buckets import service as buckets_service
@@ -44,10 +44,8 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
     wanted = call.query
     found = []
     levels = authentication.projects_of(call.caller)
-    for number in levels:
-        try:
-            project = authentication.project_of(number)
-        except NotFound:
+    for project in records.many(PROJECT_RECORD, levels).values():
+        if project.deleted is not None:
             continue
         if wanted.organization not in (None, project.organization):
             continue

@@ -37,6 +37,7 @@ from chalicelib.core.definitions import (
     STATE_TYPE,
     VERSION,
 )
+from chalicelib.core.integrations import BUCKET
 from chalicelib.core.jobs import JOB
 from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectPrefix
@@ -45,6 +46,7 @@ from chalicelib.core.records import RecordKind
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.queues import SETTLED, send
 from chalicelib.resources.annotators.schemas import ANNOTATOR
+from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.resources.jobs import cleanup
@@ -56,8 +58,8 @@ from chalicelib.resources.webhooks.schemas import RULE
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired
 from chalicelib.storage.dynamodb.transactions import Transaction
-from chalicelib.storage.log import archive, log, scheduled_tasks
-from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.log import archive, log, scheduled_tasks, tickets
+from chalicelib.storage.objects import objects, owners, placement, references
 from chalicelib.storage.view import snapshot_records
 
 logger = logging.getLogger("limn.purging")
@@ -73,6 +75,7 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     APPLET,
     ANALYSIS,
     ANNOTATOR,
+    BUCKET_SOURCE,
     RULE,
     RUN,
     JOB,
@@ -144,6 +147,9 @@ def _steps(project: int, organization: int) -> Iterator[None]:
     for number in placement.noted_buckets(project):
         yield from _purge_registered(project, number, own)
     placement.forget(project)
+    if not owners.has_clones(project):
+        for registered in records.list_children(BUCKET, organization):
+            references.forget(project, registered.id)
 
 
 def _end_jobs(project: int) -> Iterator[None]:
@@ -192,6 +198,7 @@ def _purge_log(project: int, own: ObjectPrefix) -> Iterator[None]:
             _purge_entities(project, commit, own)
         log.forget(project, [commit.seq for commit in commits])
         yield
+    tickets.forget(project)
     object_cleanup.sweep(project)
 
 

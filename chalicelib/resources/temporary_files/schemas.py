@@ -33,11 +33,12 @@ class TemporaryFileSpec(Resource, kw_only=True):
 
 
 class ClipOrder(Struct, kw_only=True, omit_defaults=True):
-    """The source of a clip: a media's streaming file, inclusive ranges of frames."""
+    """The source of a clip: a media's streaming file, or its original by a frame table; inclusive ranges of frames."""
 
     media: int
     path: str
     segment_info: str
+    frame_table: str = ""
     ranges: list[tuple[int, int]]
     fps: float = 25.0
     reencode: bool = False

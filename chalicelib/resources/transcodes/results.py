@@ -30,6 +30,7 @@ from chalicelib.video import archival, audio, isolation, tasks, thumbnails
 from chalicelib.video.assemble import Assembly, assemble, assemble_sound
 from chalicelib.video.encode import PieceResult
 from chalicelib.video.plan import Rendition, TranscodePlan
+from chalicelib.video.segments import clock_of
 from chalicelib.video.source import SourceFile
 from chalicelib.video.thumbnails import Thumbnail
 from chalicelib.video.timing import FrameTable
@@ -108,7 +109,8 @@ class Workshop:
     def _store_streaming(self, rendition: Rendition, found: Assembly) -> VideoDefinition:
         key, segments = self._key(rendition.name, "mp4"), self._key(rendition.name, "json")
         self._join(key, found)
-        objects.write(segments, msgspec.json.encode(found.segment_info), "application/json")
+        info = {**found.segment_info, "file": found.segment_info["file"] | clock_of(self.table)}
+        objects.write(segments, msgspec.json.encode(info), "application/json")
         return VideoDefinition(
             path=key.path,
             segment_info=segments.path,

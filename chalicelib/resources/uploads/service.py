@@ -84,7 +84,17 @@ def authorize(scope: Scope, project: Project, wanted: Iterable[str]) -> list[Obj
         Forbidden: a key belongs to another project or organization, or to a media or File that the caller may not read.
         BadInput: a key is malformed.
     """
-    keys = [object_keys.authorize_project_key(path, project.organization, project.id) for path in wanted]
+    paths = list(wanted)
+    named = [
+        owners.Named(project.id, owner[2], path)
+        for path in paths
+        if object_keys.is_reference(path) and (owner := object_keys.owner_of(path)) and owner[0] == project.id
+    ]
+    referred = {each.path: key for each, key in owners.authorize_many(named).items()}
+    keys = [
+        referred.get(path) or object_keys.authorize_project_key(path, project.organization, project.id)
+        for path in paths
+    ]
     check_open(scope, project.id, keys)
     return keys
 

@@ -1,11 +1,12 @@
 """`/files/`: resumable uploads with tus 1.0; any tus client works.
 
-The creation names the project in Upload-Metadata. The address of a finished upload is accepted where the service takes
-a URL: for a transcode, a media, a temporary file.
+The creation names the project in Upload-Metadata; a caller who may upload to one project only need not. The address of
+a finished upload is accepted where the service takes a URL: for a transcode, a media, a temporary file.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from datetime import datetime
 from email.utils import format_datetime
 from typing import Any
 
+from chalicelib.access import authentication
+from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
 from chalicelib.core import tus
 from chalicelib.core.permissions import Level, Permission, Verdict, decide
@@ -88,7 +91,7 @@ def create(call: Call[None, NoQuery, bytes]) -> Answer:
     headers = call.headers
     tus.check_version(headers)
     metadata = tus.metadata_of(headers)
-    number = tus.project_of(metadata)
+    number = tus.project_of(metadata) or _only_project(call.caller)
     length = tus.length_of(headers)
     if call.body:
         tus.check_chunk(headers, call.body)
@@ -151,6 +154,17 @@ def download(call: Call[Upload, NoQuery, None]) -> Answer:
     return Answer(status=302, headers={"Location": objects.presign_get(uploads_tus.object_of(upload), 3600)})
 
 
+def _only_project(caller: Caller) -> int:
+    """The one project that a caller may upload to. Raises BadInput where there is none or several."""
+    found = [number for number, level in authentication.projects_of(caller).items() if level >= Level.TRANSFER]
+    if len(found) != 1:
+        raise BadInput(
+            "Upload-Metadata: project is required, the id of the project that the upload is for (in base64, as "
+            f"`project {b64encode(b'12').decode()}` for 12); you may upload to {len(found)} projects."
+        )
+    return found[0]
+
+
 def _check_may(scope: Scope, found: Found[Any]) -> None:
     level = WITHIN_PROJECT.level(scope.at(Level.TRANSFER), found)
     verdict = decide(Permission.TRANSFER, signed_in=True, is_staff=scope.caller.is_staff, level=level)
@@ -191,7 +205,8 @@ PAGES = (
         "CreateTusUpload",
         "POST",
         create,
-        "Begin a resumable upload; Upload-Metadata names the `project`, and the `filename` if there is one.",
+        "Begin a resumable upload; Upload-Metadata names the `project`, unless the caller may upload to one only, and "
+        "the `filename` if there is one.",
         path=FILES,
         needs=Permission.SIGNED_IN,
         addresses=None,

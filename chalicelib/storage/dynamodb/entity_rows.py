@@ -23,7 +23,7 @@ from chalicelib.core.records import padded
 from chalicelib.core.retry import BUSY
 from chalicelib.core.revisions import Revision, up_to_date
 from chalicelib.errors import Unavailable
-from chalicelib.storage.dynamodb import records, retired
+from chalicelib.storage.dynamodb import ahead, records, retired
 from chalicelib.storage.dynamodb.retired import Retired
 from chalicelib.storage.dynamodb.tables import EntityRow, write_batch
 
@@ -61,9 +61,10 @@ def number_of(row: EntityRow) -> int:
 
 def read(kind: Kind, numbers: Iterable[int]) -> list[EntityRow]:
     """The existing rows, in no order."""
-    keys = [key(kind, number) for number in dict.fromkeys(numbers)]
+    found, left = ahead.take_all(EntityRow, [(key(kind, number),) for number in dict.fromkeys(numbers)])
+    keys = [each[0] for each in left]
     parts = [keys[start : start + ROWS_A_READ] for start in range(0, len(keys), ROWS_A_READ)]
-    return [row for part in _in_parallel(_read_part, parts) for row in part]
+    return [*found, *(row for part in _in_parallel(_read_part, parts) for row in part)]
 
 
 def _in_parallel(do: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
@@ -76,14 +77,21 @@ def _in_parallel(do: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
 class Reading:
     """Rows of one kind, read by one call."""
 
-    def __init__(self, kind: Kind, rows: Sequence[EntityRow]) -> None:
+    def __init__(self, kind: Kind, rows: Sequence[EntityRow], *, revised: bool = True) -> None:
+        """Read what decides whether the rows are seen.
+
+        Args:
+            kind: their kind.
+            rows: the rows.
+            revised: whether `seen` has the attributes as the types define them now, which takes the types.
+        """
         self._kind = kind
         self._rows = rows
         struct = STRUCT_OF[kind]
         self._things: list[Any] = [msgspec.json.decode(row.doc, type=struct) for row in rows]
         self._revisions: dict[tuple[int, int], list[Revision]] = {}
         self._retired: dict[int, tuple[Retired, ...]] = {}
-        self._look_up({(thing.project, thing.type) for thing in self._things})
+        self._look_up({(thing.project, thing.type) for thing in self._things}, revised=revised)
         self._hidden = self._find_hidden()
 
     def seen(self) -> dict[int, Stored[Any]]:
@@ -106,15 +114,20 @@ class Reading:
         revisions = self._revisions.get((thing.project, thing.type))
         return up_to_date(thing, revisions) if revisions else thing
 
-    def _look_up(self, places: set[tuple[int, int]]) -> None:
+    def _look_up(self, places: set[tuple[int, int]], *, revised: bool) -> None:
         record, struct = TYPE_RECORD[self._kind], TYPE_RECORD[self._kind].struct
         homes = {records.home(record, project, padded(number)): (project, number) for project, number in places}
+        if not revised:
+            homes = {}
         standing = {retired.key(project): project for project, _ in places}
-        for row in records.rows([*homes, *standing]):
-            if place := homes.get((row.pk, row.sk)):
+        beside = [key for project, _ in places for key in ahead.keys_beside(project)] if len(places) == 1 else []
+        found = {(row.pk, row.sk): row for row in records.rows([*homes, *standing, *beside])}
+        ahead.keep(beside, found)
+        for key, row in found.items():
+            if place := homes.get(key):
                 self._revisions[place] = msgspec.json.decode(row.doc, type=struct).revisions
-            else:
-                self._retired[standing[row.pk, row.sk]] = retired.state_of(row).entries
+            elif key in standing:
+                self._retired[standing[key]] = retired.state_of(row).entries
 
     def _find_hidden(self) -> set[int]:
         if not any(self._retired.values()):

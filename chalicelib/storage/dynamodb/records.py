@@ -21,6 +21,7 @@ from chalicelib.core.kinds import DefinitionKind
 from chalicelib.core.records import RecordKind
 from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
+from chalicelib.storage.dynamodb import ahead
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -55,6 +56,17 @@ def find(kind: RecordKind[R], parent: int, key: str) -> R | None:
     return _decode(kind, row) if row else None
 
 
+def find_many(kind: RecordKind[R], parent: int, keys: Iterable[str]) -> dict[Any, R]:
+    """The existing records with some sort keys under their parent, by id, a hundred per call."""
+    wanted = [home(kind, parent, key) for key in keys]
+    if len(wanted) == 1:
+        row = _row(wanted[0])
+        found = [row] if row else []
+    else:
+        found = list(rows(wanted))
+    return {kind.id_of(record): record for record in (_decode(kind, row) for row in found)}
+
+
 def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
     """The first record under its parent whose sort key begins with a prefix, in one call."""
     if kind.parent is None:
@@ -62,6 +74,11 @@ def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
     begins = RecordRow.sk.startswith(_home_key(kind, prefix))
     rows = RecordRow.query(f"{kind.parent[1]}#{parent}", begins, consistent_read=True, limit=1)
     return next((_decode(kind, row) for row in rows), None)
+
+
+def key_of(kind: RecordKind[Any], number: int | str) -> Key:
+    """Where the record with an id, or the pointer to it, is stored."""
+    return f"{kind.name}#{number}", ALONE
 
 
 def home(kind: RecordKind[Any], parent: int, key: str) -> Key:
@@ -73,9 +90,18 @@ def home(kind: RecordKind[Any], parent: int, key: str) -> Key:
 
 def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
     """The existing rows among some keys, a hundred per call, in no order; a consistent read of all of them."""
-    wanted = list(keys)
+    found, wanted = ahead.take_all(RecordRow, list(keys))
+    yield from found
     for start in range(0, len(wanted), BATCH):
         yield from RecordRow.batch_get(wanted[start : start + BATCH], consistent_read=True)
+
+
+def many(kind: RecordKind[R], numbers: Iterable[int]) -> dict[int, R]:
+    """The existing records without parent among some ids, by id, a hundred per call."""
+    if kind.parent is not None:
+        raise AssertionError(f"{kind.name} has a parent")
+    found = (_decode(kind, row) for row in rows(key_of(kind, number) for number in dict.fromkeys(numbers)))
+    return {kind.id_of(record): record for record in found}
 
 
 def get_claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
@@ -277,15 +303,30 @@ def definitions(project: int) -> Definitions:
 
 
 def _read(kind: RecordKind[R], number: int | str) -> tuple[R, RecordRow]:
-    row = _row((f"{kind.name}#{number}", ALONE))
+    row = _row(key_of(kind, number))
     if row is not None and row.home_pk is not None:
-        row = _row((row.home_pk, row.home_sk))
+        row = _home_row(row)
     if row is None or row.doc is None:
         raise NotFound.of(kind.title, number)
     return _decode(kind, row), row
 
 
+def _home_row(pointer: RecordRow) -> RecordRow | None:
+    """The row that a pointer leads to; in a project, what else the request will need of it is read along."""
+    home = (pointer.home_pk, pointer.home_sk)
+    word, _, number = home[0].partition("#")
+    beside = ahead.keys_beside(int(number)) if word == "project" else []
+    if not beside:
+        return _row(home)
+    found = {(row.pk, row.sk): row for row in rows([home, *beside])}
+    ahead.keep(beside, found)
+    return found.get(home)
+
+
 def _row(key: Key) -> RecordRow | None:
+    is_read, row = ahead.take(RecordRow, *key)
+    if is_read:
+        return row
     try:
         return RecordRow.get(*key, consistent_read=True)
     except RecordRow.DoesNotExist:

@@ -4,7 +4,7 @@
                          ("version#4", "@"); a claim on a unique value ("claim#user|alice", "@")
     entities    pk       "localization#500"
     log         project, seq
-    counters    pk, sk   "ids|localization"; "pending" and "batch#…" of creations under way
+    counters    pk, sk   "ids|localization"; "log#14"; "pending" and "batch#…" of creations under way
     idempotency          managed by Powertools
 
 No table has a secondary index: an index lags, and acknowledged writes must be visible (docs/decisions).
@@ -13,6 +13,7 @@ No table has a secondary index: an index lags, and acknowledged writes must be v
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any, Self
 
 from botocore.config import Config
@@ -128,6 +129,12 @@ class Row(Model):
                     table.connection = _connection
         return table
 
+    @classmethod
+    def item_of(cls, key: tuple[str, ...]) -> dict[str, dict[str, str]]:
+        """A key of texts as botocore wants it."""
+        names = (str(cls._hash_keyname), str(cls._range_keyname))
+        return {name: {"S": value} for name, value in zip(names, key, strict=False)}
+
     def key(self) -> tuple[Any, Any]:
         """The row's partition key and its sort key, None where the table has none."""
         hash_name, range_name = self._hash_keyname, self._range_keyname
@@ -185,7 +192,10 @@ class Unmoved(Condition):
 
 
 class LogRow(Row):
-    """A commit: its body compressed, or the key of the object that holds it; 1 in `watched` where it wakes senders."""
+    """A commit: its body compressed, or the key of the object that holds it.
+
+    `watched` was the mark of watched logs before tickets had it (`storage/log/tickets.py`).
+    """
 
     class Meta:
         table_name = settings().log_table
@@ -199,7 +209,7 @@ class LogRow(Row):
 
 
 class CounterRow(Row):
-    """A counter, or the mark of a creation that is pending or committed."""
+    """A counter, or the mark of a creation that is pending or committed; `settled` is of a log's counter alone."""
 
     class Meta:
         table_name = settings().counters_table
@@ -208,6 +218,7 @@ class CounterRow(Row):
     sk = UnicodeAttribute(range_key=True, default="@")
     n = NumberAttribute(null=True)
     detail = UnicodeAttribute(null=True)
+    settled = NumberAttribute(null=True)
     expires = NumberAttribute(null=True)
 
 
@@ -229,6 +240,37 @@ def write_batch(items: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[s
         "UnprocessedItems", {}
     )
     return left
+
+
+At = tuple[type[Row], tuple[str, ...]]
+"""A row of a table: its partition key and, where the table has one, its sort key, both of them texts."""
+
+
+def read_batch(wanted: Sequence[At]) -> tuple[dict[At, Row], set[At]]:
+    """Read up to 100 rows of several tables in one consistent BatchGetItem.
+
+    Returns:
+        the existing rows, and those that DynamoDB, being busy, did not read.
+
+    Raises:
+        Unavailable: DynamoDB does not answer.
+    """
+    connection()
+    tables: dict[str, type[Row]] = {str(table.Meta.table_name): table for table, _ in wanted}
+    asked: dict[str, Any] = {name: {"Keys": [], "ConsistentRead": True} for name in tables}
+    for table, key in dict.fromkeys(wanted):
+        asked[table.Meta.table_name]["Keys"].append(table.item_of(key))
+    answer = _connection.dispatch("BatchGetItem", {"RequestItems": asked})
+    found: dict[At, Row] = {}
+    for name, items in answer["Responses"].items():
+        for row in map(tables[name].from_raw_data, items):
+            found[tables[name], tuple(part for part in row.key() if part is not None)] = row
+    left = {
+        (tables[name], tuple(typed["S"] for typed in key.values()))
+        for name, kept in answer.get("UnprocessedKeys", {}).items()
+        for key in kept["Keys"]
+    }
+    return found, left
 
 
 CONFIG = Config(connect_timeout=2, read_timeout=20, retries={"max_attempts": 5, "mode": "standard"})

@@ -22,7 +22,8 @@ from chalicelib.core.commits import Change, Edit, Note
 from chalicelib.core.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.dynamodb.tables import LogRow, Row, connection
-from chalicelib.storage.log import log, wakeups
+from chalicelib.storage.log import log, tickets, wakeups
+from chalicelib.storage.log.tickets import Ticket
 
 LARGEST = 100
 """Items that DynamoDB takes in one transaction."""
@@ -31,7 +32,7 @@ LARGEST_ROW = 390_000
 """Bytes of one document: an item of DynamoDB has at most 400 KB, with its keys and other values."""
 """Most bytes of documents in one transaction: DynamoDB takes 4 MB, which includes keys and a commit body of 350 KB."""
 PATIENT = 2
-"""After this many sequence conflicts, write the body of the commit inline instead of to S3."""
+"""After this many numbers that others filled, write the body of the commit inline instead of to S3."""
 _NOT_MET = "ConditionalCheckFailed"
 _ORDER = {"check": 0, "delete": 1, "put": 2, "update": 3}
 """The order in which pynamodb sends the items of a transaction, and so receives the reasons of its failure."""
@@ -145,18 +146,27 @@ class Transaction:
                 self._together(None)
             return 0
         with log.lock(self._project):
-            seq = log.last(self._project) + 1
             for attempt in range(LOG.most):
-                commit = log.commit_of(
-                    self._project, seq, self._user, self._changes, self._edits, self._past, self._notes
-                )
-                if self._together(log.row(commit, hurried=attempt >= PATIENT), attempt):
-                    log.seen(self._project, seq)
-                    wakeups.wake(self._project, seq)
-                    log.note_growth(self._project, seq, len(self._changes))
-                    return seq
-                seq = log.last(self._project, fresh=True) + 1
+                ticket = log.take_ticket(self._project)
+                if self._commit(ticket, attempt):
+                    log.note_commit(self._project, ticket, len(self._changes))
+                    wakeups.wake(self._project, ticket.seq)
+                    return ticket.seq
+                if attempt:  # not a reader that filled it, but a log that reaches further than its counter
+                    tickets.raise_to(self._project, tickets.last_number(self._project))
         raise Unavailable("Too many writers on this project; nothing was changed. Try again.")
+
+    def _commit(self, ticket: Ticket, attempt: int) -> bool:
+        """Try once under a number. Returns False where it was taken."""
+        commit = log.commit_of(
+            self._project, ticket.seq, self._user, self._changes, self._edits, self._past, self._notes
+        )
+        try:
+            return self._together(log.row(commit, hurried=attempt >= PATIENT))
+        except LimnError as error:
+            if not isinstance(error, Unavailable):
+                log.give_up(self._project, ticket)
+            raise
 
     def _single(self, step: _Step) -> None:
         try:
@@ -171,7 +181,7 @@ class Transaction:
                 raise step.otherwise or Conflict("Another request changed this first.") from failure
             raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure
 
-    def _together(self, commit: LogRow | None, attempt: int = 0) -> bool:
+    def _together(self, commit: LogRow | None) -> bool:
         """Try once (and again on transient conflicts). Returns False where only the commit's number was taken."""
         for again in range(LOG.most):
             try:
@@ -186,7 +196,7 @@ class Transaction:
                         raise step.otherwise or Conflict("Another request changed this first.") from failure
                 if taken:
                     return False
-                LOG.pause(again + attempt + 1)
+                LOG.pause(again + 1)
             else:
                 return True
         raise Unavailable("The database is too busy; nothing was changed. Try again.")

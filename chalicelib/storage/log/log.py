@@ -1,14 +1,15 @@
 """The log of a project: its commits in gapless order, the source of every view.
 
-A commit is appended by a conditional put of the next number, inside the transaction of its change. A writer that loses
-the race takes the next number. Bodies are compressed JSON. A large body is stored in S3 before the row that points to
-it; where S3 is unavailable, it is stored in the row if it fits. A body whose row was never written is removed by the
-compaction's sweep.
+A commit is appended by a conditional put, inside the transaction of its change, under a number that its writer took as
+a ticket (`tickets.py`). Readers get commits in order and without holes. Bodies are compressed JSON. A large body is
+stored in S3 before the row that points to it; where S3 is unavailable, it is stored in the row if it fits. A body whose
+row was never written is removed by the compaction's sweep.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 import time
 from collections import defaultdict, deque
@@ -22,10 +23,12 @@ from pynamodb.exceptions import DeleteError, PutError, PynamoDBException, Update
 
 from chalicelib.core.commits import Change, Commit, Edit, Note, Operation
 from chalicelib.core.resource import now
-from chalicelib.core.retry import LOG
+from chalicelib.core.retry import LOG, Retry
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
-from chalicelib.storage.objects import objects
+from chalicelib.storage.log import tickets
+from chalicelib.storage.log.tickets import Ticket
+from chalicelib.storage.objects import view_objects
 
 LARGEST_BODY = 16_000
 """Bytes of a body that a row carries where the commit tells of `MANY` changes.
@@ -42,11 +45,14 @@ SHUN_SECONDS = 30.0
 _AHEAD = 16
 """The number of commits read ahead, their bodies fetched from S3 in parallel."""
 HINT_SECONDS = 60.0
-"""How long, in seconds, the last number seen is trusted as a starting point.
-
-Longer than a request, far shorter than the retention of commits: were an expired commit's number free again, a hint
-older than the retention could write into the past.
-"""
+"""How long, in seconds, the last number seen counts as lately read."""
+HOLE_SECONDS = 0.25
+"""How long, in seconds, a reader waits for the writer of a number before it fills it: far longer than a transaction."""
+HOLES = Retry(most=1, first=0.01, longest=0.05)
+"""The pauses of a reader that waits."""
+_MOST_LOOKS = 1000
+SETTLED_EVERY = 64
+"""The commit of every so many looks for holes before it, so that a reader has to look no further back."""
 
 GROWN = "grown"
 """The partition of the counters table with a row for each project whose log needs compaction."""
@@ -62,7 +68,7 @@ _decoder = msgspec.json.Decoder(Commit)
 _hints: dict[int, tuple[int, float]] = {}
 _NO_HINT = (0, 0.0)
 _watched: set[int] = set()
-"""The projects whose last known commit carries the mark of `watch`."""
+"""The projects whose last known ticket carries the mark of `watch`."""
 _shunned_until = 0.0
 _operation: ContextVar[Operation | None] = ContextVar("operation", default=None)
 _locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
@@ -74,73 +80,95 @@ def lock(project: int) -> threading.Lock:
 
 
 def last(project: int, *, fresh: bool = False) -> int:
-    """The number of the last commit, 0 for an empty log; from memory if read lately and not `fresh`."""
+    """The number of the last commit, 0 for an empty log; from memory if read lately and not `fresh`.
+
+    There are no holes up to it: events after this number are events after this call.
+    """
     hint = _hints.get(project)
     if hint and not fresh and time.monotonic() - hint[1] < HINT_SECONDS:
         return hint[0]
-    newest = next(iter(LogRow.query(project, scan_index_forward=False, limit=1, consistent_read=True)), None)
-    number = int(newest.seq) if newest else 0
-    seen(project, number, watched=newest is not None and bool(newest.watched))
+    number = 0
+    if state := tickets.state(project):
+        number = state.settled
+        _note_mark(project, is_watched=state.is_watched)
+        for found in rows_after(project, number):
+            number = int(found.seq)
+    elif newest := tickets.last_written(project):  # of an older release, which left no holes
+        number = int(newest.seq)
+        _note_mark(project, is_watched=bool(newest.watched))
+    seen(project, number)
     return number
 
 
-def seen(project: int, seq: int, *, watched: bool | None = None) -> None:
-    """Remember that a project's log reaches at least `seq`, and whether that commit is marked as watched, if known."""
-    if watched:
-        _watched.add(project)  # before the number: a writer that takes the next one must know of the mark
-    elif watched is not None:
-        _watched.discard(project)
+def seen(project: int, seq: int) -> None:
+    """Remember that a project's log reaches at least `seq`."""
     _hints[project] = (seq, time.monotonic())
 
 
+def _note_mark(project: int, *, is_watched: bool) -> None:
+    (_watched.add if is_watched else _watched.discard)(project)
+
+
 def is_watched(project: int) -> bool:
-    """Whether the last known commit of a project is marked: a webhook is notified of its commits (`watch`)."""
+    """Whether the last known ticket of a project is marked: a webhook is notified of its commits (`watch`)."""
     return project in _watched
 
 
-def watch(project: int, *, on: bool = True) -> int:
-    """Mark a project's log, or take the mark away, by an empty commit; returns its number.
+def take_ticket(project: int) -> Ticket:
+    """The number of the next commit. Take it after reading the rows that the commit changes."""
+    ticket = tickets.take(project)
+    _note_mark(project, is_watched=ticket.is_watched)
+    return ticket
 
-    Each commit repeats the mark of the one before it. A writer of commit n+1 has read or written commit n, so that
-    every writer of every container knows of the mark, and a project without one costs no call and no byte.
+
+def give_up(project: int, ticket: Ticket) -> None:
+    """Fill the number of a ticket that is not used, so that readers need not wait for it."""
+    with contextlib.suppress(PynamoDBException, Unavailable):
+        fill(project, ticket.seq)
+
+
+def note_commit(project: int, ticket: Ticket, changes: int) -> None:
+    """Remember a commit that was made, and do what is due every so many commits. Failures are made up for later."""
+    seen(project, ticket.seq)
+    with contextlib.suppress(PynamoDBException, Unavailable):
+        note_growth(project, ticket.seq, changes)
+        if ticket.seq % SETTLED_EVERY == 0:
+            for _ in rows_after(project, ticket.settled):
+                pass
+            tickets.settle(project, ticket.seq)
+
+
+def watch(project: int, *, on: bool = True) -> int:
+    """Mark a project's log, or take the mark away, and make an empty commit; returns its number.
+
+    Tickets carry the mark, so that every later writer knows of it, and a project without one costs no call. When this
+    returns, writers with an earlier ticket have committed, or will take another.
     """
-    for attempt in LOG.attempts():
-        seq = last(project, fresh=True) + 1
-        made = row(Commit(project=project, seq=seq, at=now(), user=None, changes=[]), hurried=attempt > 0)
-        made.watched = 1 if on else None
-        try:
-            made.save(LogRow.seq.does_not_exist())
-        except PutError as failure:
-            if failure.cause_response_code != _CONDITION:
-                raise Unavailable("The database refused the write; try again.", str(failure)) from failure
-        else:
-            seen(project, seq, watched=on)
-            return seq
-    raise Unavailable("Too many writers on this project; try again.")
+    ticket = tickets.take_marked(project, watched=on)
+    fill(project, ticket.seq)
+    _note_mark(project, is_watched=on)
+    if on:
+        for _ in rows_after(project, ticket.settled):
+            pass
+    seen(project, ticket.seq)
+    return ticket.seq
 
 
 def row(commit: Commit, *, hurried: bool = False) -> LogRow:
-    """The row of a commit, for the transaction of its change, with the mark of the commit before.
+    """The row of a commit, for the transaction of its change.
 
     Args:
         commit: the commit.
-        hurried: other writers will soon take the number: keep the body in the row if it fits.
+        hurried: readers may soon fill the number: keep the body in the row if it fits.
     """
-    made = _row(commit, hurried=hurried)
-    if is_watched(commit.project):
-        made.watched = 1
-    return made
-
-
-def _row(commit: Commit, *, hurried: bool) -> LogRow:
     body = isal_zlib.compress(_encoder.encode(commit), _DEFLATE_LEVEL)
     dear = len(commit.changes) >= MANY and not hurried and not _is_shunned()
     if len(body) <= (LARGEST_BODY if dear else LARGEST_IN_ROW):
         return LogRow(commit.project, commit.seq, body=body)
     folder = f"commits/{commit.seq:012d}"
     if len(body) > LARGEST_IN_ROW:
-        return LogRow(commit.project, commit.seq, object_key=objects.put_view_object(commit.project, folder, body))
-    key = objects.try_view_object(commit.project, folder, body)
+        return LogRow(commit.project, commit.seq, object_key=view_objects.put(commit.project, folder, body))
+    key = view_objects.try_put(commit.project, folder, body)
     if key is None:
         _shun()
         return LogRow(commit.project, commit.seq, body=body)
@@ -186,11 +214,62 @@ def part_of(operation: Operation | None) -> Iterator[None]:
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:
     """The commits after `seq`, in order; one consistent query, usually with no result."""
-    for body, watched in _bodies(LogRow.query(project, LogRow.seq > seq, consistent_read=True)):
-        commit = _decoder.decode(isal_zlib.decompress(body))
+    for commit in _decode(rows_after(project, seq)):
         if commit.seq >= _hints.get(project, _NO_HINT)[0]:
-            seen(project, commit.seq, watched=watched)
+            seen(project, commit.seq)
         yield commit
+
+
+def rows_after(project: int, seq: int, most: int | None = None) -> Iterator[LogRow]:
+    """The rows after `seq`, in order, up to the last one that is there now, or `most`; holes are waited for and filled.
+
+    Numbers are missing only where the commits have expired.
+    """
+    expected = seq + 1
+    for found in LogRow.query(project, LogRow.seq > seq, consistent_read=True, limit=most):
+        if found.seq > expected:
+            yield from _missing(project, expected, int(found.seq))
+        yield found
+        expected = int(found.seq) + 1
+
+
+def _missing(project: int, low: int, high: int) -> Iterable[LogRow]:
+    """The rows from `low` up to before `high`, which a query did not find; none where they have expired."""
+    state = tickets.state(project)
+    if state is None or low <= state.settled:
+        return ()
+    end = time.monotonic() + HOLE_SECONDS
+    for attempt in range(_MOST_LOOKS):
+        found = LogRow.query(project, LogRow.seq.between(low, high - 1), consistent_read=True)
+        there = {int(row.seq): row for row in found}
+        holes = [number for number in range(low, high) if number not in there]
+        if not holes:
+            return there.values()
+        if time.monotonic() < end:
+            HOLES.pause(attempt + 1)
+        else:
+            for number in holes:
+                fill(project, number)
+    raise Unavailable("The log of the project cannot be read; try again.")
+
+
+def fill(project: int, seq: int) -> None:
+    """Put an empty commit under a number, unless there is a commit.
+
+    Raises:
+        Unavailable: DynamoDB does not answer.
+    """
+    for _ in LOG.attempts():
+        try:
+            row(Commit(project=project, seq=seq, at=now(), user=None, changes=[])).save(LogRow.seq.does_not_exist())
+        except PutError as failure:
+            if failure.cause_response_code == _CONDITION:
+                return
+            if failure.cause_response_code != "TransactionConflictException":  # its writer is about to commit
+                raise Unavailable("The database refused the write; try again.", str(failure)) from failure
+        else:
+            return
+    raise Unavailable("The database is too busy; try again.")
 
 
 def find(project: int, seq: int) -> Commit | None:
@@ -199,7 +278,7 @@ def find(project: int, seq: int) -> Commit | None:
 
 
 def _decode(rows: Iterable[LogRow]) -> Iterator[Commit]:
-    return (_decoder.decode(isal_zlib.decompress(body)) for body, _ in _bodies(rows))
+    return (_decoder.decode(isal_zlib.decompress(body)) for body in _bodies(rows))
 
 
 class Expired(Exception):
@@ -212,8 +291,7 @@ def follow(project: int, seq: int, most: int) -> Iterator[Commit]:
     Raises:
         Expired: the next commit's time is over. DynamoDB removes such commits in any order, at any time.
     """
-    rows = LogRow.query(project, LogRow.seq > seq, consistent_read=True, limit=most)
-    yield from _decode(_check_kept(rows, seq))
+    yield from _decode(_check_kept(itertools.islice(rows_after(project, seq, most), most), seq))
 
 
 def _check_kept(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
@@ -224,24 +302,23 @@ def _check_kept(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
         yield found
 
 
-def _bodies(rows: Iterable[LogRow]) -> Iterator[tuple[bytes, bool]]:
-    """The bodies of commits in order, each with its mark; those in S3 are fetched a few ahead."""
-    waiting: deque[tuple[bytes | Future[bytes], bool]] = deque()
+def _bodies(rows: Iterable[LogRow]) -> Iterator[bytes]:
+    """The bodies of commits in order; those in S3 are fetched a few ahead."""
+    waiting: deque[bytes | Future[bytes]] = deque()
     for found in rows:
-        body = (
+        waiting.append(
             found.body
             if found.body is not None
-            else _pool.submit(objects.get_view_object, int(found.project), found.object_key)
+            else _pool.submit(view_objects.get, int(found.project), found.object_key)
         )
-        waiting.append((body, bool(found.watched)))
         if len(waiting) > _AHEAD:
-            yield _fetch(*waiting.popleft())
+            yield _fetch(waiting.popleft())
     while waiting:
-        yield _fetch(*waiting.popleft())
+        yield _fetch(waiting.popleft())
 
 
-def _fetch(body: bytes | Future[bytes], watched: bool) -> tuple[bytes, bool]:
-    return body.result() if isinstance(body, Future) else body, watched
+def _fetch(body: bytes | Future[bytes]) -> bytes:
+    return body.result() if isinstance(body, Future) else body
 
 
 def first(project: int) -> int:
@@ -254,8 +331,9 @@ def begin_at(project: int, seq: int) -> None:
     """Make an empty commit with a given number, so that a lost log continues after the last known commit."""
     commit = Commit(project=project, seq=seq, at=now(), user=None, changes=[])
     row(commit).save(LogRow.seq.does_not_exist())
+    tickets.raise_to(project, seq)
+    tickets.settle(project, seq)
     _hints.pop(project, None)
-    _watched.discard(project)
 
 
 # --- compaction -----------------------------------------------------------------------------------------------------
@@ -265,8 +343,7 @@ def note_growth(project: int, seq: int, changes: int) -> None:
     """Record for the compaction how many changes a commit adds. If it fails, the next commit records it."""
     if changes < GROWN_BY and seq % GROWN_BY:
         return
-    with contextlib.suppress(PynamoDBException, Unavailable):
-        CounterRow(GROWN, f"{project:012d}").update([CounterRow.n.add(max(changes, GROWN_BY))])
+    CounterRow(GROWN, f"{project:012d}").update([CounterRow.n.add(max(changes, GROWN_BY))])
 
 
 def growth() -> dict[int, int]:
@@ -285,8 +362,10 @@ def settle_growth(project: int, changes: int) -> None:
         noted.update([CounterRow.n.add(-changes)])
 
 
-def expire(project: int, numbers: Iterable[int], when: int) -> None:
+def expire(project: int, numbers: range, when: int) -> None:
     """Let DynamoDB remove commits some time after an instant, in seconds. Missing commits are no error."""
+    if numbers:
+        tickets.settle(project, numbers[-1])
 
     def one(seq: int) -> None:
         try:
@@ -308,7 +387,7 @@ def oldest(project: int, count: int) -> list[Commit]:
     found = []
     for commit in LogRow.query(project, limit=count, consistent_read=True):
         try:
-            body = commit.body if commit.body is not None else objects.get_view_object(project, commit.object_key)
+            body = commit.body if commit.body is not None else view_objects.get(project, commit.object_key)
         except NotFound:
             found.append(Commit(project=project, seq=int(commit.seq), at="", user=None, changes=[]))
         else:

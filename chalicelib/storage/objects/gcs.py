@@ -21,10 +21,11 @@ import urllib3
 
 from chalicelib.core import object_keys, origins
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.resource import timestamp
 from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
-from chalicelib.storage.objects.protocol import PART
+from chalicelib.storage.objects.protocol import PART, Listed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -171,7 +172,7 @@ class GcsStore:
         if home is not self:
             return False
         signed = {
-            "x-goog-copy-source": f"{self.bucket}/{quote(source.path, safe='/')}",
+            "x-goog-copy-source": f"{self.bucket}/{quote(source.name, safe='/')}",
             "x-goog-metadata-directive": "REPLACE",
         }
         self._ask("PUT", key, headers={"Content-Type": content_type}, signed=signed)
@@ -197,7 +198,7 @@ class GcsStore:
         answer = self._send("HEAD", key)
         if answer.status == _MISSING or answer.headers.get("x-goog-storage-class", "STANDARD") == wanted:
             return
-        signed = {"x-goog-copy-source": f"{self.bucket}/{quote(key.path, safe='/')}", "x-goog-storage-class": wanted}
+        signed = {"x-goog-copy-source": f"{self.bucket}/{quote(key.name, safe='/')}", "x-goog-storage-class": wanted}
         self._ask(
             "PUT", key, headers={"Content-Type": _check_status(answer, key).headers["Content-Type"]}, signed=signed
         )
@@ -213,6 +214,22 @@ class GcsStore:
             if not token:
                 return
             asked["continuation-token"] = token
+
+    def page(self, prefix: str, after: str, limit: int) -> list[Listed]:
+        """At most `limit` objects whose keys begin with a prefix and follow `after`."""
+        asked = {"list-type": "2", "prefix": prefix, "max-keys": str(limit)}
+        if after:
+            asked["start-after"] = after
+        page = _parse(self._ask("GET", None, asked).data)
+        return [
+            Listed(
+                each.findtext("{*}Key") or "",
+                int(each.findtext("{*}Size") or 0),
+                (each.findtext("{*}ETag") or "").strip('"'),
+                timestamp(datetime.fromisoformat(each.findtext("{*}LastModified") or "")),
+            )
+            for each in page.iterfind("{*}Contents")
+        ]
 
     def key_of(self, url: str) -> str | None:
         """The key of the object that a URL names."""
@@ -260,7 +277,7 @@ class GcsStore:
         headers: Mapping[str, str] | None = None,
     ) -> str:
         host = host or self._seen
-        path = f"/{self.bucket}/{quote(key.path, safe='/~')}" if key else f"/{self.bucket}"
+        path = f"/{self.bucket}/{quote(key.name, safe='/~')}" if key else f"/{self.bucket}"
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
         scope = f"{stamp[:8]}/auto/storage/goog4_request"
         lines = {"host": host, **{name.lower(): value for name, value in (headers or {}).items()}}

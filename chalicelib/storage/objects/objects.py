@@ -4,13 +4,15 @@ The deployment has three buckets: uploads (keys begin with `_uploads/`), media (
 views, which holds derived data: bodies of large commits, snapshots, responses too large for the API. The key of an
 object in a bucket that an organization registered names that bucket.
 
+An object that a media refers to where it lies (`ObjectKey.is_reference`) is read and signed, never written, copied
+inside its store or removed: functions that would raise Forbidden.
+
 A `bucket` argument is the name of one of the deployment's buckets, or the number of a registered one.
 """
 
 from __future__ import annotations
 
 import time
-import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,10 +20,10 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from chalicelib.core import object_keys as naming
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
-from chalicelib.errors import LimnError, NotFound, Unavailable
+from chalicelib.errors import Forbidden, LimnError, NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.objects import placement, s3
-from chalicelib.storage.objects.protocol import PART, ObjectStore, Parts
+from chalicelib.storage.objects.protocol import PART, Listed, ObjectStore, Parts
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 UPLOADS = f"{naming.UPLOADS}/"
 SMALLEST_PART = 5 * 1024 * 1024
 """Least bytes of every part of a multipart upload except the last."""
+PAGE = 1000
+"""Objects of one page of a listing."""
 _ANSWER_SECONDS = 600
 """How long, in seconds, the URL of a stored response is valid."""
 _PLAIN = "application/octet-stream"
@@ -52,24 +56,24 @@ def presign_get(key: ObjectKey, seconds: int, *, bucket: Place = None, headers: 
 
 def presign_put(key: ObjectKey, seconds: int) -> str:
     """The presigned URL that writes an object."""
-    return _store(key).presign_put(key, seconds)
+    return _writable(key).presign_put(key, seconds)
 
 
 def presign_parts(key: ObjectKey, parts: int, seconds: int) -> tuple[str, list[str]]:
     """Begin a multipart upload; returns its id and the presigned URL of each part in order."""
-    store = _store(key)
+    store = _writable(key)
     upload = store.begin(key, _PLAIN)
     return upload, [store.presign_part(key, upload, number, seconds) for number in range(1, parts + 1)]
 
 
 def begin(key: ObjectKey) -> str:
     """Begin a multipart upload whose parts the service writes; returns its id."""
-    return _store(key).begin(key, _PLAIN)
+    return _writable(key).begin(key, _PLAIN)
 
 
 def put_part(key: ObjectKey, upload: str, number: int, body: bytes) -> str:
     """Store a part of a multipart upload; returns its ETag."""
-    return _store(key).put_part(key, upload, number, body)
+    return _writable(key).put_part(key, upload, number, body)
 
 
 def copy_part(key: ObjectKey, upload: str, number: int, source: ObjectKey, span: tuple[int, int]) -> str:
@@ -77,14 +81,14 @@ def copy_part(key: ObjectKey, upload: str, number: int, source: ObjectKey, span:
 
     The store copies at least `SMALLEST_PART` bytes itself where both objects are in one.
     """
-    store, home = _store(key), _store(source)
+    store, home = _writable(key), _store(source)
     copied = store.copy_part(key, upload, number, home, source, span) if span[1] >= SMALLEST_PART else None
     return copied or store.put_part(key, upload, number, home.read_range(source, *span, None))
 
 
 def abort(key: ObjectKey, upload: str) -> None:
     """Abort a multipart upload; a finished one is no error."""
-    _store(key).abort(key, upload)
+    _writable(key).abort(key, upload)
 
 
 def complete(key: ObjectKey, upload: str, parts: Parts) -> None:
@@ -92,7 +96,7 @@ def complete(key: ObjectKey, upload: str, parts: Parts) -> None:
 
     Idempotent: the first response may have been lost.
     """
-    _store(key).complete(key, upload, parts)
+    _writable(key).complete(key, upload, parts)
 
 
 def size(key: ObjectKey, *, bucket: Place = None) -> int | None:
@@ -128,14 +132,14 @@ def read_range(key: ObjectKey, offset: int, length: int, *, bucket: Place = None
 
 def copy(source: ObjectKey, key: ObjectKey, content_type: str) -> None:
     """Copy an object, inside the store where both buckets are in one. Raises NotFound where it does not exist."""
-    home, target = _store(source), _store(key)
+    home, target = _store(source), _writable(key)
     if not target.copy(home, source, key, content_type):
         target.upload(key, cast("BinaryIO", _Reader(home, source)), content_type)
 
 
 def write(key: ObjectKey, body: bytes | BinaryIO, content_type: str = _PLAIN, bucket: Place = None) -> None:
     """Store an object: bytes in one piece, a file in parts where it is large."""
-    store = _store(key, bucket)
+    store = _writable(key, bucket)
     if isinstance(body, bytes):
         store.write(key, body, content_type)
     else:
@@ -151,7 +155,7 @@ def join(key: ObjectKey, pieces: list[ObjectKey], content_type: str) -> None:
     if sum(sizes.values()) <= SMALLEST_PART:
         write(key, b"".join(read(piece) for piece in pieces), content_type)
         return
-    store = _store(key)
+    store = _writable(key)
     upload = store.begin(key, content_type)
     parts: Parts = []
 
@@ -181,7 +185,7 @@ def remove(keys: Iterable[ObjectKey], *, bucket: Place = None) -> None:
     stores: dict[int, ObjectStore] = {}
     wanted: defaultdict[int, list[ObjectKey]] = defaultdict(list)
     for key in keys:
-        store = _store(key, bucket)
+        store = _writable(key, bucket)
         stores[id(store)] = store
         wanted[id(store)].append(key)
     away: LimnError | None = None
@@ -199,26 +203,22 @@ def under(prefix: ObjectPrefix, *, bucket: Place = None) -> Iterator[ObjectKey]:
     return _store(prefix, bucket).under(prefix)
 
 
-def put_view_object(project: int, folder: str, body: bytes) -> str:
-    """Store derived data of a project; returns its key for `get_view_object`, as text."""
-    key = naming.view_prefix(project) + f"{folder}/{uuid.uuid4().hex}"
-    write(key, body, bucket=settings().views_bucket)
-    return key.path
+def page(prefix: ObjectPrefix, after: str = "", limit: int = PAGE) -> list[Listed]:
+    """Objects below the prefix of a bucket source whose names follow `after`, in order; fewer than `limit` at the end.
+
+    Raises:
+        NotFound: the bucket is not one of its organization.
+        Unavailable: the store does not answer.
+    """
+    return _store(prefix).page(prefix.name, after, limit)
 
 
-def try_view_object(project: int, folder: str, body: bytes) -> str | None:
-    """The same for optional writes: None where the store does not respond soon."""
-    key = naming.view_prefix(project) + f"{folder}/{uuid.uuid4().hex}"
-    try:
-        s3.own_in_a_hurry(settings().views_bucket).write(key, body, _PLAIN)
-    except Unavailable:
+def find_listed(prefix: ObjectPrefix, name: str) -> Listed | None:
+    """The object with a name below the prefix of a bucket source; None where there is none. Raises as `page`."""
+    if not name.startswith(prefix.name):
         return None
-    return key.path
-
-
-def get_view_object(project: int, path: str) -> bytes:
-    """Read data that `put_view_object` stored for a project. Raises NotFound where it does not exist."""
-    return read(naming.authorize_view_key(path, project), bucket=settings().views_bucket)
+    found = _store(prefix).page(name, "", 1)
+    return found[0] if found and found[0].name == name else None
 
 
 def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:
@@ -229,6 +229,14 @@ def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:
     if settings().answers_url:
         return f"{settings().answers_url}/{key}"
     return store.presign_get(key, _ANSWER_SECONDS, {})
+
+
+def _writable(key: ObjectKey, bucket: Place = None) -> ObjectStore:
+    store = _store(key, bucket)
+    if key.is_reference:
+        message = f"The object {key.name!r} belongs to others: it is read where it lies, and not changed."
+        raise Forbidden(message)
+    return store
 
 
 def _store(key: ObjectKey | ObjectPrefix, bucket: Place = None) -> ObjectStore:

@@ -7,12 +7,14 @@
 
 Whether an object is still needed follows from the documents that may name it. A document may hold any text as
 a key, since older releases stored unchecked values: `authorize` gives the keys among the texts that a media may name,
-which are those in its own folder and those in the folders of media that a note says it is a clone of.
+which are those in its own folder, those of objects in registered buckets that it was made to refer to
+(`references.py`), and both of media that a note says it is a clone of.
 """
 
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -29,6 +31,7 @@ from chalicelib.errors import BadInput, Forbidden
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.objects import references
 
 _READ_AT_ONCE = 100
 _KNOWN_PROJECTS = 4096
@@ -87,7 +90,26 @@ def authorize_many(named: Iterable[Named]) -> dict[Named, ObjectKey]:
                 home = organization_of(project) or object_keys.home_of(each.path)
                 if key := _media_key(each.path, project, media, home):
                     found[each] = key
-    return found
+    return _drop_unnoted(found)
+
+
+def _drop_unnoted(found: dict[Named, ObjectKey]) -> dict[Named, ObjectKey]:
+    """Those of some keys that are no references, or are noted to be of their media."""
+    wanted: defaultdict[tuple[int, int], set[str]] = defaultdict(set)
+    for key in found.values():
+        if key.is_reference:
+            project, _, _ = object_keys.owner_of(key.path) or (0, "", 0)
+            wanted[project, object_keys.bucket_of(key.path) or 0].add(key.name)
+    if not wanted:
+        return found
+    noted = {place: references.read(*place, names) for place, names in wanted.items()}
+
+    def is_noted(key: ObjectKey) -> bool:
+        project, _, media = object_keys.owner_of(key.path) or (0, "", 0)
+        reference = noted[project, object_keys.bucket_of(key.path) or 0].get(key.name)
+        return reference is not None and reference.media == media
+
+    return {each: key for each, key in found.items() if not key.is_reference or is_noted(key)}
 
 
 def authorize_file(file: File) -> ObjectKey | None:
@@ -104,8 +126,10 @@ def authorize_file(file: File) -> ObjectKey | None:
 def _media_key(path: str, project: int, media: int, organization: int | None) -> ObjectKey | None:
     if organization is None:
         return None
+    is_reference = object_keys.is_reference(path)
+    authorize = object_keys.authorize_reference if is_reference else object_keys.authorize_media_key
     try:
-        return object_keys.authorize_media_key(path, organization, project, media)
+        return authorize(path, organization, project, media)
     except Forbidden:
         return None
 

@@ -41,8 +41,16 @@ def store_of(key: ObjectKey | ObjectPrefix) -> ObjectStore:
     """The store of the object of a key.
 
     A key that ends with a number that is not a bucket of its organization is in the deployment's own bucket.
+
+    Raises:
+        NotFound: the bucket of a reference, or of a prefix of a source, is not one of its organization any more.
     """
     number = object_keys.bucket_of(key.path)
+    if key.path.startswith(f"{object_keys.BUCKETS}/"):
+        organization, where = _open(number or 0, _now())
+        if organization != object_keys.home_of(key.path):
+            raise NotFound.of("Bucket", number or 0)
+        return where
     if number is not None:
         try:
             found = _open(number, _now())

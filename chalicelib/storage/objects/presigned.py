@@ -31,11 +31,11 @@ def urls(user: int, keys: Iterable[ObjectKey], seconds: int, *, fresh: bool = Fa
     Args:
         user: id of the caller.
         keys: the objects; they need not exist.
-        seconds: how long a new URL is valid; only URLs valid for more than an hour are cached.
+        seconds: how long a new URL is valid; the cache holds those valid for more than an hour, for such requests.
         fresh: sign anew, and leave the cache unchanged.
     """
     wanted = list(dict.fromkeys(keys))
-    if fresh:
+    if fresh or seconds <= SLACK:  # a cached one would outlive what was asked for
         return {key: objects.presign_get(key, seconds) for key in wanted}
     folders: defaultdict[str, list[ObjectKey]] = defaultdict(list)
     for key in wanted:
@@ -51,9 +51,8 @@ def urls(user: int, keys: Iterable[ObjectKey], seconds: int, *, fresh: bool = Fa
                 found[key] = remembered[key.path][0]
                 continue
             found[key] = objects.presign_get(key, seconds)
-            if seconds > SLACK:
-                remembered[key.path] = (found[key], moment + seconds - SLACK)
-                changed[folder] = remembered
+            remembered[key.path] = (found[key], moment + seconds - SLACK)
+            changed[folder] = remembered
     _write(user, changed)
     return found
 

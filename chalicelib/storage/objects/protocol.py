@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
 
@@ -17,6 +17,15 @@ PART = 16 * 1024 * 1024
 """Bytes of a part where the service itself splits uploads and downloads."""
 Parts = list[dict[str, Any]]
 """Parts of a multipart upload: `{"ETag": …, "PartNumber": …}`, in order."""
+
+
+class Listed(NamedTuple):
+    """An object as a listing shows it: its key in the bucket, its bytes, its ETag, and when it was written."""
+
+    name: str
+    size: int
+    etag: str
+    modified: str
 
 
 class ObjectStore(Protocol):
@@ -107,6 +116,10 @@ class ObjectStore(Protocol):
 
     def under(self, prefix: ObjectPrefix) -> Iterator[ObjectKey]:
         """The keys that begin with a prefix, in order."""
+        ...
+
+    def page(self, prefix: str, after: str, limit: int) -> list[Listed]:
+        """At most `limit` objects (1 to 1000) whose keys begin with a prefix and follow `after`, in order of UTF-8."""
         ...
 
     def key_of(self, url: str) -> str | None:

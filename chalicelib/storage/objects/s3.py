@@ -16,9 +16,11 @@ from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionEr
 
 from chalicelib.core import object_keys, origins
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.resource import timestamp
 from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
+from chalicelib.storage.objects.protocol import Listed
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -190,7 +192,7 @@ class S3Store:
     def download(self, key: ObjectKey, path: Path) -> None:
         """Download a whole object into a file, large ones in parallel parts."""
         with _translated(key):
-            self.client().download_file(self.bucket, key.path, str(path))
+            self.client().download_file(self.bucket, key.name, str(path))
 
     def write(self, key: ObjectKey, body: bytes, content_type: str, encoding: str = "") -> None:
         """Store an object in one piece."""
@@ -201,7 +203,7 @@ class S3Store:
     def upload(self, key: ObjectKey, body: BinaryIO, content_type: str) -> None:
         """Store what a file holds, in parts where it is large."""
         with _translated(key):
-            self.client().upload_fileobj(body, self.bucket, key.path, ExtraArgs={"ContentType": content_type})
+            self.client().upload_fileobj(body, self.bucket, key.name, ExtraArgs={"ContentType": content_type})
 
     def copy(self, home: ObjectStore, source: ObjectKey, key: ObjectKey, content_type: str) -> bool:
         """Copy an object of a bucket with the same client, large ones in parts."""
@@ -209,7 +211,7 @@ class S3Store:
             return False
         more = {"ContentType": content_type, "MetadataDirective": "REPLACE"}
         with _translated(source):
-            self.client().copy(home.place(source), self.bucket, key.path, ExtraArgs=more)
+            self.client().copy(home.place(source), self.bucket, key.name, ExtraArgs=more)
         return True
 
     def remove(self, keys: Iterable[ObjectKey]) -> None:
@@ -217,7 +219,7 @@ class S3Store:
         wanted = list(keys)
         for start in range(0, len(wanted), 1000):
             part = wanted[start : start + 1000]
-            doomed: Any = {"Objects": [{"Key": key.path} for key in part], "Quiet": True}
+            doomed: Any = {"Objects": [{"Key": key.name} for key in part], "Quiet": True}
             with _translated(part[0]):
                 self.client().delete_objects(Bucket=self.bucket, Delete=doomed)
 
@@ -250,7 +252,7 @@ class S3Store:
                 found = self.client().head_object(**self.place(key))
                 if found.get("StorageClass", "STANDARD") != wanted or "Restore" in found:
                     more = {"StorageClass": wanted, "ContentType": found["ContentType"], "MetadataDirective": "REPLACE"}
-                    self.client().copy(self.place(key), self.bucket, key.path, ExtraArgs=more)
+                    self.client().copy(self.place(key), self.bucket, key.name, ExtraArgs=more)
         except NotFound:
             return
 
@@ -260,6 +262,16 @@ class S3Store:
         with _translated(prefix):
             for page in pages:
                 yield from (object_keys.listed(prefix, found["Key"]) for found in page.get("Contents", []))
+
+    def page(self, prefix: str, after: str, limit: int) -> list[Listed]:
+        """At most `limit` objects whose keys begin with a prefix and follow `after`."""
+        given: Any = {"StartAfter": after} if after else {}
+        with _translated(None):
+            found = self.client().list_objects_v2(Bucket=self.bucket, Prefix=prefix, MaxKeys=limit, **given)
+        return [
+            Listed(each["Key"], each["Size"], each["ETag"].strip('"'), timestamp(each["LastModified"]))
+            for each in found.get("Contents", [])
+        ]
 
     def key_of(self, url: str) -> str | None:
         """The key of the object that a URL names."""
@@ -273,7 +285,7 @@ class S3Store:
 
     def place(self, key: ObjectKey) -> Any:
         """An object as parameters of the client's methods."""
-        return {"Bucket": self.bucket, "Key": key.path}
+        return {"Bucket": self.bucket, "Key": key.name}
 
 
 def _config(**more: Any) -> Config:
@@ -311,8 +323,8 @@ def _plain(value: Any) -> str:
 class _translated:  # noqa: N801 reads as a word in `with`
     """Raise S3's errors as LimnErrors."""
 
-    def __init__(self, key: ObjectKey | ObjectPrefix) -> None:
-        self.key = key.path
+    def __init__(self, key: ObjectKey | ObjectPrefix | None) -> None:
+        self.key = key.path if key else "of this bucket"
 
     def __enter__(self) -> None:
         """Do nothing: there is nothing to prepare."""

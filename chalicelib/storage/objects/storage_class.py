@@ -24,7 +24,9 @@ _DAYS = 7
 
 
 def freeze(key: ObjectKey) -> None:
-    """Archive an object. A missing one is no error."""
+    """Archive an object. A missing one is no error, and one that a media refers to where it lies stays as it is."""
+    if key.is_reference:
+        return
     if object_keys.bucket_of(key.path) is not None:
         placement.store_of(key).freeze(key)
         return
@@ -34,7 +36,7 @@ def freeze(key: ObjectKey) -> None:
 def thaw(key: ObjectKey) -> bool:
     """Restore an object; returns whether it can be read. Call again until it can. A missing one counts as readable."""
     if object_keys.bucket_of(key.path) is not None:
-        return placement.store_of(key).thaw(key)
+        return key.is_reference or placement.store_of(key).thaw(key)
     found = _ask("head_object", key)
     if found is None:
         return True

@@ -7,7 +7,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from chalicelib.core.commits import Commit
 from chalicelib.errors import Unavailable
@@ -29,6 +33,18 @@ LIFETIME = 12 * 3600.0
 """Seconds after which a view restarts from the newest snapshot: objects of older ones stay for a day."""
 DISK_SHARE = 0.7
 """The share of the disk for views that data which cannot be fetched again may take."""
+
+
+class _Ahead(NamedTuple):
+    """Commits of a project after a number, the first `COMMITS_AT_ONCE`, which are being read."""
+
+    project: int
+    seq: int
+    commits: Future[list[Commit]]
+
+
+_AHEAD: ContextVar[_Ahead | None] = ContextVar("commits_ahead", default=None)
+_readers = ThreadPoolExecutor(4, thread_name_prefix="look-ahead")
 
 
 def resident() -> int:
@@ -67,11 +83,26 @@ class Views:
         """The project's view, with every commit made before this call."""
         with self._lock:
             shared = self._refreshes.setdefault(project, Shared())
-        shared.run(lambda: self._refresh(project))
+        shared.run(lambda is_alone: self._refresh(project, self._take_ahead(project) if is_alone else None))
         with self._lock:
             view = self._views.get(project)
         # Evicted meanwhile: only where views are many and memory is short.
         return view if view is not None else self.current(project)
+
+    def look_ahead(self, project: int) -> None:
+        """Begin to read the commits that the next `current` of this request needs, beside other calls."""
+        with self._lock:
+            view = self._views.get(project)
+        if view is not None:
+            seq = view.seq
+            commits = _readers.submit(lambda: list(islice(self._read_after(project, seq), COMMITS_AT_ONCE)))
+            _AHEAD.set(_Ahead(project, seq, commits))
+
+    def _take_ahead(self, project: int) -> _Ahead | None:
+        """What `look_ahead` began to read, once."""
+        found = _AHEAD.get()
+        _AHEAD.set(None)
+        return found if found is not None and found.project == project else None
 
     def is_loaded(self, project: int) -> bool:
         """Whether the project's view is in memory."""
@@ -83,13 +114,18 @@ class Views:
         with self._lock:
             self._views.pop(project, None)
 
-    def _refresh(self, project: int) -> None:
+    def _refresh(self, project: int, ahead: _Ahead | None) -> None:
         with self._lock:
             view = self._views.get(project)
         if view is None or view.is_broken or view.age > LIFETIME:
             view = self._keep(self._begin(project))
         try:
-            self._follow(view)
+            if ahead is not None and ahead.seq == view.seq:
+                view.apply(commits := ahead.commits.result())
+                if len(commits) == COMMITS_AT_ONCE:
+                    self._follow(view)
+            else:
+                self._follow(view)
         except Gap:
             # The log no longer reaches back to this view's commit: restart from the snapshot.
             view = self._keep(self._begin(project))

@@ -59,21 +59,29 @@ class Shared:
         self._begun = 0
         self._done = 0
         self._running = False
+        self._waiting = 0
 
-    def run(self, work: Callable[[], None]) -> None:
-        """Return once a whole run was done since this call. The caller that runs the work gets its errors."""
+    def run(self, work: Callable[[bool], None]) -> None:
+        """Return once a whole run was done since this call. The caller that runs the work gets its errors.
+
+        Args:
+            work: what to do; it gets whether only its own caller needs this run, so that what the caller read before
+                is new enough for it.
+        """
         with self._condition:
             wanted = self._begun + 1
+            self._waiting += 1
             while self._running and self._done < wanted:
                 self._condition.wait()
+            self._waiting -= 1
             if self._done >= wanted:
                 return
             self._running = True
             self._begun += 1
-            mine = self._begun
+            mine, is_alone = self._begun, not self._waiting
         finished = False
         try:
-            work()
+            work(is_alone)
             finished = True
         finally:
             with self._condition:

@@ -25,7 +25,7 @@ from chalicelib.query.layout import Layout
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, view_objects
 from chalicelib.storage.view.deleted_definitions import Lost
 from chalicelib.storage.view.devices import Extent
 from chalicelib.storage.view.files import Part
@@ -154,7 +154,7 @@ def pointer(project: int) -> Pointer | None:
 
 def manifest_of(project: int, found: Pointer) -> Manifest:
     """The manifest of a snapshot. Raises NotFound where the snapshot is not the current one and was deleted."""
-    body = objects.get_view_object(project, f"{folder(project)}{found.folder}/manifest.json")
+    body = view_objects.get(project, f"{folder(project)}{found.folder}/manifest.json")
     return msgspec.json.decode(body, type=Manifest)
 
 

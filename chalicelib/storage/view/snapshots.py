@@ -34,7 +34,7 @@ from chalicelib.errors import NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import retired
 from chalicelib.storage.log import log
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, view_objects
 from chalicelib.storage.view import files
 from chalicelib.storage.view.deleted_definitions import Lost
 from chalicelib.storage.view.devices import Device, Extent, overlaid, pool
@@ -100,7 +100,7 @@ def begin(project: int) -> View:
 
 def read(project: int, manifest: Manifest) -> View:
     """The view of a snapshot. Raises NotFound where a file of it is missing."""
-    body = objects.get_view_object(project, f"{folder(project)}{manifest.definitions}")
+    body = view_objects.get(project, f"{folder(project)}{manifest.definitions}")
     definitions = files.definitions_of(project, body)
     if manifest.database is None:
         with tempfile.TemporaryDirectory(prefix="limn-") as place:

@@ -11,3 +11,4 @@ _views = Views(log.read_after, begin=snapshots.begin)
 current = _views.current
 loaded = _views.is_loaded
 drop = _views.drop
+look_ahead = _views.look_ahead

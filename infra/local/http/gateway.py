@@ -13,7 +13,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooSlow
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,7 +74,13 @@ class LambdaContext:
 class Gateway:
     """The routes of a Chalice app, and a way to call it as API Gateway would."""
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, app: Any, workers: Executor | None = None) -> None:
+        """Read the routes.
+
+        Args:
+            app: the Chalice app.
+            workers: what runs requests; a pool of 64 threads if none is given.
+        """
         # Chalice keeps the current request on the app; with threads only its local variant keeps them apart.
         app.__class__ = LocalChalice
         self._app = app
@@ -92,7 +98,7 @@ class Gateway:
                 else:
                     node = node.static.setdefault(part, _Node())
             node.resource = resource
-        self._workers = ThreadPoolExecutor(max_workers=64, thread_name_prefix="api")
+        self._workers = workers or ThreadPoolExecutor(max_workers=64, thread_name_prefix="api")
 
     def page(self, path: str, serve: Page) -> None:
         """Serve a path of the local stack's own: `serve` gets method, query and body."""

@@ -9,6 +9,10 @@ from playwright.sync_api import Route, expect
 
 from tests.console.browser.views import show
 
+MANY = 4000
+FRAMES = 100
+"""Frames in which the list is scrolled from its start to its end."""
+PIXEL = bytes.fromhex("47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b")
 SPY = """<body><script>
 const found = [];
 for (const read of [() => parent.sessionStorage, () => sessionStorage, () => top.document, () => document.cookie]) {
@@ -115,3 +119,41 @@ def test_a_place_is_given_as_numbers_or_on_the_map(page, stack, meadow):
     dialog.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
     assert stored() == [130.25, -8.5]
+
+
+def test_thousands_of_results_scroll_with_few_nodes_and_without_stutter(page, stack):
+    organization = stack.api.create("Organizations", {"name": f"many {uuid.uuid4().hex}"})
+    project = stack.api.create("Projects", {"name": "many", "organization": organization})
+    photo = stack.api.create(f"MediaTypes/{project}", {"name": "Photo", "dtype": "image"})
+    dot = stack.api.create(f"LocalizationTypes/{project}", {"name": "Dot", "dtype": "dot", "media_types": [photo]})
+    media = stack.api.create(f"Medias/{project}", {"type": photo, "name": "a.jpg", "md5": ""})
+    spec = {"type": dot, "media_id": media[0] if isinstance(media, list) else media, "frame": 0, "x": 0.5, "y": 0.5}
+    for _ in range(MANY // 500):
+        stack.api.create(f"Localizations/{project}", [spec] * 500)
+    page.route("**/LocalizationGraphic/*", lambda route: route.fulfill(body=PIXEL, content_type="image/gif"))
+    show(page, f"/#/projects/{project}/crops")
+    page.locator("[data-index='0'] img").wait_for()
+    inspector = page.context.new_cdp_session(page)
+    inspector.send("Performance.enable")
+
+    def metric(name):
+        return {each["name"]: each["value"] for each in inspector.send("Performance.getMetrics")["metrics"]}[name]
+
+    before = metric("ThreadTime")
+    most = page.evaluate(
+        """async (frames) => {
+          const list = document.querySelector('.virtual'), step = (list.scrollHeight - list.clientHeight) / frames;
+          let most = 0;
+          for (let n = 1; n <= frames; n++) {
+            list.scrollTop = n * step;
+            await new Promise(requestAnimationFrame);
+            most = Math.max(most, document.querySelectorAll('*').length);
+          }
+          return most;
+        }""",
+        FRAMES,
+    )
+    busy = (metric("ThreadTime") - before) / FRAMES
+    expect(page.locator(f"[data-index='{MANY - 1}'] img")).to_be_visible()
+    assert most < 2_000
+    assert busy < 1 / 30, f"a frame of scrolling takes {busy * 1000:.1f} ms of the processor"

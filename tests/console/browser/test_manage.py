@@ -162,3 +162,24 @@ def test_messages_of_errors_name_the_field_and_the_rule_and_nothing_else(new_pag
     alert = page.get_by_role("dialog").get_by_role("alert")
     expect(alert).to_contain_text("name")
     assert "None" not in alert.inner_text()
+
+
+def test_folders_and_media_are_moved_by_dragging_and_by_the_menu(page, garden):
+    api, project = garden["api"], garden["project"]
+    api.create(f"Sections/{project}", {"name": "Year", "dtype": "folder"})
+    show(page, f"/#/projects/{project}")
+    year, spring = page.get_by_role("link", name="Year"), page.get_by_role("link", name="Spring")
+
+    def paths():
+        return {each["name"]: each["path"] for each in api.ask("GET", f"Sections/{project}")}
+
+    spring.drag_to(year)
+    expect(page.get_by_text("Moved to Year")).to_be_visible()
+    assert paths()["Spring"] == "Year.Spring"
+    act(page, "Spring", "Move to the top")
+    expect(page.get_by_text("Moved to Folders")).to_be_visible()
+    assert paths()["Spring"] == "Spring"
+    page.locator("[data-index='0'] a").drag_to(year)
+    expect(page.get_by_text("Moved to Year").last).to_be_visible()
+    (found,) = api.ask("GET", f"Sections/{project}", name="Year")
+    assert api.ask("GET", f"MediaCount/{project}", section=found["id"]) == 1

@@ -37,6 +37,10 @@ def pool(stack):
         time.sleep(0.2)
     shape = {"type": box, "frame": 0, "x": 0.2, "y": 0.2, "width": 0.5, "height": 0.5}
     api.create(f"Localizations/{project}", [{**shape, "media_id": each["id"]} for each in media])
+    track = api.create(f"StateTypes/{project}", {"name": "Swim", "association": "Localization", "media_types": [image]})
+    boxes = api.ask("GET", f"Localizations/{project}", media_id=media[0]["id"])
+    spec = {"type": track, "media_ids": [media[0]["id"]], "localization_ids": [each["id"] for each in boxes]}
+    api.create(f"States/{project}", [spec])
     name = f"maria{uuid.uuid4().hex[:6]}"
     number, token = stack.user(name)
     api.create(f"Memberships/{project}", {"user": number, "permission": "Can Edit"})
@@ -88,3 +92,13 @@ def test_annotations_are_accepted_rejected_and_commented_by_key(page, pool):
     assert values(pool, "Localizations", "Review comment")[2] == "<b>blurred</b>"
     page.get_by_role("button", name="Accepted", exact=True).click()
     expect(cards).to_have_count(1)
+    page.get_by_role("button", name="Open", exact=True).click()
+    page.get_by_role("button", name="Tracks").click()
+    expect(cards).to_have_count(1)
+    page.locator(".crop img").first.wait_for()
+    cards.first.focus()
+    page.keyboard.press("a")
+    expect(page.locator(".crop.accepted")).to_have_count(1)
+    assert values(pool, "States", "Review") == ["Accepted"]
+    cards.first.get_by_role("link").click()
+    expect(page.get_by_role("list", name="Tracks").get_by_role("button")).to_have_attribute("aria-pressed", "true")

@@ -11,6 +11,7 @@ from chalicelib.access import passwords
 from chalicelib.core.accounts import UNLOCK
 from chalicelib.errors import BadInput, Unavailable
 from chalicelib.storage.dynamodb import records
+from tests import service
 from tests.resources.accounts.mails import PASSWORD, mails_to, newest_mail_to, token_in
 
 WRONG = "wrong horse 7"
@@ -23,6 +24,14 @@ def sign_in(nobody, user, password=PASSWORD, **more):
 def lock(nobody, user):
     for _ in range(passwords.ALLOWED_FAILURES):
         assert sign_in(nobody, user, WRONG).status == 400
+
+
+def test_hashes_have_the_strength_that_owasp_recommends(monkeypatch):
+    monkeypatch.setattr(passwords, "STRENGTH", service.STRENGTH)
+    passwords._hasher.cache_clear()
+    made = passwords.hash_password(PASSWORD)
+    passwords._hasher.cache_clear()
+    assert made.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
 
 def test_guesses_in_parallel_do_not_outrun_the_limit(nobody, ada, monkeypatch):
@@ -114,7 +123,9 @@ def test_the_third_failure_is_reported_by_mail_and_no_other(api, nobody, ada):
     assert ada.username in mail["text"]
 
 
-def test_every_refusal_takes_the_same_time(nobody, ada):
+def test_every_refusal_takes_the_same_time(nobody, ada, monkeypatch):
+    monkeypatch.setattr(passwords, "REFUSAL_SECONDS", service.REFUSAL_SECONDS)
+
     def seconds(user, password):
         began = time.monotonic()
         assert nobody.post("Token", {"username": user, "password": password}).status == 400

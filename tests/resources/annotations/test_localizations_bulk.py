@@ -132,14 +132,24 @@ class TestLargeDocuments:
         assert here.count(attribute="count::7") == 120
         assert here.one(numbers[-1])["attributes"]["text"] == self.TEXT
 
-    @pytest.mark.parametrize("prune", [0, 1])
+    @pytest.mark.parametrize("prune", [pytest.param(0, marks=pytest.mark.nightly), 1])
     def test_they_are_deleted_together(self, here, numbers, prune):
         assert here.api.delete(here.many, {"prune": prune}, count=120).status == 200
         assert here.count() == 0
         assert len(numbers) == 120
 
-    @pytest.mark.parametrize("body", [{}, {"in_place": 0}, {"new_elemental_id": str(uuid.UUID(int=1))}], ids=str)
-    @pytest.mark.parametrize("is_left_to_the_queue", [False, True])
+    @pytest.mark.parametrize(
+        ("body", "is_left_to_the_queue"),
+        [
+            ({}, True),
+            ({"new_elemental_id": str(uuid.UUID(int=1))}, False),
+            pytest.param({}, False, marks=pytest.mark.nightly),
+            pytest.param({"in_place": 0}, False, marks=pytest.mark.nightly),
+            pytest.param({"in_place": 0}, True, marks=pytest.mark.nightly),
+            pytest.param({"new_elemental_id": str(uuid.UUID(int=1))}, True, marks=pytest.mark.nightly),
+        ],
+        ids=str,
+    )
     def test_they_go_to_another_version_together(self, here, numbers, body, is_left_to_the_queue, monkeypatch):
         layer = here.version()
         if is_left_to_the_queue:

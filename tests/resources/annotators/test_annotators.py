@@ -15,6 +15,7 @@ from chalicelib.settings import override
 from chalicelib.workflows.checks import Engine, check
 from tests.resources.annotators import server as annotators
 from tests.resources.media.samples import media_type, picture, transcode, uploaded, video
+from tests.sweeps import sweep
 
 SIDES = {"x": 0.25, "y": 0.5, "width": 0.25, "height": 0.25}
 
@@ -99,10 +100,10 @@ class TestRegistration:
 
 
 class TestPrediction:
-    @pytest.mark.parametrize(("convention", "path"), [("limn", "/limn"), ("label-studio", ""), ("nuclio", "/nuclio")])
+    @sweep("convention, path", [("limn", "/limn"), ("label-studio", ""), ("nuclio", "/nuclio")])
     def test_each_convention_gives_the_same_boxes(self, api, project, types, media, server, convention, path):
         headers = [{"name": "X-Key", "value": "secret"}]
-        wanted = spec(server, types, path, convention=convention, headers=headers)
+        wanted = spec(server, types, path, convention=convention, headers=headers, name=f"fish {convention}")
         number = api.made(f"Annotators/{project}", wanted)
         said = api.post(f"Prediction/{media}", {"annotator": number, "frame": 7})
         assert said.status == 200, said.body
@@ -113,17 +114,13 @@ class TestPrediction:
         assert path == ("/predict" if convention == "label-studio" else path)
         assert sent["X-Key"] == "secret"
 
-    @pytest.mark.parametrize(
-        ("status", "answer"), [(500, b"{}"), (200, b"<html>"), (302, b""), (200, b"1" * 4_000_001)]
-    )
-    def test_whatever_it_answers_wrongly_is_told_by_one_sentence(
-        self, api, project, types, media, server, status, answer
-    ):
+    def test_an_answer_that_is_not_200_and_json_gets_one_sentence(self, api, project, types, media, server):
         number = api.made(f"Annotators/{project}", spec(server, types))
-        server.status, server.answer = status, answer
-        said = api.post(f"Prediction/{media}", {"annotator": number})
-        assert said.status == 503
-        assert said.message == "The annotator fish does not answer with 200 and JSON at the moment."
+        for status, answer in ((500, b"{}"), (200, b"<html>"), (302, b""), (200, b"1" * 4_000_001)):
+            server.status, server.answer = status, answer
+            said = api.post(f"Prediction/{media}", {"annotator": number})
+            sentence = "The annotator fish does not answer with 200 and JSON at the moment."
+            assert (said.status, said.message) == (503, sentence), (status, answer[:9])
 
     def test_an_answer_that_trickles_in_is_given_up_after_its_time(
         self, api, project, types, media, server, monkeypatch

@@ -116,7 +116,7 @@ def own_store(monkeypatch):
     """The deployment's own S3 on loopback too, so that clients can put to it."""
     from infra.local import aws
 
-    server = S3Front({aws.ACCESS_KEY: aws.secret_key()})
+    server = S3Front(aws.signing_keys())
     server.start()
     monkeypatch.setenv("LIMN_S3_ENDPOINT", server.url)
     caches = (settings, objects.s3._presigner, objects.s3.own)

@@ -19,23 +19,37 @@ from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects
 from chalicelib.video import clip
 from tests.resources.media.samples import media_type, transcode, uploaded, video
+from tests.service import join, new_user
 
 
-@pytest.fixture
-def media(api, project):
-    said = transcode(api, project, media_type(project, streaming_config=[ResolutionConfig(resolution=64)])).json
-    api.drain()
+@pytest.fixture(scope="module")
+def owner():
+    return new_user(is_staff=True)
+
+
+@pytest.fixture(scope="module")
+def place(owner):
+    """The project of the video."""
+    organization = owner.made("Organizations", {"name": "clips"})
+    return owner.made("Projects", {"name": "clips", "organization": organization})
+
+
+@pytest.fixture(scope="module")
+def media(owner, place):
+    """A video of 132 frames; no test changes it."""
+    said = transcode(owner, place, media_type(place, streaming_config=[ResolutionConfig(resolution=64)])).json
+    owner.drain()
     return said["media_id"]
 
 
 @pytest.fixture
-def cutting(api, media):
+def cutting(owner):
     """The clip function at work beside the request that waits for it."""
     ended = threading.Event()
 
     def work():
         while not ended.is_set():
-            api.drain()
+            owner.drain()
             time.sleep(0.05)
 
     thread = threading.Thread(target=work)
@@ -75,19 +89,19 @@ def calls(monkeypatch):
 
 
 @pytest.mark.parametrize("ranges", ["0:131", "0:10,20:60,70:131"])
-def test_a_clip_of_neighbouring_fragments_is_one_read_of_the_store(api, media, calls, ranges):
-    api.get(f"GetClip/{media}", frame_ranges="0:0")
+def test_a_clip_of_neighbouring_fragments_is_one_read_of_the_store(owner, media, calls, ranges):
+    owner.get(f"GetClip/{media}", frame_ranges="0:0")
     calls.clear()
-    said = api.get(f"GetClip/{media}", frame_ranges=ranges)
+    said = owner.get(f"GetClip/{media}", frame_ranges=ranges)
     assert said.status == 200
-    assert frames_in(read(api, said.json["file"]["path"])) == 132
+    assert frames_in(read(owner, said.json["file"]["path"])) == 132
     assert len(calls) == 1
 
 
-def test_a_long_clip_is_read_in_parts_of_some_megabytes(api, media, calls, monkeypatch):
+def test_a_long_clip_is_read_in_parts_of_some_megabytes(owner, media, calls, monkeypatch):
     monkeypatch.setattr(clip, "LARGEST_READ", 20_000)
-    said = api.get(f"GetClip/{media}", frame_ranges="0:131")
-    assert frames_in(read(api, said.json["file"]["path"])) == 132
+    said = owner.get(f"GetClip/{media}", frame_ranges="0:131")
+    assert frames_in(read(owner, said.json["file"]["path"])) == 132
     assert len(calls) > 2
 
 
@@ -95,34 +109,35 @@ class TestLongClips:
     """Clips that the clip function cuts while the request waits."""
 
     @pytest.mark.parametrize("reencode", [0, 1])
-    def test_they_hold_the_same(self, api, media, cutting, monkeypatch, reencode):
+    def test_they_hold_the_same(self, owner, media, cutting, monkeypatch, reencode):
         monkeypatch.setattr(clips_service, "LARGEST_COPIED", 0)
         monkeypatch.setattr(clips_service, "LARGEST_ENCODED", 0)
-        said = api.get(f"GetClip/{media}", frame_ranges="30:60", reencode=reencode)
+        said = owner.get(f"GetClip/{media}", frame_ranges="30:60", reencode=reencode)
         assert (said.json["segment_start_frames"], said.json["segment_end_frames"]) == (
             ([30], [60]) if reencode else ([25, 50], [49, 74])
         )
-        assert frames_in(read(api, said.json["file"]["path"])) == (31 if reencode else 50)
+        assert frames_in(read(owner, said.json["file"]["path"])) == (31 if reencode else 50)
 
 
 class TestGetClip:
-    def test_whole_fragments_are_copied_and_told(self, api, media):
-        said = api.get(f"GetClip/{media}", frame_ranges="30:60")
+    def test_whole_fragments_are_copied_and_told(self, owner, media):
+        said = owner.get(f"GetClip/{media}", frame_ranges="30:60")
         assert said.status == 200
         assert (said.json["segment_start_frames"], said.json["segment_end_frames"]) == ([25, 50], [49, 74])
-        assert frames_in(read(api, said.json["file"]["path"])) == 50
+        assert frames_in(read(owner, said.json["file"]["path"])) == 50
 
-    def test_several_ranges_by_the_older_name(self, api, media):
-        said = api.get(f"GetClip/{media}", frameRanges="0:1,100:101")
+    def test_several_ranges_by_the_older_name(self, owner, media):
+        said = owner.get(f"GetClip/{media}", frameRanges="0:1,100:101")
         assert said.json["segment_start_frames"] == [0, 100]
 
-    def test_encoded_anew_it_is_exact(self, api, media):
-        said = api.get(f"GetClip/{media}", frame_ranges="30:60", reencode=1)
+    def test_encoded_anew_it_is_exact(self, owner, media):
+        said = owner.get(f"GetClip/{media}", frame_ranges="30:60", reencode=1)
         assert (said.json["segment_start_frames"], said.json["segment_end_frames"]) == ([30], [60])
-        assert frames_in(read(api, said.json["file"]["path"])) == 31
+        assert frames_in(read(owner, said.json["file"]["path"])) == 31
 
-    def test_viewers_may_and_it_lives_for_a_day(self, member, media, project):
-        viewer = member("View Only")
+    def test_viewers_may_and_it_lives_for_a_day(self, media, place):
+        viewer = new_user()
+        join(viewer, place, "View Only")
         file = viewer.get(f"GetClip/{media}", frame_ranges="0:0").json["file"]
         assert file["user"] == viewer.user.id
         alive = datetime.fromisoformat(file["eol_datetime"]) - datetime.fromisoformat(file["created_datetime"])
@@ -131,29 +146,32 @@ class TestGetClip:
             "id", "project", "user", "name", "path", "lookup", "created_datetime", "eol_datetime",
         }  # fmt: skip
 
-    def test_ranges_are_needed_and_must_lie_in_the_video(self, api, media):
-        assert api.get(f"GetClip/{media}").status == 400
+    def test_ranges_are_needed_and_must_lie_in_the_video(self, owner, media):
+        assert owner.get(f"GetClip/{media}").status == 400
         for ranges in ("", "5", "5:", "9:5", "0:999999", "a:b", "-1:5"):
-            assert api.get(f"GetClip/{media}", frame_ranges=ranges).status == 400, ranges
+            assert owner.get(f"GetClip/{media}", frame_ranges=ranges).status == 400, ranges
 
     def test_a_media_without_streaming_files_is_refused(self, api, project):
         media = api.made(f"Medias/{project}", {"type": media_type(project), "name": "a.mp4", "md5": ""})
         assert api.get(f"GetClip/{media}", frame_ranges="0:0").status == 400
 
 
-def test_a_long_clip_that_is_not_cut_in_time_says_so(api, media, monkeypatch):
+def test_a_long_clip_that_is_not_cut_in_time_says_so(owner, media, monkeypatch):
     monkeypatch.setattr(clips_service, "PATIENCE", 0.2)
     monkeypatch.setattr(clips_service, "LARGEST_COPIED", 0)
-    said = api.get(f"GetClip/{media}", frame_ranges="0:0")
+    said = owner.get(f"GetClip/{media}", frame_ranges="0:0")
     assert said.status == 503
-    api.drain()
+    owner.drain()
 
 
-def test_a_clip_whose_video_is_gone_fails_with_a_reason(api, media):
-    path = api.get(f"Media/{media}").json["media_files"]["streaming"][0]["path"]
-    file = clips_service.order(entities.get(Kind.MEDIA, media), api.user.id, ["0:0"], None, reencode=False)
-    boto3.client("s3").delete_object(Bucket=settings().media_bucket, Key=path)
-    api.drain()
+def test_a_clip_whose_video_is_gone_fails_with_a_reason(owner, media):
+    s3 = boto3.client("s3")
+    path = owner.get(f"Media/{media}").json["media_files"]["streaming"][0]["path"]
+    file = clips_service.order(entities.get(Kind.MEDIA, media), owner.user.id, ["0:0"], None, reencode=False)
+    kept = s3.get_object(Bucket=settings().media_bucket, Key=path)["Body"].read()
+    s3.delete_object(Bucket=settings().media_bucket, Key=path)
+    owner.drain()
+    s3.put_object(Bucket=settings().media_bucket, Key=path, Body=kept)
     assert records.get(TEMPORARY_FILE, file.id).status == "failed"
 
 

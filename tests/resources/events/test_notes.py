@@ -72,13 +72,21 @@ def test_the_end_of_a_job_is_one_event(api, project, algorithm, events):
     assert ended["data"]["media"] == [1, 2, 3]
 
 
-def test_a_new_member_is_an_event(api, project, events):
+def test_a_member_who_comes_changes_and_goes_is_an_event_each(api, project, events):
     other = new_user()
     number = api.made(f"Memberships/{project}", {"user": other.user.id, "permission": "Can Edit"})
     (added,) = events("member")
     assert (added["type"], added["subject"]) == ("limn.member.added", f"membership/{number}")
     assert added["data"] == {"ids": [number], "user": other.user.id, "permission": "Can Edit"}
     assert added["user"] == api.user.id
+    assert api.patch(f"Membership/{number}", {"permission": "View Only"}).status == 200
+    assert api.delete(f"Membership/{number}").status == 200
+    _, updated, removed = events("member")
+    assert updated["data"] == {
+        "ids": [number], "user": other.user.id, "permission": "View Only",
+        "old": {"permission": "Can Edit"}, "new": {"permission": "View Only"},
+    }  # fmt: skip
+    assert (removed["type"], removed["data"]["permission"]) == ("limn.member.removed", "View Only")
 
 
 def test_a_media_whose_files_a_client_adds_is_ready_with_the_first_to_show(api, project, organization, events):

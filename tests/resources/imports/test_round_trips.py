@@ -43,6 +43,8 @@ FORMATS = {
     "jsonl": {},
     "parquet": {},
 }
+DIGITS = {"yolo": 11}
+"""YOLO has the middle of a box in twelve digits: an edge at 0 is there again within half of the last one."""
 _names = itertools.count(1)
 
 
@@ -126,8 +128,12 @@ def content(name, body):
     labels = []
     for row in rows:
         if isinstance(row, Label):
-            held = (names[row.media], row.frame, row.kind, row.shape, row.class_name, row.keyed, row.elemental_id)
-            labels.append((*held, repr(sorted(row.attributes.items()))))
+            shape = tuple(round(each, DIGITS.get(name, 20)) for each in row.shape)
+            held = (names[row.media], row.frame, row.kind, shape, row.class_name, row.keyed, row.elemental_id)
+            # VOC has no types: the class of a polygon without a species was its type, and becomes a species.
+            is_class = name == "voc" and row.attributes.get("Species") == row.class_name
+            attributes = {key: value for key, value in row.attributes.items() if not (is_class and key == "Species")}
+            labels.append((*held, repr(sorted(attributes.items()))))
             if row.track is not None:
                 tracks[row.track].append(labels[-1])
     states = sorted((row.elemental_id, repr(sorted(tracks[row.key]))) for row in rows if isinstance(row, State))

@@ -7,6 +7,7 @@ import itertools
 import math
 import struct
 import uuid
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,7 @@ def transcode(api: Any, project: int, type_: int, data: bytes | None = None, **m
     return api.post(f"Transcodes/{project}", spec)
 
 
+@cache
 def video(
     frames: int = 75, width: int = 96, height: int = 64, rate: int = 25, keyframes: int = 10, *, sound: bool = False
 ) -> bytes:

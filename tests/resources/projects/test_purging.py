@@ -20,6 +20,7 @@ from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.objects import view_objects
 from tests import objects
 from tests.service import join, new_user
 
@@ -81,7 +82,7 @@ def full(api, project, organization):
         join(new_user(), project, "View Only")
     objects.write(f"{organization}/{project}/{media}/a.jpg", b"x")
     objects.write(f"_temporary/{project}/a.zip", b"x")
-    objects.put_view_object(project, "commits", b"x")
+    view_objects.put(project, "commits", b"x")
     return records.get(PROJECT, project)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sweeps import sweep
+
 ATTRIBUTES = [
     {"name": "flag", "dtype": "bool", "default": True},
     {"name": "count", "dtype": "int", "default": 5},
@@ -73,6 +75,11 @@ def things(request, api, project):
     return Things(api, project, request.param)
 
 
+@pytest.fixture
+def annotations(api, project):
+    return Things(api, project, "Localization")
+
+
 def same(one, other):
     """Equal in what is named, and 0 is not false."""
     return all(one[name] == value and type(one[name]) is type(value) for name, value in other.items())
@@ -98,8 +105,8 @@ def test_empty_values_are_values_in_bulk(things):
     assert same(things.read(number), EMPTY)
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_texts_come_back_byte_for_byte(things, text):
+@sweep("name, text", TEXTS.items(), ids=lambda case: case[0])
+def test_texts_come_back_byte_for_byte(things, name, text):
     number = things.make({"text": text, "blob": text})
     assert (things.read(number)["text"], things.read(number)["blob"]) == (text, text)
     other = things.make({})
@@ -110,9 +117,9 @@ def test_texts_come_back_byte_for_byte(things, text):
 
 
 # one as large as `large` cannot be asked for
-@pytest.mark.parametrize("text", [text for name, text in TEXTS.items() if name != "large"])
-def test_texts_are_found_by_what_they_are(api, project, text):
-    things = Things(api, project, "Localization")
+@sweep("text", [text for name, text in TEXTS.items() if name != "large"], ids=repr)
+def test_texts_are_found_by_what_they_are(api, project, annotations, text):
+    things = annotations
     number = things.make({"text": text})
     things.make({"text": "another"})
     search = {"object_search": {"attribute": "text", "operation": "eq", "value": text}}

@@ -111,6 +111,12 @@ class TestGetDownloadInfo:
         other = member("Can Transfer").post(f"DownloadInfo/{project}", body, expiration=86_400).json
         assert "X-Amz-Expires=86400" in other[0]["url"]
 
+    def test_a_short_url_is_short_though_a_longer_one_is_kept(self, api, project, organization):
+        body = {"keys": [f"{organization}/{project}/5/a.mp4"]}
+        for seconds, signed in ((86_400, 86_400), (1, 1), (86_400, 86_400)):
+            (found,) = api.post(f"DownloadInfo/{project}", body, expiration=seconds).json
+            assert f"X-Amz-Expires={signed}&" in found["url"]
+
     def test_a_short_url_is_not_kept(self, api, project, organization):
         body = {"keys": [f"{organization}/{project}/1/a.mp4"]}
         api.post(f"DownloadInfo/{project}", body, expiration=60)

@@ -1,0 +1,1 @@
+"""Bucket sources: prefixes of registered buckets whose objects are media where they lie."""

@@ -1,0 +1,158 @@
+"""Register sources and begin their listings.
+
+    registration, change, schedule, event ──► listing.py (a page a message) ──► indexing.py (some objects a message)
+
+The schedule is upkeep's: a listing begins when it is due, or when one that was begun has stopped.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import authentication
+from chalicelib.access.authentication import Caller
+from chalicelib.core import object_keys
+from chalicelib.core.accounts import PROJECT, Project
+from chalicelib.core.definitions import Definitions
+from chalicelib.core.integrations import BUCKET
+from chalicelib.core.permissions import Level
+from chalicelib.core.resource import given, now, timestamp
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.queues import send
+from chalicelib.resources.bucket_sources.messages import ListObjects
+from chalicelib.resources.bucket_sources.schemas import (
+    BUCKET_SOURCE,
+    MOST_SOURCES,
+    BucketSource,
+    BucketSourceSpec,
+    ExtensionType,
+)
+from chalicelib.resources.buckets import service as buckets_service
+from chalicelib.resources.media import service as media_service
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import ids, records
+
+STALLED = timedelta(hours=1)
+"""A listing without progress for this long is begun again."""
+_DTYPES = ("video", "image")
+
+
+def register(project: Project, caller: Caller, spec: BucketSourceSpec) -> BucketSource:
+    """Register a prefix and begin its first listing.
+
+    Raises:
+        Forbidden: the caller does not administer the organization, whose buckets only its administrators know.
+        BadInput: the bucket is not one of the organization, or a member breaks a rule.
+    """
+    if authentication.organization_level(caller, project.organization) < Level.FULL:
+        raise Forbidden("bucket: only administrators of the organization give a project access to what lies in it.")
+    buckets_service.check_usable(project, spec.bucket)
+    object_keys.source_prefix(project.organization, spec.bucket, spec.prefix)
+    known = records.list_children(BUCKET_SOURCE, project.id)
+    if len(known) >= MOST_SOURCES:
+        raise BadInput(f"A project has at most {MOST_SOURCES} bucket sources.")
+    for other in known:
+        if other.bucket == spec.bucket and (
+            other.prefix.startswith(spec.prefix) or spec.prefix.startswith(other.prefix)
+        ):
+            raise BadInput(f"prefix: source {other.id} ({other.name}) lists {other.prefix!r} of this bucket already.")
+    members = given(spec)
+    members.pop("list_now", None)
+    check_members(records.definitions(project.id), members)
+    moment = now()
+    source = BucketSource(
+        id=ids.reserve(BUCKET_SOURCE.name)[0],
+        project=project.id,
+        created_by=caller.id,
+        created_datetime=moment,
+        progress_datetime=moment,
+        bucket_name=records.get(BUCKET, spec.bucket).name,
+        **members,
+    )
+    records.create(BUCKET_SOURCE, source)
+    begin(source.id)
+    return source
+
+
+def check_members(definitions: Definitions, members: dict[str, Any]) -> None:
+    """Raise BadInput for media types or a folder that the project does not have, or an extension given twice."""
+    types: list[ExtensionType] = members.get("media_types") or []
+    seen: set[str] = set()
+    for each in types:
+        found = media_service.type_of(definitions, each.type)
+        if found.dtype not in _DTYPES:
+            message = f"media_types: type {each.type} is of {found.dtype}; an object is a video or an image."
+            raise BadInput(message)
+        if each.extension.lower() in seen:
+            message = f"media_types: the extension {each.extension} is given twice."
+            raise BadInput(message)
+        seen.add(each.extension.lower())
+    if members.get("section"):
+        media_service.folder(definitions, members["section"], "section")
+
+
+def begin(number: int) -> None:
+    """Begin a listing of a source, in place of one that runs. A crash before the end is left to `sweep`.
+
+    Raises:
+        NotFound: there is no such source.
+    """
+    run, moment = uuid.uuid4().hex, now()
+
+    def how(current: BucketSource) -> BucketSource:
+        return msgspec.structs.replace(current, run=run, status="listing", message="", progress_datetime=moment)
+
+    records.edit(BUCKET_SOURCE, number, how)
+    send(settings().source_queue_url, ListObjects(source=number, run=run, began=moment))
+
+
+def sweep(project: int) -> None:
+    """Begin the listings of a project that are due, and again those that stopped."""
+    for source in records.list_children(BUCKET_SOURCE, project):
+        if is_due(source, datetime.now(UTC)):
+            begin(source.id)
+
+
+def is_due(source: BucketSource, moment: datetime) -> bool:
+    """Whether a listing of a source is to begin."""
+    if source.status == "listing":
+        return source.progress_datetime <= timestamp(moment - STALLED)
+    last = timestamp(moment - timedelta(hours=source.listing_hours))
+    return bool(source.listing_hours) and max(source.progress_datetime, source.listed_datetime or "") <= last
+
+
+def find(number: int, run: str) -> tuple[BucketSource, Project] | None:
+    """A source and its project; None where it is gone, or another listing has begun."""
+    source = records.maybe(BUCKET_SOURCE, number)
+    project = records.maybe(PROJECT, source.project) if source else None
+    if source is None or project is None or project.deleted is not None or source.run != run:
+        return None
+    return source, project
+
+
+def of_bucket_name(name: str) -> list[tuple[BucketSource, Project]]:
+    """The sources in buckets of this name, with their projects."""
+    found = []
+    for source in records.list_linked(BUCKET_SOURCE, "bucket-name", name):
+        project = records.maybe(PROJECT, source.project)
+        if project is not None and project.deleted is None:
+            found.append((source, project))
+    return found
+
+
+def finish(number: int, run: str, **members: Any) -> None:
+    """Store the result of a listing, unless another one has begun."""
+
+    def how(current: BucketSource) -> BucketSource | None:
+        if current.run != run or current.status != "listing":
+            return None
+        return msgspec.structs.replace(current, progress_datetime=now(), **members)
+
+    try:
+        records.edit(BUCKET_SOURCE, number, how)
+    except NotFound:
+        return

@@ -1,0 +1,118 @@
+"""Rows that a request will need one after the other, read ahead in one call.
+
+    with ahead.reading(beside):                 the dispatcher, around the checks and the handler
+        ahead.fetch([Wanted(RecordRow, key)])   one BatchGetItem for all tables
+        records.get(...)                        takes a row that was read ahead instead of reading it
+
+A row is taken once: who reads it again, such as an edit that lost against another writer, reads the table. So a
+read ahead is as old as the request, and never older.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow, Row, read_batch
+
+R = TypeVar("R", bound=Row)
+Key = tuple[str, ...]
+RecordKey = tuple[str, str]
+Beside = Callable[[int], list[RecordKey]]
+"""From a project to the keys of the records that a request on one of its parts will need."""
+
+
+class Wanted(NamedTuple):
+    """A row by its table and key."""
+
+    table: type[RecordRow | EntityRow]
+    key: Key
+
+
+@dataclass
+class _Read:
+    beside: Beside
+    rows: dict[Wanted, Row | None] = field(default_factory=dict)
+    read: set[Wanted] = field(default_factory=set)
+    """All rows that were read ahead, the taken ones included."""
+
+
+_READ: ContextVar[_Read | None] = ContextVar("read_ahead", default=None)
+
+
+@contextmanager
+def reading(beside: Beside = lambda _: []) -> Iterator[None]:
+    """Inside, rows can be read ahead; they are forgotten at the end.
+
+    Args:
+        beside: the records that are read together with the first row that shows the project of a request.
+    """
+    token = _READ.set(_Read(beside))
+    try:
+        yield
+    finally:
+        _READ.reset(token)
+
+
+def expect(beside: Beside) -> None:
+    """Replace `beside`, once the caller is known."""
+    if (read := _READ.get()) is not None:
+        read.beside = beside
+
+
+def fetch(wanted: Sequence[Wanted]) -> None:
+    """Read rows ahead, in one consistent call. Rows that DynamoDB leaves out, being busy, are read when needed.
+
+    Raises:
+        Unavailable: DynamoDB does not answer.
+    """
+    read = _READ.get()
+    if read is None or not wanted:
+        return
+    found, left = read_batch([(each.table, each.key) for each in wanted])
+    for each in wanted:
+        if each not in left:
+            read.rows[each] = found.get(each)
+            read.read.add(each)
+
+
+def keys_beside(project: int) -> list[RecordKey]:
+    """The keys of records that a reader of a part of this project should read along and pass to `keep`."""
+    read = _READ.get()
+    if read is None:
+        return []
+    return [key for key in read.beside(project) if Wanted(RecordRow, key) not in read.read]
+
+
+def keep(keys: Sequence[RecordKey], rows: dict[Any, RecordRow]) -> None:
+    """Keep records that were read along, by key; those not in `rows` do not exist."""
+    if (read := _READ.get()) is not None:
+        kept: dict[Wanted, Row | None] = {Wanted(RecordRow, key): rows.get(key) for key in keys}
+        read.rows |= kept
+        read.read |= kept.keys()
+
+
+def take_all(table: type[R], keys: Sequence[Key]) -> tuple[list[R], list[Key]]:
+    """The existing rows among those that were read ahead, and the keys that were not."""
+    found, left = [], []
+    for key in keys:
+        is_read, row = take(table, *key)
+        if not is_read:
+            left.append(key)
+        elif row is not None:
+            found.append(row)
+    return found, left
+
+
+def take(table: type[R], *key: str) -> tuple[bool, R | None]:
+    """Whether a row was read ahead, and the row if it exists. A second `take` does not find it."""
+    read = _READ.get()
+    if read is None or not read.rows:
+        return False, None
+    wanted = Wanted(table, key)  # type: ignore[arg-type]
+    if wanted not in read.rows:
+        return False, None
+    return True, read.rows.pop(wanted)  # type: ignore[return-value]

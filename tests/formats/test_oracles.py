@@ -1,0 +1,145 @@
+"""Exports read by the field's own readers, which have an environment of their own: they are large."""
+
+import io
+import json
+import random
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import msgspec
+import pytest
+from PIL import Image
+
+from chalicelib.formats.interpolation import interpolate
+from chalicelib.formats.model import Group, Label, Media, State, box_of, in_pixels, picture_name
+from chalicelib.formats.registry import WRITERS
+from tests.formats.worlds import dataset, write
+
+ROOT = Path(__file__).parents[2]
+READERS = ("datumaro==1.13.12", "labelformat==0.1.17")
+READ = {"datumaro": ("coco", "yolo", "voc", "mot", "cvat"), "labelformat": ("coco", "yolo", "voc")}
+CLASSES = ("cod", "eel")
+
+
+def groups(seed):
+    """Two images and a video with boxes, polygons and a track."""
+    dice, made, numbers = random.Random(seed), [], iter(range(1, 1000))
+    for key, frames, split in (("a", 1, "train"), ("b", 1, "val"), ("dive", 12, "train")):
+        media = Media(
+            key=key, name=key, is_video=frames > 1, width=dice.randint(50, 200), height=dice.randint(50, 200),
+            frames=frames, fps=25.0, split=split, id=next(numbers),
+        )  # fmt: skip
+        labels = []
+
+        def add(kind, frame, track=None, *, media=media, labels=labels):
+            x, y = dice.uniform(0, 0.6), dice.uniform(0, 0.6)
+            width, height = dice.uniform(0.1, 0.3), dice.uniform(0.1, 0.3)
+            shape = (x, y, width, height) if kind == "box" else (x, y, x + width, y, x + width, y + height)
+            class_name = "cod" if track else dice.choice(CLASSES)
+            labels.append(
+                Label(media=media.key, kind=kind, shape=shape, frame=frame, class_name=class_name, track=track,
+                      id=next(numbers))
+            )  # fmt: skip
+
+        for _ in range(4):
+            add(dice.choice(["box", "box", "poly"]), dice.randrange(frames))
+        states = []
+        if frames > 1:
+            states = [State(media=key, key="900", id=900, class_name="cod")]
+            for frame in (2, 5, 9):
+                add("box", frame, "900")
+        labels = interpolate(sorted(labels, key=lambda label: (label.frame, label.id)))
+        made.append(Group(media=media, labels=labels, states=states))
+    return made
+
+
+def pictures(group):
+    """The frames that have a picture, and a PNG of the size of the media."""
+    out = io.BytesIO()
+    Image.new("RGB", (group.media.width, group.media.height)).save(out, "PNG")
+    return sorted({label.frame for label in group.labels}) or [0], out.getvalue()
+
+
+def unpack(form, made, place):
+    """Write an export with its pictures into a folder."""
+    made = [msgspec.structs.replace(each, pictures=pictures(each)[0]) for each in made]
+    archive, left_out = write(form, dataset(classes=CLASSES, picture="png"), [made])
+    assert left_out == 0
+    archive.extractall(place)
+    for group in made:
+        frames, body = pictures(group)
+        for frame in frames:
+            picture = place / WRITERS[form].picture_path(group.media, frame, "png")
+            picture.parent.mkdir(parents=True, exist_ok=True)
+            picture.write_bytes(body)
+
+
+def wanted(form, made):
+    """The boxes of each picture, as the program prints them."""
+    found = defaultdict(list)
+    for group in made:
+        for label in group.labels:
+            key = Path(picture_name(group.media, label.frame, "png")).stem
+            if form in ("mot", "cvat"):
+                key = f"{group.media.key}/{label.frame + (form == 'mot')}"
+            if form == "mot" and label.track is None:
+                continue  # a detection, in det.txt
+            found[key].append((label.class_name, box_of(in_pixels(label, group.media))))
+    return found
+
+
+@pytest.fixture(scope="module")
+def python():
+    """The interpreter of the environment with the readers; it is made once."""
+    environment = ROOT / "build" / "oracles" / "-".join(READERS).replace("==", "-")
+    found = environment / "bin" / "python"
+    if not (environment / "ready").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
+        command = [found, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *READERS]
+        installed = subprocess.run(command, capture_output=True, text=True, check=False)
+        if installed.returncode:
+            pytest.skip(f"cannot be installed here: {installed.stderr[-300:]}")
+        (environment / "ready").touch()
+    return found
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_readers_of_the_field_find_each_box(python, tmp_path, seed):
+    made = groups(seed)
+    for reader, forms in READ.items():
+        for form in forms:
+            unpack(form, made, tmp_path / reader / form)
+    ran = subprocess.run(
+        [python, Path(__file__).with_name("oracle_program.py"), tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    for name, rows in json.loads(ran.stdout.rpartition("\n")[2]).items():
+        found = defaultdict(list)
+        for key, class_name, box in rows:
+            found[key].append((class_name, box))
+        expected = wanted(name.split()[1], made)
+        assert found.keys() == expected.keys(), name
+        for key, boxes in expected.items():
+            # Both readers take VOC's whole pixels, from 1 and with both ends, for edges from 0.
+            assert_same(found[key], boxes, 2 if name.endswith("voc") else 0.02, f"{name} {key}")
+
+
+def assert_same(found, expected, within, name):
+    """Hold that the same boxes were found, each edge within some pixels."""
+    assert len(found) == len(expected), name
+    for class_name, box in expected:
+        near = [each for each in found if each[0] == class_name and is_near(each[1], box, within)]
+        assert near, (name, class_name, box, found)
+        found.remove(near[0])
+
+
+def is_near(found, box, within):
+    """Whether two boxes are equal within some pixels."""
+    return all(abs(one - other) <= within for one, other in zip(found, box, strict=True))

@@ -1,0 +1,161 @@
+"""How often the main requests ask DynamoDB: on AWS each call is a wait of some milliseconds."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from chalicelib.access import authentication
+from chalicelib.core.accounts import PROJECT
+from chalicelib.core.kinds import Kind
+from chalicelib.storage.dynamodb import ahead, ids, records
+from chalicelib.storage.dynamodb.tables import RecordRow
+from chalicelib.storage.view import views
+from chalicelib.storage.view.locks import Shared
+from infra.local.dynamodb.metering import metering
+from tests.contract.world import build
+from tests.service import join, new_user
+
+
+@pytest.fixture(scope="module")
+def here():
+    return build()
+
+
+def calls(do, status):
+    """The calls of a request, by operation, in a container that has served one like it."""
+    for _ in range(2):
+        with metering() as meter:
+            said = do()
+        assert said.status == status, said.body
+    return {name: usage.calls for name, usage in meter.operations.items()}
+
+
+def test_requests_make_few_calls(here):
+    api, project, media = here.owner, here.things["project"], here.things["media"]
+    box = {"media_id": media, "type": here.things["localization_type"], "frame": 0}
+    numbers = iter(api.post(f"Localizations/{project}", [box] * 5).json["id"])
+    one = f"Localization/{next(numbers)}"
+    assert calls(lambda: api.get(f"Localizations/{project}", stop=3), 200) == {"BatchGetItem": 1, "Query": 1}
+    assert calls(lambda: api.get(f"LocalizationCount/{project}"), 200) == {"BatchGetItem": 1, "Query": 1}
+    assert calls(lambda: api.get(f"LocalizationTypes/{project}"), 200) == {"BatchGetItem": 1, "Query": 1}
+    assert calls(lambda: api.get(one), 200) == {"BatchGetItem": 2}
+    assert calls(lambda: api.get(f"Media/{media}"), 200) == {"BatchGetItem": 2}
+    commit = {"UpdateItem": 1, "TransactWriteItems": 1}
+    assert calls(lambda: api.patch(one, {"frame": next(_frames)}), 200) == {"BatchGetItem": 2, **commit}
+    assert calls(lambda: api.delete(f"Localization/{next(numbers)}"), 200) == {"BatchGetItem": 2, **commit}
+    created = calls(lambda: api.post(f"Localizations/{project}", [box]), 201)
+    assert created == {"BatchGetItem": 2, "Query": 1, **commit}
+    version = {"version": here.things["version"]}
+    assert calls(lambda: api.post(f"Localizations/{project}", [box | version]), 201) == {"BatchGetItem": 2, **commit}
+
+
+_frames = iter(range(1, 100))
+
+
+def test_a_list_of_projects_reads_its_users_and_projects_in_one_call_each(here):
+    made = calls(lambda: here.owner.get("Projects"), 200)
+    assert made["BatchGetItem"] == 3
+    assert made["GetItem"] == 1
+
+
+def test_a_token_of_an_older_release_works_and_takes_one_call_more(here):
+    api, project = new_user(), here.things["project"]
+    join(api, project, "View Only")
+    stored = records.get(authentication.TOKEN, authentication.hash_of(api.token))
+    api.token = "ab" * 20
+    row = RecordRow(*records.key_of(authentication.TOKEN, authentication.hash_of(api.token)), n=1)
+    row.doc = records._encode(authentication.TOKEN, type(stored)(**{**as_dict(stored), "id": row.pk.partition("#")[2]}))
+    row.save()
+    made = calls(lambda: api.get(f"LocalizationTypes/{project}"), 200)
+    assert made == {"BatchGetItem": 1, "GetItem": 1, "Query": 1}
+
+
+def as_dict(struct):
+    return {name: getattr(struct, name) for name in struct.__struct_fields__}
+
+
+def test_a_token_names_its_user_and_is_not_trusted_for_it(here):
+    api, other = new_user(), here.owner
+    assert authentication.probable_user(api.token) == api.user.id
+    assert authentication.probable_user("no token of ours") is None
+    forged = api.token[:-8] + other.token[-8:]
+    api.token = forged
+    assert api.get(f"Project/{here.things['project']}").status == 401
+
+
+def test_a_membership_that_ends_is_felt_at_once(here):
+    api, project = new_user(), here.things["project"]
+    join(api, project, "View Only")
+    assert api.get(f"Project/{project}").status == 200
+    (membership,) = [
+        each["id"] for each in here.owner.get(f"Memberships/{project}").json if each["user"] == api.user.id
+    ]
+    assert here.owner.delete(f"Membership/{membership}").status == 200
+    assert api.get(f"Project/{project}").status == 404
+    assert records.get(PROJECT, project).id == project
+
+
+def test_a_list_reads_the_log_beside_the_caller(here, monkeypatch):
+    project, begun = here.things["project"], threading.Event()
+    here.owner.get(f"LocalizationCount/{project}")  # its view is loaded
+    batch, read = ahead.read_batch, views._views._read_after
+
+    def read_after(number, seq):
+        begun.set()
+        return read(number, seq)
+
+    def read_batch(wanted):
+        assert begun.wait(5)
+        return batch(wanted)
+
+    monkeypatch.setattr(views._views, "_read_after", read_after)
+    monkeypatch.setattr(ahead, "read_batch", read_batch)
+    assert here.owner.get(f"LocalizationCount/{project}").status == 200
+
+
+def test_what_was_read_ahead_serves_only_a_request_for_which_nobody_else_waits():
+    shared, found, go = Shared(), [], threading.Event()
+
+    def work(is_alone):
+        found.append(is_alone)
+        if len(found) == 1:
+            go.wait(5)
+
+    threads = [threading.Thread(target=shared.run, args=(work,)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+        while not found:
+            pass
+    while shared._waiting < 2:
+        pass
+    go.set()
+    for thread in threads:
+        thread.join()
+    assert found == [True, False]
+
+
+class TestIds:
+    def test_ids_of_a_container_increase_whatever_their_number(self):
+        ids.forget()
+        taken = [number for count in (1, 3, 49, 500, 1, 60, 2) for number in ids.reserve(Kind.STATE, count)]
+        assert taken == sorted(set(taken))
+
+    def test_fifty_single_ids_take_one_call(self):
+        ids.forget()
+        with metering() as meter:
+            taken = [ids.reserve(Kind.STATE)[0] for _ in range(ids.BLOCK)]
+        assert meter.total.calls == 1
+        assert taken == list(range(taken[0], taken[0] + ids.BLOCK))
+
+    def test_containers_take_no_id_twice(self):
+        ids.forget()
+        first = ids.reserve(Kind.STATE, 3)
+        ids.forget()
+        assert set(ids.reserve(Kind.STATE, 3)).isdisjoint(first)
+
+    def test_ids_of_records_have_no_gaps(self):
+        first = ids.reserve("project")[0]
+        ids.forget()
+        assert ids.reserve("project")[0] == first + 1
