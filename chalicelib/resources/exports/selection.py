@@ -14,6 +14,7 @@ from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import USER
 from chalicelib.core.datasets import Work
+from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
@@ -85,6 +86,14 @@ def _query(kind: Kind, given: MediaSelection | LocalizationSelection | StateSele
 def is_by_annotations(selection: Selection) -> bool:
     """Whether the matches among localizations decide which media are selected."""
     return selection.localizations is not None and selection.media is None and selection.sections is None
+
+
+def check_names(given: Selection, definitions: Definitions) -> None:
+    """Raise BadInput for a section or version that the project does not have."""
+    for word, known in (("sections", definitions.sections), ("versions", definitions.versions)):
+        if missing := [number for number in getattr(given, word) or () if number not in known]:
+            message = f"{word}: the project has no {word.removesuffix('s')} {missing[0]}."
+            raise BadInput(message)
 
 
 def check(view: View, found: Queries, scope: Scope) -> None:

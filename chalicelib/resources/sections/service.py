@@ -29,6 +29,8 @@ from chalicelib.storage.dynamodb import entities, ids, records
 
 PATH = re.compile(r"[A-Za-z0-9_]{1,255}(\.[A-Za-z0-9_]{1,255})*")
 """Labels separated by dots."""
+MOST_SECTIONS = 50_000
+"""Sections of a project: each process that serves it has all of them in memory, and lists answer with all."""
 _NOT_IN_PATH = re.compile(r"[^A-Za-z0-9_.]")
 
 
@@ -45,6 +47,9 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
         BadInput: its path is taken or malformed, an attribute breaks its definition, or a media belongs to another
             project.
     """
+    known = records.definitions(project)
+    if len(known.sections) >= MOST_SECTIONS:
+        raise BadInput(f"A project may have at most {MOST_SECTIONS} sections.")
     media = list(dict.fromkeys(spec.media or []))
     check_media(project, media)
     check_master(project, spec.master_section)
@@ -72,7 +77,7 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
         master_section=spec.master_section,
         by_name=by_name,
     )
-    check_saved_search(section, records.definitions(project))
+    check_saved_search(section, known)
     records.create(SECTION, section, user=user, taken=path_taken())
     return section
 

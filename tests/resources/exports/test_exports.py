@@ -396,3 +396,13 @@ class TestEnds:
 
     def test_unknown_exports_are_not_found(self, api):
         assert api.get(f"Export/{uuid.uuid4()}").status == 404
+
+
+@pytest.mark.parametrize("path", ["Exports", "Datasets"])
+@pytest.mark.parametrize("member", ["sections", "versions"])
+def test_a_section_or_version_of_another_project_is_refused(api, project, dataset, path, member):
+    said = api.post(
+        f"{path}/{project}",
+        {"format": "csv", member: [987_654_321]} if path == "Exports" else {"name": "x", member: [987_654_321]},
+    )
+    assert (said.status, said.message) == (400, f"{member}: the project has no {member[:-1]} 987654321.")

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from chalicelib.core.definitions import VERSION
+from chalicelib.resources.sections import service as sections_service
+from chalicelib.resources.versions import operations as version_operations
 from chalicelib.storage.dynamodb import records
 
 
@@ -175,3 +177,13 @@ def test_a_change_between_the_check_and_the_write_closes_no_cycle(layers, monkey
     said = layers.api.patch(f"Version/{first}", {"bases": [second]})
     assert (said.status, done, "itself" in said.message) == (400, [200], True)
     assert layers.one(first)["bases"] == []
+
+
+def test_a_project_has_a_bounded_number_of_versions_and_sections(layers, monkeypatch):
+    monkeypatch.setattr(version_operations, "MOST_VERSIONS", 2)
+    monkeypatch.setattr(sections_service, "MOST_SECTIONS", 1)
+    layers.make()
+    for path in ("Versions", "Sections"):
+        layers.api.post(f"{path}/{layers.project}", {"name": "a"})
+        said = layers.api.post(f"{path}/{layers.project}", {"name": "b"})
+        assert (said.status, "at most" in said.message) == (400, True), said.body
