@@ -8,6 +8,7 @@ is red, and nothing that was acknowledged is lost, whether the stack is stopped 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import os
 import random
@@ -47,7 +48,10 @@ class Client:
         asked = urllib.request.Request(f"{self.place['url']}/rest/{path}", data, headers, method=method)
         try:
             with urllib.request.urlopen(asked, timeout=60) as answer:
-                return answer.status, json.loads(answer.read())
+                body = answer.read()
+                # a large answer is an object that is stored zipped
+                is_zipped = answer.headers.get("Content-Encoding") == "gzip"
+                return answer.status, json.loads(gzip.decompress(body) if is_zipped else body)
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, json.loads(error.read())
