@@ -148,8 +148,8 @@ def _lock_key(user: int) -> str:
     return f"sign-in|{user}"
 
 
-def issue_token(user: User, *, refresh: bool) -> str:
-    """Create a token of a user; `refresh` revokes all earlier ones.
+def issue_token(user: User, *, refresh: bool, name: str = "") -> str:
+    """Create a token of a user; `refresh` revokes all earlier ones, `name` says what it is for.
 
     Only hashes are stored, so an earlier token cannot be shown again: every call makes a new one.
 
@@ -158,7 +158,12 @@ def issue_token(user: User, *, refresh: bool) -> str:
     """
     token = new_token(user.id)
     stored = StoredToken(
-        id=hash_of(token), user=user.id, username=user.username, is_staff=user.is_staff, created_datetime=now()
+        id=hash_of(token),
+        user=user.id,
+        username=user.username,
+        is_staff=user.is_staff,
+        name=name,
+        created_datetime=now(),
     )
 
     def hold(current: User) -> User:
@@ -169,7 +174,7 @@ def issue_token(user: User, *, refresh: bool) -> str:
 
     def exchange(change: Transaction, before: User, after: User) -> None:
         records.add(change, TOKEN, stored)
-        revoke(change, set(before.tokens) - set(after.tokens))
+        revoke_removed(change, before, after)
 
     records.edit(USER, user.id, hold, also=exchange)
     return token
@@ -179,6 +184,11 @@ def revoke(change: Transaction, hashes: Iterable[str]) -> None:
     """Add the revocation of tokens to a transaction."""
     for gone in hashes:
         change.delete(RecordRow(f"{TOKEN.name}#{gone}", records.ALONE))
+
+
+def revoke_removed(change: Transaction, before: User, after: User) -> None:
+    """Add the revocation of the tokens that an edit of a user removed to its transaction."""
+    revoke(change, set(before.tokens) - set(after.tokens))
 
 
 def _matches(stored: str, password: str) -> bool:

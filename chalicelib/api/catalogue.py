@@ -7,7 +7,7 @@ documented.
 from __future__ import annotations
 
 from chalicelib.http.operation import Operation
-from chalicelib.resources.accounts import invitation_operations
+from chalicelib.resources.accounts import invitation_operations, token_operations
 from chalicelib.resources.accounts import operations as accounts_operations
 from chalicelib.resources.algorithms import operations as algorithms_operations
 from chalicelib.resources.analyses import operations as analyses_operations
@@ -64,6 +64,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *organizations_operations.OPERATIONS,
     *affiliation_operations.OPERATIONS,
     *invitation_operations.OPERATIONS,
+    *token_operations.OPERATIONS,
     *permissions_group_operations.OPERATIONS,
     *buckets_operations.OPERATIONS,
     *cluster_operations.OPERATIONS,

@@ -16,6 +16,7 @@ Email = Annotated[str, Meta(min_length=3, max_length=254)]
 PersonName = Annotated[str, Meta(max_length=150, pattern=ONE_LINE)]
 Password = Annotated[str, Meta(min_length=1, max_length=1024)]
 MailedToken = Annotated[str, Meta(max_length=200)]
+TokenName = Annotated[str, Meta(max_length=100, pattern=ONE_LINE)]
 UNLOCK_HOURS = 24
 AddressStanding = Literal["declared", "vouched", "confirmed"]
 """How a user's address was verified: declared by the user, set by staff, or confirmed by a link in an email."""
@@ -39,12 +40,22 @@ class Credentials(Resource, kw_only=True):
             )
         ),
     ] = None
+    name: Annotated[TokenName, Meta(description="What the token is for, such as `laptop`; its list shows it.")] = ""
 
 
 class Token(Resource, kw_only=True):
     """An API token as it is shown, once."""
 
     token: str
+
+
+class TokenSummary(Resource, kw_only=True):
+    """A token of the caller as the list shows it: never the token itself."""
+
+    id: Annotated[str, Meta(description="The first 16 digits of the SHA-256 of the token.")]
+    name: Annotated[str, Meta(description="As it was given when the token was created; may be empty.")]
+    created_datetime: Timestamp
+    is_present: Annotated[bool, Meta(description="Whether it is the token of this request.")]
 
 
 class StoredToken(Resource, kw_only=True):
@@ -56,6 +67,7 @@ class StoredToken(Resource, kw_only=True):
     username: str
     is_staff: bool = False
     is_active: bool = True
+    name: str = ""
     created_datetime: Timestamp
 
 
@@ -80,6 +92,10 @@ class UserUpdate(Resource, kw_only=True):
     email: Email | None = None
     password: Password | None = None
     reset_token: MailedToken | None = None
+    current_password: Annotated[
+        Password | None,
+        Meta(description="The user's present password, which sets a new `password`; no other member beside the two."),
+    ] = None
     new_avatar: EncodedPicture | None = None
     clear_avatar: Flag | None = None
     set_profile_keys: dict[str, Any] | None = None
@@ -135,7 +151,7 @@ class User(Resource, kw_only=True):
     password_hash: str = ""
     password_changed: Annotated[
         float,
-        Meta(description="When a reset last set it, in seconds since the epoch; resets emailed before are void."),
+        Meta(description="When it was last replaced, in seconds since the epoch; resets emailed before are void."),
     ] = 0.0
     email_standing: AddressStanding = "vouched"
     pending_email: Annotated[

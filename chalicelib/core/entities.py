@@ -261,6 +261,7 @@ class VideoDefinition(Resource, kw_only=True):
 class AudioDefinition(Resource, kw_only=True):
     """One audio file of a media."""
 
+    accepts: ClassVar = {"url": "path"}
     keeps: ClassVar = "others"
     is_whole: ClassVar = True
     hidden: ClassVar = frozenset({"others"})

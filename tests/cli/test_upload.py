@@ -76,6 +76,15 @@ def test_a_file_that_fails_does_not_stop_the_others(limn, folder, api, signed_in
     assert (failed["path"], failed["reason"]) == (str(folder / "empty.png"), "The file is empty.")
 
 
+def test_a_file_that_no_type_of_the_project_is_for_says_so(limn, folder, api, signed_in):
+    (folder / "dive.mp4").write_bytes(b"\0" * 64)
+    ran = limn("--json", "upload", folder)
+    [failed] = [each for each in ran.json["files"] if each["status"] == "failed"]
+    assert "no media type of videos" in failed["reason"]
+    assert "Picture (image)" in failed["reason"]
+    assert len(api.get(f"Medias/{signed_in}").json) == 3
+
+
 class Died(BaseException):
     """The process ends here."""
 

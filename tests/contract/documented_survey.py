@@ -68,7 +68,11 @@ def accounts(api: Api) -> None:
     }
     number = api.post("Users", body).json["id"]
     token, api.token = api.token, ""
-    api.post("Token", {"username": name, "password": "Correct-horse-9"})
+    made = api.post("Token", {"username": name, "password": "Correct-horse-9", "name": "laptop"}).json
+    api.token = made["token"]
+    tokens = api.get("Token").json
+    api.patch(f"User/{number}", {"password": "Battery-staple-8", "current_password": "Correct-horse-9"})
+    api.delete("Token", id=tokens[0]["id"])
     api.token = token
     api.post("PasswordReset", {"email": f"{name}@example.org"})
     api.get("Users", username=name)

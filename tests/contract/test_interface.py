@@ -47,7 +47,6 @@ DIFFERENCES = {
         "Media.segment_info: missing",
         "Media.thumbnail: missing",
         "Media.thumbnail_gif: missing",
-        "AudioDefinition.url: missing",
     ),
     "a secret or an address that responses do not show": (
         "Bucket.secret_key: missing",

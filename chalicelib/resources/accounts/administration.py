@@ -13,7 +13,6 @@ from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput
 from chalicelib.resources.accounts import creation
 from chalicelib.storage.dynamodb import ids, records
-from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import presigned
 
 ANNOUNCED_DAYS = 7
@@ -56,10 +55,7 @@ def set_active(user: User, *, active: bool) -> User:
             pending_email_token=None,
         )
 
-    def end(transaction: Transaction, before: User, after: User) -> None:
-        passwords.revoke(transaction, set(before.tokens) - set(after.tokens))
-
-    changed = records.edit(USER, user.id, change, also=end)
+    changed = records.edit(USER, user.id, change, also=passwords.revoke_removed)
     if not active:
         presigned.forget(user.id)
     return changed

@@ -1,4 +1,4 @@
-"""Users and tokens."""
+"""Users."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from chalicelib.access import authentication, passwords, rate_limits, users
-from chalicelib.core.accounts import MEMBERSHIP, USER, Credentials, Token, User, UserSpec, UserUpdate
+from chalicelib.access import authentication, rate_limits, users
+from chalicelib.core.accounts import MEMBERSHIP, USER, User, UserSpec, UserUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Uuid, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
@@ -35,16 +35,6 @@ class PresignedQuery(Resource, kw_only=True):
     """Whether keys of files become URLs, and for how many seconds."""
 
     presigned: Annotated[int, Meta(ge=1, le=604800)] | None = None
-
-
-def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
-    """Exchange a password for a token."""
-    user = passwords.verify(
-        call.body.username, call.body.password, notifications.notify_of_lock, unlock_token=call.body.unlock_token
-    )
-    if call.caller.signed_in and call.caller.id != user.id:
-        raise BadInput("Credentials do not match currently authenticated user!")
-    return Token(token=passwords.issue_token(user, refresh=call.body.refresh))
 
 
 def create_user(call: Call[None, NoQuery, UserSpec]) -> CreateResponse:
@@ -106,16 +96,18 @@ def _maybe_user(path: dict[str, int]) -> User | None:
 
 
 def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse:
-    """Change a user: by the user, by staff, or the password alone with the token of a reset."""
+    """Change a user: by the user, by staff, or the password alone with the token of a reset or the present one."""
     user, body = call.target, call.body
     if user is None:
         raise NotFound.of("User", call.path["id"]) if call.caller.is_staff else Forbidden()
     change = given(body)
     _check_change(call, user, change)
     waits = False
-    if change.keys() - {"password", "reset_token", "email", "is_active"}:
+    if change.keys() - {"password", "reset_token", "current_password", "email", "is_active"}:
         profiles.change_user(user, body)
-    if body.password is not None:
+    if body.password is not None and body.current_password is not None:
+        registration.change_password(user, body.current_password, body.password, call.caller)
+    elif body.password is not None:
         registration.reset_password(user, body.reset_token or "", body.password, call.caller)
     if body.email is not None:
         waits = address_changes.request(user, body.email, call.caller)
@@ -139,6 +131,17 @@ def _check_change(call: Call[User, PresignedQuery, UserUpdate], user: User, chan
         raise BadInput(f"The user {user.username!r} cannot be changed.")
     if "reset_token" in change and "password" not in change:
         raise BadInput("reset_token: it sets a password; give the password too.")
+    if "current_password" in change:
+        _check_password_change(call, user, change)
+    elif "password" in change and "reset_token" not in change:
+        raise BadInput("password: give `current_password`, the present one, or the `reset_token` of a mailed reset.")
+
+
+def _check_password_change(call: Call[User, PresignedQuery, UserUpdate], user: User, change: dict[str, Any]) -> None:
+    if change.keys() != {"password", "current_password"}:
+        raise BadInput("current_password: it sets a `password`; give both, and no other member.")
+    if call.caller.id != user.id:
+        raise Forbidden("current_password: only the user changes a password with it.")
 
 
 def reset_password(call: Call[None, NoQuery, PasswordResetSpec]) -> MessageResponse:
@@ -148,20 +151,6 @@ def reset_password(call: Call[None, NoQuery, PasswordResetSpec]) -> MessageRespo
 
 
 OPERATIONS = (
-    Operation(
-        id="CreateObtainAuthToken",
-        method="POST",
-        path="/rest/Token",
-        summary="Exchange a user name and password for an API token.",
-        details="The token is shown once; only its hash is stored. Three wrong passwords lock the account for ten "
-        "minutes; with the `unlock_token` of the mail that reports it, the right password counts all the same. With "
-        "`refresh` all earlier tokens of the user end.",
-        needs=Permission.ANYONE,
-        body=Credentials,
-        returns=Token,
-        handler=obtain_token,
-        tag=TAG,
-    ),
     Operation(
         id="CreateUser",
         method="POST",
@@ -223,8 +212,9 @@ OPERATIONS = (
         method="PATCH",
         path="/rest/User/{id}",
         summary="Change a user.",
-        details="By the user or by staff. A new password needs the token of a password reset; a body of exactly "
-        "`password` and `reset_token` needs no other credentials. A new `email` counts once the link that is mailed to "
+        details="By the user or by staff. A user sets a new `password` with `current_password`, which ends all other "
+        "tokens of the user; a wrong one counts as a refused sign-in. A body of exactly `password` and `reset_token`, "
+        "of a mailed password reset, needs no other credentials. A new `email` counts once the link that is mailed to "
         "it is opened; until then the old address stays in force, and gets a mail. `is_active` is for staff: false "
         "ends the account and its tokens; presigned URLs that it has stay valid until they expire.",
         needs=Permission.ANYONE,

@@ -232,6 +232,37 @@ def reset_password(user: User, token: str, password: str, caller: Caller) -> Non
     notifications.password_changed(changed)
 
 
+def change_password(user: User, present: str, password: str, caller: Caller) -> None:
+    """Set a new password with the present one; end every token of the user but that of the request.
+
+    A wrong present password counts towards the lock-out like a refused sign-in.
+
+    Raises:
+        BadInput: the present password is wrong, the account is locked, or the new password is weak.
+    """
+    try:
+        passwords.verify(user.username, present, notifications.notify_of_lock)
+    except BadInput:
+        raise BadInput("current_password: it is wrong, or the account is locked after wrong passwords.") from None
+    passwords.check_strength(password, user.username, user.email)
+    hashed = passwords.hash_password(password)
+
+    def replace(current: User) -> User:
+        if current.password_hash != user.password_hash:
+            raise BadInput("current_password: another request has just replaced it.")
+        return msgspec.structs.replace(
+            current,
+            password_hash=hashed,
+            password_changed=time.time(),
+            tokens=[token for token in current.tokens if token == caller.token_hash],
+            pending_email=None,
+            pending_email_token=None,
+        )
+
+    changed = records.edit(USER, user.id, replace, also=passwords.revoke_removed)
+    notifications.password_changed(changed)
+
+
 def _usable_reset(user: User, token: str) -> PasswordReset:
     reset = records.maybe(PASSWORD_RESET, hash_of(token))
     if reset is None:

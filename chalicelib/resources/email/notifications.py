@@ -31,7 +31,7 @@ def notify_of_lock(user: User) -> None:
 
 
 def password_changed(user: User) -> None:
-    """Mail a user whose password was reset."""
+    """Mail a user whose password was replaced."""
     if user.email:
         _send(system_emails.password_changed(user.username), user.email)
 

@@ -128,11 +128,16 @@ class MediaUpdate(Dimensions, kw_only=True):
     archive_state: Literal["to_archive", "to_live"] | None = None
 
 
-def guess_type(types: Mapping[int, MediaType], name: str) -> MediaType:
-    """The type for −1: the first image or video type, by the extension of the name.
+def guess_type(types: Mapping[int, MediaType], name: str, *, has_file: bool = False) -> MediaType:
+    """The type for −1: the first image or video type, by the extension of the name; the last type if there is neither.
+
+    Args:
+        types: those of the project, by id.
+        name: the name of the file.
+        has_file: whether a file is to be read, which a type of another kind could not hold.
 
     Raises:
-        BadInput: the project has no types, or the extension is unknown.
+        BadInput: the project has no types, or none for the file; or the extension is unknown.
     """
     if not types:
         raise BadInput("type: the project has no media types.")
@@ -143,7 +148,16 @@ def guess_type(types: Mapping[int, MediaType], name: str) -> MediaType:
         raise BadInput(message)
     wanted = "image" if mime.startswith("image") else "video"
     ordered = [types[number] for number in sorted(types)]
-    return next((found for found in ordered if found.dtype == wanted), ordered[-1])
+    fitting = next((found for found in ordered if found.dtype == wanted), None)
+    if fitting is None and has_file:
+        raise no_type_for(wanted, ordered)
+    return fitting or ordered[-1]
+
+
+def no_type_for(dtype: str, types: Iterable[MediaType]) -> BadInput:
+    """The refusal of a file of a kind, `video` or `image`, that no type of the project is for; it names the types."""
+    present = ", ".join(f"{type_.name} ({type_.dtype})" for type_ in types) or "none"
+    return BadInput(f"type: the project has no media type of {dtype}s; its media types: {present}.")
 
 
 def next_state(state: ArchiveState, asked: str) -> ArchiveState | None:

@@ -28,8 +28,9 @@ from chalicelib.resources.email import project_emails
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media import creation as media_creation
+from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.readiness import ready_event
-from chalicelib.resources.media.schemas import MediaSpec, with_job
+from chalicelib.resources.media.schemas import MediaSpec, guess_type, no_type_for, with_job
 from chalicelib.resources.media.service import project_with
 from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.resources.uploads import fetching
@@ -60,7 +61,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec, *, elemental_id
     if known is not None:
         return _again(known, project, spec)
     definitions = records.definitions(project.id)
-    type_ = _type(definitions, spec.type or ANY_TYPE)
+    type_ = _type(definitions, spec.type or ANY_TYPE, has_media=spec.media_id is not None)
     found = _get_media(project, spec.media_id) if spec.media_id is not None else None
     writer.scope.check(Kind.MEDIA, [found] if found else [])
     size = _size(writer.scope, project, spec)
@@ -101,9 +102,13 @@ def resume(uid: str) -> None:
 
 def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec], definitions: Definitions) -> None:
     """Raise BadInput if a video among media to be created has an unreadable URL."""
-    types = definitions.types(Kind.MEDIA)
+    types = {key: media_service.type_of(definitions, key) for key in definitions.types(Kind.MEDIA)}
     for spec in specs:
-        if spec.url and not spec.reference_only and getattr(types.get(spec.type), "dtype", "") == "video":
+        if not spec.url or spec.reference_only:
+            continue
+        is_open = spec.type == ANY_TYPE and spec.name
+        type_ = guess_type(types, spec.name or "", has_file=True) if is_open else types.get(spec.type)
+        if type_ and type_.dtype == "video":
             fetching.check_origin(spec.url, project.organization)
             fetching.open_source(spec.url, project.id, writer.scope)
 
@@ -267,11 +272,13 @@ def _uid_taken(uid: str) -> BadInput:
     return BadInput(f"uid: {uid!r} is the uid of another transcode; give a new one.")
 
 
-def _type(definitions: Definitions, number: int) -> int:
-    types = definitions.types(Kind.MEDIA)
-    videos = [key for key in sorted(types) if getattr(types[key], "dtype", "") == "video"]
-    if number == ANY_TYPE and types:
+def _type(definitions: Definitions, number: int, *, has_media: bool) -> int:
+    types = {key: media_service.type_of(definitions, key) for key in sorted(definitions.types(Kind.MEDIA))}
+    videos = [key for key, type_ in types.items() if type_.dtype == "video"]
+    if number == ANY_TYPE and (videos or (types and has_media)):
         return videos[0] if videos else min(types)
+    if number == ANY_TYPE:
+        raise no_type_for("video", types.values())
     if number not in videos:
         message = f"type: project {definitions.project} has no media type {number} of videos."
         raise BadInput(message)

@@ -25,6 +25,7 @@ from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
 from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation
 from chalicelib.resources.uploads import tus as uploads_tus
 from chalicelib.settings import settings
+from chalicelib.storage.dynamodb.ahead import Wanted
 from chalicelib.storage.objects import objects
 from chalicelib.storage.objects import tus_uploads as rows
 
@@ -61,6 +62,10 @@ class _OneUpload:
 
     what: str = "upload"
     variables: dict[str, type] = field(default_factory=lambda: {"id": str})
+
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 its project is not known
+        """None."""
+        return []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Upload]:  # noqa: ARG002 the path says it
         """The upload, or NotFound."""

@@ -138,6 +138,26 @@ class TestCreateMediaList:
             assert made["type"] == type_
         assert api.post(f"Medias/{project}", {"type": -1, "name": "a.unheard", "md5": ""}).status == 400
 
+    @pytest.mark.parametrize(
+        ("name", "dtype", "kind"),
+        [("a.mp4", "image", "video"), ("a.png", "video", "image"), ("a.mov", "multi", "video")],
+    )
+    def test_minus_one_refuses_a_file_that_no_type_of_the_project_is_for(self, api, project, name, dtype, kind):
+        api.made(f"MediaTypes/{project}", {"name": "Only one", "dtype": dtype})
+        url = api.post(f"DownloadInfo/{project}", {"keys": [api.get(f"UploadInfo/{project}").json["key"]]}).json[0][
+            "url"
+        ]
+        file = {"type": -1, "name": name, "md5": "", "url": url}
+        asked = [api.post(f"Medias/{project}", file), api.post(f"Medias/{project}", {**file, "reference_only": 1})]
+        if kind == "video":
+            uids = {"gid": str(uuid.uuid4()), "uid": str(uuid.uuid4())}
+            asked.append(api.post(f"Transcodes/{project}", {"type": -1, "name": name, "url": url, "size": 9, **uids}))
+        for said in asked:
+            assert said.status == 400, said.body
+            assert f"no media type of {kind}s" in said.message
+            assert f"Only one ({dtype})" in said.message
+        assert api.get(f"MediaCount/{project}").json == 0
+
     def test_folders_by_id_give_their_tag(self, api, project, video_type):
         section = folder(project)
         body = {"type": video_type, "name": "a.mp4", "md5": "", "section_id": section.id}

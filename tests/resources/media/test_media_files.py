@@ -111,3 +111,14 @@ def test_other_kinds_go_the_same_way(api, media, key, word, role, body):
     assert api.get(f"{word}File/{media}", role=role, index=0).json == body
     if word != "Image":
         assert len(api.get(f"{word}Files/{media}").json) == 1
+
+
+def test_the_path_of_a_sound_has_the_older_name_url_too(api, media, key):
+    first, second = key("first"), key("second")
+    assert api.post(f"AudioFiles/{media}", {"url": first, "codec": "aac"}).status == 201
+    assert api.get(f"AudioFile/{media}", index=0).json == {"path": first, "codec": "aac"}
+    assert api.patch(f"AudioFile/{media}", {"url": second, "codec": "aac"}, index=0).status == 200
+    assert api.get(f"AudioFile/{media}", index=0).json["path"] == second
+    nested = {"media_files": {"audio": [{"url": first, "codec": "aac"}]}}
+    assert api.patch(f"Media/{media}", nested).status == 200
+    assert api.get(f"AudioFile/{media}", index=0).json["path"] == first
