@@ -23,6 +23,7 @@ from chalicelib.query.aggregates import Aggregate, Statistics, Written, bind
 from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
 from chalicelib.query.tree import Query, Tree, both
+from chalicelib.storage.view.cache import looking_ahead
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded, look_ahead
 
@@ -36,6 +37,7 @@ __all__ = [
     "ids",
     "loaded",
     "look_ahead",
+    "looking_ahead",
     "pairs",
     "statistics",
     "tally",

@@ -130,11 +130,15 @@ class RecordResource:
         if self.removed:
             self.removed(call)
         else:
-            transaction, found = Transaction(), records.get(self.kind, number)
-            records.drop(transaction, self.kind, found, user=call.caller.id)
-            if self.noted:
-                transaction.note(found.project, call.caller.id, self.noted(found, None))
-            transaction.run()
+
+            def attempt() -> None:
+                transaction, found = Transaction(), records.get(self.kind, number)
+                records.drop(transaction, self.kind, found, user=call.caller.id)
+                if self.noted:
+                    transaction.note(found.project, call.caller.id, self.noted(found, None))
+                transaction.run()
+
+            steps.again(attempt)
         return MessageResponse(message=self.deletion_says.format(word=self.word, id=number))
 
 

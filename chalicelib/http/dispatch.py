@@ -48,7 +48,7 @@ class Request:
 
 def dispatch(operation: Operation, request: Request) -> HttpAnswer:
     """Serve one request. Never raises."""
-    with time_limit(REQUEST_SECONDS), ahead.reading(), commits_read() as read:
+    with time_limit(REQUEST_SECONDS), ahead.reading(), view_queries.looking_ahead(), commits_read() as read:
         answer = _served(operation, request)
     shown = {} if read.least is None else {COMMIT_HEADER: str(read.least)}
     return replace(answer, headers={**SAFE_IN_BROWSERS, **answer.headers, **shown, **operation.always})

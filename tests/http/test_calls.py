@@ -11,7 +11,8 @@ from chalicelib.core.accounts import PROJECT
 from chalicelib.core.kinds import Kind
 from chalicelib.storage.dynamodb import ahead, ids, records
 from chalicelib.storage.dynamodb.tables import RecordRow
-from chalicelib.storage.view import views
+from chalicelib.storage.log import log, tickets
+from chalicelib.storage.view import cache, views
 from chalicelib.storage.view.locks import Shared
 from infra.local.dynamodb.metering import metering
 from tests.contract.world import build
@@ -113,6 +114,27 @@ def test_a_list_reads_the_log_beside_the_caller(here, monkeypatch):
     monkeypatch.setattr(views._views, "_read_after", read_after)
     monkeypatch.setattr(ahead, "read_batch", read_batch)
     assert here.owner.get(f"LocalizationCount/{project}").status == 200
+
+
+def test_what_a_refused_list_read_of_the_log_serves_no_later_request(here):
+    project, stranger = here.things["project"], new_user()
+    stranger.token = "0" * 40
+    before = views.current(project).seq
+    assert stranger.get(f"LocalizationCount/{project}").status == 401
+    log.fill(project, tickets.take(project).seq)
+    assert views.current(project).seq == before + 1
+
+
+def test_what_was_read_of_the_log_serves_only_the_next_use_of_the_view(here, monkeypatch):
+    project = here.things["project"]
+    before = views.current(project).seq
+    views._views.look_ahead(project)
+    assert cache._AHEAD.get().commits.result() == []
+    with monkeypatch.context() as patch:
+        patch.setattr(Shared, "run", lambda _, work: work(False))
+        views.current(project)
+    log.fill(project, tickets.take(project).seq)
+    assert views.current(project).seq == before + 1
 
 
 def test_what_was_read_ahead_serves_only_a_request_for_which_nobody_else_waits():

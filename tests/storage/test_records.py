@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import msgspec
 import pytest
@@ -12,7 +13,8 @@ from chalicelib.core.accounts import MEMBERSHIP, ORGANIZATION, PROJECT, Membersh
 from chalicelib.core.definitions import VERSION
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.projects import service as projects_service
-from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb import ahead, ids, records
+from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.log import log
 
 
@@ -103,3 +105,33 @@ def test_a_definition_is_told_of_in_the_log_with_its_change(organization):
     records.remove(VERSION, version.id)
     assert list(log.read_after(project.id, 0))[-1].changes[0].is_gone
     assert records.definitions(project.id).versions == {}
+
+
+def test_the_deletion_of_a_definition_comes_after_its_last_change_in_the_log(organization, monkeypatch):
+    project = make(organization)
+    version = next(iter(records.definitions(project.id).versions.values()))
+    take = log.take_ticket
+
+    def slow(number):
+        monkeypatch.setattr(log, "take_ticket", take)
+        ticket = take(number)
+        records.edit(VERSION, version.id, lambda row: msgspec.structs.replace(row, description="changed"))
+        return ticket
+
+    monkeypatch.setattr(log, "lock", lambda _project: nullcontext())  # the other writer is in another container
+    monkeypatch.setattr(log, "take_ticket", slow)
+    records.remove(VERSION, version.id)
+    changes = [change for commit in log.read_after(project.id, 0) for change in commit.changes]
+    told = [change.is_gone for change in changes if change.kind == "version" and change.id == version.id]
+    assert told == [False, False, True]
+    assert records.maybe(VERSION, version.id) is None
+
+
+def test_a_request_sees_a_record_that_it_creates_after_it_looked_ahead_for_it(organization):
+    project = make(organization)
+    home = records.home(MEMBERSHIP, project.id, f"{8:012d}")
+    with ahead.reading():
+        ahead.fetch([ahead.Wanted(RecordRow, home)])
+        member = Membership(id=ids.reserve("membership")[0], project=project.id, user=8, permission="View Only")
+        records.create(MEMBERSHIP, member)
+        assert records.find(MEMBERSHIP, project.id, f"{8:012d}") == member

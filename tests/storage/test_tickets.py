@@ -315,3 +315,53 @@ def test_commits_that_have_expired_are_no_holes(project):
     log.expire(project, range(1, 4), 1)
     log.forget(project, [1, 2])
     assert [commit.seq for commit in log.read_after(project, 0)] == [3, 4]
+
+
+def test_commits_that_come_while_a_reader_looks_have_not_expired(project, monkeypatch):
+    make(project)
+    slow = tickets.take(project)
+    make(project)
+    look = tickets.state
+
+    def later(number):
+        log.row(log.commit_of(number, slow.seq, 9, [], [])).save()
+        tickets.settle(number, 3)
+        monkeypatch.setattr(tickets, "state", look)
+        return look(number)
+
+    monkeypatch.setattr(tickets, "state", later)
+    assert [commit.user for commit in log.read_after(project, 0)] == [7, 9, 7]
+
+
+def test_a_hole_that_follows_expired_commits_is_filled(project, monkeypatch):
+    monkeypatch.setattr(log, "HOLE_SECONDS", 0)
+    make(project)
+    make(project)
+    log.expire(project, range(1, 3), 1)
+    log.forget(project, [1, 2])
+    tickets.take(project)
+    make(project)
+    assert [commit.seq for commit in log.read_after(project, 0)] == [3, 4]
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_holes_of_a_restored_log_are_filled_and_its_expired_commits_are_not(project, monkeypatch, is_written):
+    monkeypatch.setattr(log, "HOLE_SECONDS", 0)
+    for _ in range(4):
+        make(project)
+    log.expire(project, range(1, 4), 1)
+    log.forget(project, [1, 2])
+    tickets.take(project)
+    make(project)
+    tickets.forget(project)  # as `infra/restoring.py` does
+    if is_written:
+        make(project)
+    assert [commit.seq for commit in log.read_after(project, 0)] == [3, 4, 5, 6, *[7] * is_written]
+
+
+def test_a_reader_does_not_fill_what_a_purge_has_removed(project, monkeypatch):
+    monkeypatch.setattr(log, "HOLE_SECONDS", 0)
+    for _ in range(3):
+        make(project)
+    log.forget(project, [1, 2])
+    assert [commit.seq for commit in log.read_after(project, 0)] == [3]

@@ -4,8 +4,9 @@
         ahead.fetch([Wanted(RecordRow, key)])   one BatchGetItem for all tables
         records.get(...)                        takes a row that was read ahead instead of reading it
 
-A row is taken once: who reads it again, such as an edit that lost against another writer, reads the table. So a
-read ahead is as old as the request, and never older.
+A row is taken once: a second read, such as that of an edit that lost against another writer, reads the table. A
+transaction forgets the rows that were not taken, since it may change them. So a row that was read ahead is as old as
+the request, never older, and a request sees its own writes.
 """
 
 from __future__ import annotations
@@ -93,6 +94,12 @@ def keep(keys: Sequence[RecordKey], rows: dict[Any, RecordRow]) -> None:
         kept: dict[Wanted, Row | None] = {Wanted(RecordRow, key): rows.get(key) for key in keys}
         read.rows |= kept
         read.read |= kept.keys()
+
+
+def forget() -> None:
+    """Forget the rows that were not taken: the request writes."""
+    if (read := _READ.get()) is not None:
+        read.rows.clear()
 
 
 def take_all(table: type[R], keys: Sequence[Key]) -> tuple[list[R], list[Key]]:

@@ -254,23 +254,48 @@ def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -
     Raises:
         NotFound: there is no such record.
     """
-    record = get(kind, number)
-    change = Transaction()
-    drop(change, kind, record, user=user)
-    change.run()
-    return record
+    for _ in CONFLICTS.attempts():
+        record = get(kind, number)
+        change = Transaction()
+        moved = drop(change, kind, record, user=user)
+        try:
+            change.run()
+        except Conflict as conflict:
+            if conflict is not moved:
+                raise
+        else:
+            return record
+    raise Conflict(f"The {kind.title.lower()} {number} is being changed by too many at once; nothing was changed.")
 
 
-def drop(change: Transaction, kind: RecordKind[R], record: R, *, user: int | None = None, log: bool = True) -> None:
-    """Add the deletion of a record to a transaction; without `log`, no commit records it."""
-    gone = NotFound.of(kind.title, kind.id_of(record))
-    change.delete(RecordRow(*_home(kind, record)), RecordRow.pk.exists(), gone)
+def drop(
+    change: Transaction, kind: RecordKind[R], record: R, *, user: int | None = None, log: bool = True
+) -> Conflict | None:
+    """Add the deletion of a record to a transaction; without `log`, no commit records it.
+
+    Returns:
+        for a definition whose deletion is logged, the Conflict that `run` raises where it changes meanwhile: the log
+        must not have its deletion before its last change.
+
+    Raises:
+        NotFound: it was deleted; for other records `run` raises it.
+    """
+    moved = None
+    if kind.definition and log:
+        number = kind.id_of(record)
+        record, row = _read(kind, number)
+        moved = Conflict(f"The {kind.title.lower()} {number} was changed by another request at the same time.")
+        change.delete(RecordRow(row.pk, row.sk), RecordRow.n == row.n, moved)
+    else:
+        gone = NotFound.of(kind.title, kind.id_of(record))
+        change.delete(RecordRow(*_home(kind, record)), RecordRow.pk.exists(), gone)
     for key in _pointers(kind, record):
         change.delete(RecordRow(*key))
     for claim, word in kind.claims(record).items():
         change.delete(RecordRow(*_claim_key(kind, claim, word)))
     if log:
         _commit(change, kind, record, bytes(GONE), user, record)
+    return moved
 
 
 def guard(change: Transaction, kind: RecordKind[R], number: int | str) -> R:

@@ -21,6 +21,7 @@ from chalicelib import errors
 from chalicelib.core.commits import Change, Edit, Note
 from chalicelib.core.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
+from chalicelib.storage.dynamodb import ahead
 from chalicelib.storage.dynamodb.tables import LogRow, Row, connection
 from chalicelib.storage.log import log, tickets, wakeups
 from chalicelib.storage.log.tickets import Ticket
@@ -136,6 +137,7 @@ class Transaction:
             TooLarge: the documents are more than `LARGEST_BYTES`.
             Unavailable: DynamoDB failed every attempt; nothing was written.
         """
+        ahead.forget()
         if sum(len(getattr(step.row, "doc", None) or b"") for step in self._steps) > LARGEST_BYTES:
             raise TooLarge("These are too large to be changed together; change fewer at once.")
         self._steps.sort(key=lambda step: _ORDER[step.verb])

@@ -234,15 +234,15 @@ def rows_after(project: int, seq: int, most: int | None = None) -> Iterator[LogR
 
 
 def _missing(project: int, low: int, high: int) -> Iterable[LogRow]:
-    """The rows from `low` up to before `high`, which a query did not find; none where they have expired."""
+    """The rows from `low` up to before `high`, which a query did not find; without those that have expired."""
     state = tickets.state(project)
-    if state is None or low <= state.settled:
-        return ()
+    # Read before the rows: what is missing up to there has expired, and what settles from now on is found.
+    settled = state.settled if state else tickets.last_expired(project)
     end = time.monotonic() + HOLE_SECONDS
     for attempt in range(_MOST_LOOKS):
         found = LogRow.query(project, LogRow.seq.between(low, high - 1), consistent_read=True)
         there = {int(row.seq): row for row in found}
-        holes = [number for number in range(low, high) if number not in there]
+        holes = [number for number in range(max(low, settled + 1), high) if number not in there]
         if not holes:
             return there.values()
         if time.monotonic() < end:
@@ -396,7 +396,9 @@ def oldest(project: int, count: int) -> list[Commit]:
 
 
 def forget(project: int, numbers: Iterable[int]) -> None:
-    """Delete commits, for a purge: the log can no longer be followed."""
+    """Delete commits, for a purge: the log can no longer be followed. Readers take what is missing for expired."""
+    numbers = list(numbers)
+    tickets.settle(project, max(numbers, default=0))
     with LogRow.batch_write() as batch:
         for number in numbers:
             batch.delete(LogRow(project, number))

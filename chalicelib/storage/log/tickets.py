@@ -23,6 +23,7 @@ from chalicelib.errors import Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow, connection
 
 WATCHED = "watched"
+_BARE = ["project", "seq", "expires"]
 _CONDITION = "ConditionalCheckFailedException"
 
 
@@ -108,11 +109,27 @@ def last_number(project: int) -> int:
     return int(newest.seq) if newest else 0
 
 
+def last_expired(project: int) -> int:
+    """The number up to which commits may have expired, by the rows that are left: for a log without a counter.
+
+    Such a log was written by an earlier release, or restored, and then it may have holes after this number.
+    """
+    before = 0
+    for found in LogRow.query(project, scan_index_forward=False, consistent_read=True, attributes_to_get=_BARE):
+        if "expires" in found.attribute_values:
+            return int(found.seq)
+        before = int(found.seq) - 1
+    return before
+
+
 def _begin(project: int) -> None:
-    """Make the counter of a log, where it has none, from its last commit: earlier releases left no holes."""
-    newest = last_written(project)
+    """Make the counter of a log, where it has none, from its last commit."""
+    newest, settled = last_written(project), last_expired(project)
     last = int(newest.seq) if newest else 0
-    actions: list[Action] = [CounterRow.n.set(CounterRow.n | last), CounterRow.settled.set(CounterRow.settled | last)]
+    actions: list[Action] = [
+        CounterRow.n.set(CounterRow.n | last),
+        CounterRow.settled.set(CounterRow.settled | settled),
+    ]
     if newest is not None and newest.watched:
         actions.append(CounterRow.detail.set(WATCHED))
     _update(_row(project), actions, None)

@@ -6,8 +6,9 @@ import resource
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
@@ -47,6 +48,16 @@ _AHEAD: ContextVar[_Ahead | None] = ContextVar("commits_ahead", default=None)
 _readers = ThreadPoolExecutor(4, thread_name_prefix="look-ahead")
 
 
+@contextmanager
+def looking_ahead() -> Iterator[None]:
+    """Around a request: what was read ahead for it and not used is too old for the next one."""
+    token = _AHEAD.set(None)
+    try:
+        yield
+    finally:
+        _AHEAD.reset(token)
+
+
 def resident() -> int:
     """Resident memory of this process in bytes, as the kernel counts it."""
     with Path("/proc/self/statm").open("rb") as file:
@@ -83,14 +94,18 @@ class Views:
         """The project's view, with every commit made before this call."""
         with self._lock:
             shared = self._refreshes.setdefault(project, Shared())
-        shared.run(lambda is_alone: self._refresh(project, self._take_ahead(project) if is_alone else None))
+        ahead = self._take_ahead(project)
+        shared.run(lambda is_alone: self._refresh(project, ahead if is_alone else None))
         with self._lock:
             view = self._views.get(project)
         # Evicted meanwhile: only where views are many and memory is short.
         return view if view is not None else self.current(project)
 
     def look_ahead(self, project: int) -> None:
-        """Begin to read the commits that the next `current` of this request needs, beside other calls."""
+        """Begin to read the commits that the next `current` of this request needs, beside other calls.
+
+        Call it inside `looking_ahead`.
+        """
         with self._lock:
             view = self._views.get(project)
         if view is not None:
@@ -99,7 +114,7 @@ class Views:
             _AHEAD.set(_Ahead(project, seq, commits))
 
     def _take_ahead(self, project: int) -> _Ahead | None:
-        """What `look_ahead` began to read, once."""
+        """What `look_ahead` began to read, once: what is read again may have changed by this request itself."""
         found = _AHEAD.get()
         _AHEAD.set(None)
         return found if found is not None and found.project == project else None
