@@ -190,7 +190,7 @@ def test_odd_values_of_a_source_are_refused_by_name(api, project, spec, lake):
             said = api.post(f"BucketSources/{project}", {**spec, member: value})
             assert said.status == 400, (member, str(value)[:20], said.body)
             assert member in said.message + said.json["details"], (member, said.body)
-    for more in ({"run": "x"}, {"bucket_name": "x"}, {"status": "listed"}, {"created_by": 1}, {"project": 10**9}):
+    for more in ({"run": "x"}, {"bucket_name": "x"}, {"status": "listed"}, {"created_by": 1}):
         assert api.post(f"BucketSources/{project}", {**spec, **more}).status == 400, more
 
 

@@ -215,7 +215,9 @@ def test_addresses_of_the_inside_are_not_public(address):
     assert not origins.is_public(address)
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "93.184.216.34", "2a00:1450:4001:82a::200e", "2606:2800:220:1:248:1893:25c8:1946"])
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "93.184.216.34", "2a00:1450:4001:82a::200e", "2606:2800:220:1:248:1893:25c8:1946"]
+)
 def test_addresses_of_the_internet_are(address):
     assert origins.is_public(address)
 
