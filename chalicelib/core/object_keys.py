@@ -50,6 +50,7 @@ DATASETS = "_datasets"
 BUCKETS = "_buckets"
 GENERIC = "generic"
 _LONGEST = 1024
+_LONGEST_PREFIX = 1000
 _LONGEST_NAME = 200
 _LONGEST_EXTENSION = 16
 _UNSAFE = re.compile(r"[^\w.()+=@,!' -]", re.ASCII)
@@ -222,8 +223,9 @@ def is_referable(name: str, bucket: int) -> bool:
 
     Not to a folder, to a key that tools read differently, such as one with `..`, or to a file of the service itself.
     """
-    marked = "/" + name
-    is_own = "@" in marked and (found := _MARK.fullmatch(marked, marked.rfind("@"))) and int(found[1]) == bucket
+    number = bucket_of(name)
+    # an organization may register one bucket twice, under two numbers
+    is_own = number is not None and (number == bucket or owner_of(name) or uploader_of(name))
     return _is_sound(name) and not is_own
 
 
@@ -320,6 +322,9 @@ def source_prefix(organization: int, bucket: int, prefix: str) -> ObjectPrefix:
     """
     if prefix and (not prefix.endswith("/") or not _is_sound(prefix[:-1])):
         message = f"prefix: {prefix[:200]!r} must be folders with a slash at the end, such as surveys/2026/, or empty."
+        raise BadInput(message)
+    if len(prefix.encode(errors="replace")) > _LONGEST_PREFIX:
+        message = f"prefix: it has more than {_LONGEST_PREFIX} bytes, which leaves no room for names of objects."
         raise BadInput(message)
     return ObjectPrefix(f"{BUCKETS}/{organization}/{bucket}/{prefix}", _PROOF)
 

@@ -18,8 +18,11 @@ _PORTS = {"http": 80, "https": 443}
 _USUAL_PORT = re.compile(r"^(http(?=://[^/]*:80(?:/|$))|https(?=://[^/]*:443(?:/|$)))(://[^/:]+):\d+")
 _LARGEST_PORT = 65_535
 _LONGEST = 4096
-# IPv6 addresses that embed an IPv4 address: a caller who can name one can name any IPv4 address.
-_CARRIERS = tuple(IPv6Network(text) for text in ("::/96", "::ffff:0:0/96", "64:ff9b::/32", "2001::/32", "2002::/16"))
+# The only IPv6 addresses of the Internet. Below lie those that embed an IPv4 address, such as ::ffff:0:0:0/96; above
+# lie site-local ones (fec0::/10) and those of segment routing (5f00::/16).
+_UNICAST = IPv6Network("2000::/3")
+# Of these, two embed an IPv4 address: a caller who can name one can name any IPv4 address. One is for documents.
+_CARRIERS = tuple(IPv6Network(text) for text in ("2001::/32", "2002::/16", "3fff::/20"))
 
 
 class Address(Struct, frozen=True):
@@ -112,7 +115,7 @@ def origin_of(text: str) -> str:
 def is_public(address: str) -> bool:
     """Whether an address is one of the public Internet: not private, loopback, link-local, shared or reserved."""
     found = ip_address(address.partition("%")[0])
-    if isinstance(found, IPv6Address) and any(found in carrier for carrier in _CARRIERS):
+    if isinstance(found, IPv6Address) and (found not in _UNICAST or any(found in carrier for carrier in _CARRIERS)):
         return False
     return _is_global(found)
 

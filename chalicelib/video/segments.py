@@ -10,9 +10,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import UNSET, Struct, UnsetType, convert, to_builtins
+from msgspec import UNSET, Meta, Struct, UnsetType, convert, to_builtins
 from msgspec import ValidationError as Mismatch
 
 from chalicelib.errors import BadInput
@@ -21,6 +21,9 @@ from chalicelib.video.timing import FrameTable
 
 _VERSION = 2
 _HEADER_BOXES = 2
+_LARGEST = 2**53
+Whole = Annotated[int, Meta(ge=0, le=_LARGEST)]
+Number = Annotated[int, Meta(ge=-_LARGEST, le=_LARGEST)]
 
 
 class Fragment(Struct, frozen=True, array_like=True):
@@ -35,10 +38,10 @@ class Segment(Struct, frozen=True):
     """One top-level box."""
 
     name: str
-    offset: int
-    size: int
-    frame_start: int | UnsetType = UNSET
-    frame_samples: int | UnsetType = UNSET
+    offset: Whole
+    size: Whole
+    frame_start: Number | UnsetType = UNSET
+    frame_samples: Whole | UnsetType = UNSET
 
 
 class FileInfo(Struct, frozen=True):
@@ -50,8 +53,8 @@ class FileInfo(Struct, frozen=True):
 
     start: float = 0.0
     version: int = _VERSION
-    rate: tuple[int, int] | None = None
-    base: tuple[int, int] | None = None
+    rate: tuple[Whole, Whole] | None = None
+    base: tuple[Whole, Whole] | None = None
     times: str | None = None
 
 

@@ -208,6 +208,8 @@ def unpack(text: str, most: int) -> array[int]:
             value |= (byte & 127) << shift
             if byte > 127:  # noqa: PLR2004 - seven bits and a flag for more
                 shift += 7
+                if shift >= 7 * _LONGEST_NUMBER:
+                    raise BadInput("The frame table is damaged.", "A number has more than 64 bits.")
                 continue
             last_step += (value >> 1) ^ -(value & 1)
             last += last_step

@@ -60,7 +60,7 @@ def _object_of(detail: Any, read: Any, mark: str) -> tuple[str, str, str] | None
         bucket, name = detail["bucket"]["name"], read(detail["object"]["key"])
     except (KeyError, TypeError, AttributeError):
         return None
-    if not isinstance(bucket, str) or not isinstance(name, str) or len(name) > _LONGEST:
+    if not isinstance(bucket, str) or not isinstance(name, str) or max(len(bucket), len(name)) > _LONGEST:
         return None
     told = detail["object"]
     known = [str(told[member]) for member in ("versionId", "version-id", "sequencer") if told.get(member)]

@@ -111,7 +111,11 @@ def list_page(message: ListObjects) -> None:
 def look_at(message: LookAtObjects) -> None:
     """Bring the media of some objects up to date, as their bucket shows them now, whatever the event said."""
     for source, project in bucket_sources_service.of_bucket_name(message.bucket):
-        names = [name for name in dict.fromkeys(message.names) if name.startswith(source.prefix)]
+        names = [
+            name
+            for name in dict.fromkeys(message.names)
+            if name.startswith(source.prefix) and object_keys.is_referable(name, source.bucket)
+        ]
         if not names or records.get(BUCKET, source.bucket).name != message.bucket:
             continue
         prefix = object_keys.source_prefix(project.organization, source.bucket, source.prefix)

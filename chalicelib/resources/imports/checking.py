@@ -32,6 +32,7 @@ from chalicelib.query.tree import Test
 from chalicelib.resources.imports.mapping import Mapper, Size, Skipped
 from chalicelib.resources.imports.media import Files, MediaIndex, dtype_of
 from chalicelib.resources.imports.schemas import (
+    MOST_ROWS,
     MOST_SHOWN,
     ImportReport,
     ImportSpec,
@@ -48,8 +49,6 @@ MEDIA_PART = 100
 STATE_PART = 500
 MOST_MEMBERS = 20_000
 """Localizations of one track, and of the tracks of one part."""
-MOST_ROWS = 5_000_000
-"""Rows of one import: one run of the queue function reads them."""
 MOST_STATES = 200_000
 LARGEST = {"image": 512 * 1024**2, "video": 20 * 1024**3}
 """Bytes of a file of the archive that becomes a media."""

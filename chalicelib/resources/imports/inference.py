@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Collection
 from typing import Any
 
@@ -53,11 +54,13 @@ def _read(text: str) -> Any:
     return number if "_" not in text and math.isfinite(number) else text
 
 
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that a float can hold."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
 def _dtypes_of_list(value: list[Any]) -> tuple[frozenset[str], int]:
-    is_numeric = all(
-        isinstance(each, int | float) and not isinstance(each, bool) and math.isfinite(each) for each in value
-    )
-    if not value or not is_numeric:
+    if not value or not all(map(_is_number, value)):
         return frozenset(), 0
     is_place = len(value) == 2 and abs(value[0]) <= _LONGITUDE and abs(value[1]) <= _LATITUDE  # noqa: PLR2004 a pair
     return frozenset({"geopos", "float_array"} if is_place else {"float_array"}), len(value)

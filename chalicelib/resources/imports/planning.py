@@ -29,7 +29,7 @@ from chalicelib.formats.model import Attributes, Label, Media, State
 from chalicelib.formats.reading import Rows
 from chalicelib.resources.imports.inference import dtypes_of, narrowest
 from chalicelib.resources.imports.mapping import ASSOCIATION, TARGET, type_of_media
-from chalicelib.resources.imports.schemas import ClassTarget, ImportSpec, PlannedType
+from chalicelib.resources.imports.schemas import MOST_ROWS, ClassTarget, ImportSpec, PlannedType
 from chalicelib.resources.types import attributes as types_attributes
 from chalicelib.resources.types.definitions import RESERVED
 from chalicelib.storage.dynamodb import ids, records
@@ -172,7 +172,9 @@ class Needs:
 
     def read(self, rows: Rows) -> Plan:
         """Take all rows; what is missing, media types first."""
-        for placed in rows:
+        for number, placed in enumerate(rows):
+            if number >= MOST_ROWS:
+                raise BadInput(f"The archive has more than {MOST_ROWS} rows. Import it in parts.")
             row = placed.row
             if isinstance(row, Media):
                 if word := self._media_kind(row):

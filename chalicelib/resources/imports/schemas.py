@@ -12,6 +12,8 @@ from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp
 Format = Literal["coco", "yolo", "voc", "mot", "cvat", "csv", "jsonl", "parquet"]
 Target = Literal["media", "image", "video", "box", "line", "dot", "poly", "track", "frame", "note"]
 MOST_CLASSES = 1_000
+MOST_ROWS = 5_000_000
+"""Rows of one import: one run of the queue function reads them."""
 MOST_SHOWN = 200
 """Refusals, notes, classes and media that a report lists; the counts are exact."""
 ShortText = Annotated[str, Meta(max_length=256)]

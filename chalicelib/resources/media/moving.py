@@ -43,6 +43,9 @@ def move(writer: Writer, media: Media, files: MediaFiles) -> int:
         BadInput: there are no files, a file is not a finished upload of the project, or they are too large.
         Forbidden: an upload is one that the caller may not read.
     """
+    others = [name for name in files.__struct_fields__ if name not in ROLES and getattr(files, name) is not None]
+    if others:
+        raise BadInput(f"media_files: {', '.join(others)} cannot be moved; only files of {', '.join(ROLES)} can.")
     project = project_with(writer.project)
     uploads = [(entry, name, _upload(writer, project, role, entry, name)) for role, entry, name in _names(files)]
     if not uploads:

@@ -15,12 +15,13 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from chalicelib.core import object_keys as naming
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
-from chalicelib.errors import Forbidden, LimnError, NotFound
+from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.objects import placement, s3
 from chalicelib.storage.objects.protocol import PART, Listed, ObjectStore, Parts
@@ -33,6 +34,9 @@ SMALLEST_PART = 5 * 1024 * 1024
 """Least bytes of every part of a multipart upload except the last."""
 PAGE = 1000
 """Objects of one page of a listing."""
+_LARGEST = 2**53
+"""Bytes of an object; stores allow far less."""
+_LONGEST_ETAG = 256
 _ANSWER_SECONDS = 600
 """How long, in seconds, the URL of a stored response is valid."""
 _PLAIN = "application/octet-stream"
@@ -209,16 +213,32 @@ def page(prefix: ObjectPrefix, after: str = "", limit: int = PAGE) -> list[Liste
     Raises:
         NotFound: the bucket is not one of its organization.
         Unavailable: the store does not answer.
+        BadInput: its answer is not such a page, so that a listing might not end.
     """
-    return _store(prefix).page(prefix.name, after, limit)
+    found = _store(prefix).page(prefix.name, after, limit)
+    names = [after, *(each.name for each in found)]
+    is_sound = (
+        len(found) <= limit
+        and all(before < name for before, name in pairwise(names))
+        and all(each.name.startswith(prefix.name) for each in found)
+        and all(map(_is_plausible, found))
+    )
+    if not is_sound:
+        raise BadInput(f"The store's page of {prefix.name!r} after {after[:200]!r} is not in order or not below it.")
+    return found
+
+
+def _is_plausible(found: Listed) -> bool:
+    """Whether a store may have an object of this size and ETag."""
+    return 0 <= found.size <= _LARGEST and len(found.etag) <= _LONGEST_ETAG
 
 
 def find_listed(prefix: ObjectPrefix, name: str) -> Listed | None:
     """The object with a name below the prefix of a bucket source; None where there is none. Raises as `page`."""
     if not name.startswith(prefix.name):
         return None
-    found = _store(prefix).page(name, "", 1)
-    return found[0] if found and found[0].name == name else None
+    found = _store(prefix).page(name, "", 1)[:1]
+    return found[0] if found and found[0].name == name and _is_plausible(found[0]) else None
 
 
 def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:

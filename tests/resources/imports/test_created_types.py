@@ -35,6 +35,7 @@ def types_of(api, project):
         (["true", "false"], "bool"), (["007"], "float"), (["1e3", "2"], "float"), ([[170.5, -60]], "geopos"),
         ([[1, 2, 3]], "float_array"), (["[1, 2, 3]"], "float_array"), (["nan"], "string"), (["1_0"], "string"),
         ([True, 1], "string"), ([{"a": 1}], "string"), (["[1"], "string"), ([[]], "string"),
+        ([f"[{10**400}]"], "string"), ([[10**400, 1]], "string"), ([["1", None]], "string"), (["1e400"], "string"),
     ],
 )  # fmt: skip
 def test_the_narrowest_dtype_that_holds_all_values_is_taken(values, dtype):

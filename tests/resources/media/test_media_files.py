@@ -67,6 +67,9 @@ class TestVideoFiles:
             said = api.post(f"MoveVideo/{media}", {"media_files": {"streaming": [{**entry, "url": wrong}]}})
             assert said.status in (400, 403), wrong
         assert api.post(f"MoveVideo/{media}", {"media_files": {}}).status == 400
+        for more in ({"ids": [media]}, {"quality": 3}, {"bucket_object": {"path": path, "bucket_id": 1}}):
+            said = api.post(f"MoveVideo/{media}", {"media_files": {"streaming": [entry], **more}})
+            assert (said.status, next(iter(more)) in said.message + said.json["details"]) == (400, True), said.body
         assert len(api.get(f"VideoFiles/{media}", role="streaming").json) == 1
 
     def test_an_index_beyond_the_end_is_refused(self, api, media, key):

@@ -204,13 +204,20 @@ def test_allowed_origins_are_recognised_in_all_their_spellings(url):
         "2002:7f00:1::",
         "2001::1",
         "fe80::1%eth0",
+        "fec0::1",
+        "::ffff:0:127.0.0.1",
+        "100:0:0:1::1",
+        "3fff::1",
+        "5f00::1",
     ],
 )
 def test_addresses_of_the_inside_are_not_public(address):
     assert not origins.is_public(address)
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"])
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "93.184.216.34", "2a00:1450:4001:82a::200e", "2606:2800:220:1:248:1893:25c8:1946"]
+)
 def test_addresses_of_the_internet_are(address):
     assert origins.is_public(address)
 
