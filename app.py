@@ -6,16 +6,53 @@ import gc
 import json
 import sys
 import time
+from functools import lru_cache
 from typing import Any
 
 from chalice import Chalice, CORSConfig, Response
 
+from chalicelib.api.router import GREEDY, Router
 from chalicelib.api.routes import chosen, routes, variable_names
+from chalicelib.errors import LimnError, WrongMethod
 from chalicelib.http.dispatch import Request, dispatch
+from chalicelib.http.encoding import SAFE_IN_BROWSERS, encode_error
 from chalicelib.http.operation import Operation
 from chalicelib.settings import reached_at, settings
 
-app = Chalice(app_name="limn")
+
+class App(Chalice):  # type: ignore[misc]  # Chalice has no types
+    """Chalice, which also serves the requests that API Gateway's greedy resources hand over."""
+
+    def __call__(self, event: Any, context: Any) -> Any:
+        """Serve one event.
+
+        Requests of a greedy resource name no route: it is found here, and paths and methods that no operation has are
+        refused as the gateway refuses them elsewhere.
+        """
+        place = event.get("requestContext", {})
+        prefix, greedy, _ = place.get("resourcePath", "").partition(GREEDY)
+        if not greedy:
+            return super().__call__(event, context)
+        method, path = place["httpMethod"], prefix + event["pathParameters"]["proxy"]
+        try:
+            route, variables = _router().find(path)
+            if method not in self.routes[route]:
+                raise WrongMethod(method, path, tuple(self.routes[route]))
+        except LimnError as error:
+            answer = encode_error(error)
+            headers = {**SAFE_IN_BROWSERS, **answer.headers, "Access-Control-Allow-Origin": settings().cors_origin}
+            return Response(answer.body, headers, answer.status).to_dict(self.api.binary_types)
+        place = {**place, "resourcePath": route}
+        event = {**event, "resource": route, "pathParameters": variables, "requestContext": place}
+        return super().__call__(event, context)
+
+
+@lru_cache(maxsize=1)
+def _router() -> Router:
+    return Router(app.routes)
+
+
+app = App(app_name="limn")
 app.api.binary_types = ["*/*"]  # all bodies are bytes: gzip, pictures, and JSON alike
 app.api.cors = CORSConfig(
     allow_origin=settings().cors_origin,

@@ -14,6 +14,7 @@ it gets them ready in `vendor/`, and an empty list to fetch.
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import shutil
@@ -28,6 +29,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from chalicelib.api.router import resource_of
 from infra import dashboard
 from infra.templates import ALARMS, BATCH, FUNCTIONS, STATEFUL, load, of_type
 
@@ -300,7 +302,32 @@ def merged(chalice_template: dict[str, Any]) -> dict[str, Any]:
     template["Resources"]["Dashboard"] = dashboard.resource(functions)
     body = template["Resources"]["RestAPI"]["Properties"].get("DefinitionBody", {})
     _allow_origin(body.get("paths", {}))
+    body["paths"] = _greedy(body.get("paths", {}))
     return template
+
+
+def _greedy(paths: dict[str, Any]) -> dict[str, Any]:
+    """The paths with one greedy resource in place of all routes of a prefix: any method, and the gateway's preflight.
+
+    Raises:
+        ValueError: a route of a greedy resource answers preflights itself, which the resource would not let through.
+    """
+    made: dict[str, Any] = {}
+    allowed = "method.response.header.Access-Control-Allow-Methods"
+    for route, methods in paths.items():
+        resource = resource_of(route)
+        if resource == route:
+            made[route] = methods
+            continue
+        preflight = copy.deepcopy(methods["options"])
+        answer = preflight["x-amazon-apigateway-integration"]
+        if answer["type"] != "mock":
+            raise ValueError(f"{route} declares OPTIONS, which {resource} answers.")
+        answer["responses"]["default"]["responseParameters"][allowed] = "'DELETE,GET,PATCH,POST,PUT,OPTIONS'"
+        handled = copy.deepcopy(next(method for name, method in methods.items() if name != "options"))
+        handled["parameters"] = [{"name": "proxy", "in": "path", "required": True, "type": "string"}]
+        made[resource] = {"x-amazon-apigateway-any-method": handled, "options": preflight}
+    return made
 
 
 def _allow_origin(part: Any) -> None:

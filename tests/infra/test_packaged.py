@@ -24,7 +24,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from infra import package
 from infra.local import aws
-from infra.local.http.gateway import _event
+from infra.local.http.gateway import event_of
 from infra.local.queues import queue_of
 from infra.local.sqs import shelf_of
 from tests.resources.media.samples import media_type, transcode, video
@@ -113,9 +113,9 @@ def sqs_event(url, *bodies):
 
 
 def http_event(api, path):
-    resource, variables = GATEWAY._route(path)
+    resource, variables = GATEWAY._router.find(path)
     headers = {"Authorization": f"Token {api.token}", "Accept": "application/json", "Host": "api.example.org"}
-    return _event("GET", path, "", resource, variables, headers, b"")
+    return event_of("GET", path, "", resource, variables, headers, b"")
 
 
 def test_the_api_answers_soon_after_a_cold_start(call, api, project):

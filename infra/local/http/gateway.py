@@ -15,13 +15,13 @@ import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooSlow
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
 
 from chalice.local import LocalChalice
 
-from chalicelib.errors import Forbidden, LimnError, NotFound, TooLarge, Unavailable, WrongMethod
+from chalicelib.api.router import Router, resource_of
+from chalicelib.errors import Forbidden, LimnError, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error
 from infra.local import database
 from infra.local.database import CannotStore, Damaged
@@ -43,13 +43,6 @@ log = logging.getLogger("limn.local.gateway")
 
 Page = Callable[[str, str, bytes], Reply]
 Folder = Callable[[str, str], Reply]
-
-
-@dataclass
-class _Node:
-    static: dict[str, _Node] = field(default_factory=dict)
-    variable: tuple[str, _Node] | None = None
-    resource: str | None = None
 
 
 class LambdaContext:
@@ -82,22 +75,14 @@ class Gateway:
             workers: what runs requests; a pool of 64 threads if none is given.
         """
         # Chalice keeps the current request on the app; with threads only its local variant keeps them apart.
-        app.__class__ = LocalChalice
+        if not isinstance(app, LocalChalice):
+            app.__class__ = type("LocalApp", (LocalChalice, app.__class__), {})
         self._app = app
-        self._root = _Node()
+        self._router = Router(resource_of(route) for route in app.routes)
         self._pages: dict[str, Page] = {}
         self._folders: dict[str, Folder] = {}
         self.is_kept_from: Callable[[int], bool] = lambda _: False
         """Whether the client at a port may not have the local stack's own pages."""
-        for resource in app.routes:
-            node = self._root
-            for part in _parts(resource):
-                if part.startswith("{"):
-                    node.variable = node.variable or (part[1:-1], _Node())
-                    node = node.variable[1]
-                else:
-                    node = node.static.setdefault(part, _Node())
-            node.resource = resource
         self._workers = workers or ThreadPoolExecutor(max_workers=64, thread_name_prefix="api")
 
     def page(self, path: str, serve: Page) -> None:
@@ -135,14 +120,14 @@ class Gateway:
             for prefix, serve in self._folders.items():
                 if path.startswith(prefix):
                     return serve(method, path)
-            resource, variables = self._route(path)
-            methods = self._app.routes[resource]
-            if method == "OPTIONS" and method not in methods:
+            resource, variables = self._router.find(path)
+            # the app itself refuses the methods that the routes of a greedy resource do not have
+            methods = self._app.routes.get(resource)
+            if method == "OPTIONS" and (methods is None or method not in methods):
                 return Reply(200, CORS, b"")
-            if method not in methods:
+            if methods is not None and method not in methods:
                 raise WrongMethod(method, path, tuple(methods))
-            event = _event(method, path, query, resource, variables, headers, body, client)
-            return self._invoke(event)
+            return self._invoke(event_of(method, path, query, resource, variables, headers, body, client))
         except LimnError as error:
             answer = encode_error(error)
             more = {"Allow": ", ".join(error.allowed)} if isinstance(error, WrongMethod) else {}
@@ -169,20 +154,6 @@ class Gateway:
             headers[name] = ", ".join(values)
         return Reply(result["statusCode"], headers, body)
 
-    def _route(self, path: str) -> tuple[str, dict[str, str]]:
-        node, variables = self._root, {}
-        for part in _parts(path):
-            if part in node.static:
-                node = node.static[part]
-            elif node.variable is not None and part:
-                variables[node.variable[0]] = part
-                node = node.variable[1]
-            else:
-                raise NotFound(f"There is no {path} here.")
-        if node.resource is None:
-            raise NotFound(f"There is no {path} here.")
-        return node.resource, variables
-
 
 class _Timeout(Unavailable):
     """The function took longer than API Gateway waits."""
@@ -196,11 +167,7 @@ class _BadGateway(LimnError):
     status = 502
 
 
-def _parts(path: str) -> list[str]:
-    return path.strip("/").split("/") if path.strip("/") else []
-
-
-def _event(
+def event_of(
     method: str,
     path: str,
     query: str,
@@ -210,6 +177,7 @@ def _event(
     body: bytes,
     client: str,
 ) -> dict[str, Any]:
+    """The event that Lambda gets of a request."""
     parameters: dict[str, list[str]] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         parameters.setdefault(name, []).append(value)
