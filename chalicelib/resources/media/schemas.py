@@ -134,7 +134,7 @@ def guess_type(types: Mapping[int, MediaType], name: str, *, has_file: bool = Fa
     Args:
         types: those of the project, by id.
         name: the name of the file.
-        has_file: whether a file is to be read, which a type of another kind could not hold.
+        has_file: whether the service reads a file for it, which a type of another kind could not hold.
 
     Raises:
         BadInput: the project has no types, or none for the file; or the extension is unknown.
