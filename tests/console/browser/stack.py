@@ -32,6 +32,9 @@ class Stack:
     token: str
     hooks: int
     """A port of this machine to which the stack may send webhooks."""
+    s3_url: str
+    s3_keys: dict[str, str]
+    """The access key and the secret key of the stack's S3, as boto3 takes them."""
 
     @property
     def api(self) -> demo.Service:
@@ -65,7 +68,8 @@ def run(home: Path) -> Iterator[Stack]:
         process = subprocess.Popen([sys.executable, "-m", "infra.local"], env=environment, stdout=log, stderr=log)
     try:
         place = _wait_for(home / ".limn" / "local.json", f"http://127.0.0.1:{port}", process, home / "log")
-        yield Stack(place["url"], place["username"], place["password"], place["token"], hooks)
+        keys = {"aws_access_key_id": place["s3_access_key"], "aws_secret_access_key": place["s3_secret_key"]}
+        yield Stack(place["url"], place["username"], place["password"], place["token"], hooks, place["s3_url"], keys)
     finally:
         process.terminate()
         try:
