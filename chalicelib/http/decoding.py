@@ -282,7 +282,7 @@ _RULES = {
 }
 """Patterns as msgspec shows them → the rule in words."""
 _UNIT = re.compile(r"(?:^|\.)(x|y|u|v|width|height|points(?:\[(?:\d+|\.\.\.)\])*)$")
-_NAMED = re.compile(r"[a-z_]+[\w.\[\]]*(:| has no member )")
+_NAMED = re.compile(r"[a-z_][\w.\[\]]*(:| has no member )")
 """The start of a rule that names its member."""
 _BEYOND = re.compile(r"Expected `?(int|float)`? [<>]")
 

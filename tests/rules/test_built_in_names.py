@@ -39,6 +39,9 @@ ROWS: list[tuple[str, tuple[str, ...], str, Any, str]] = [
     ("$parent", (*ANNOTATIONS, "leaf"), "isnull", True, "ABCDE"),
     ("$num_frames", ("media",), "eq", 5, "B"),
     ("$num_frames", ("media",), "isnull", True, "ACDE"),
+    ("$num_frames", ("state",), "eq", 1, "ABCDE"),
+    ("$num_frames", ("state",), "gt", 1, ""),
+    ("$length", ("state",), "eq", 1, "ABCDE"),
     ("$fps", ("media",), "gt", 25, "B"),
     ("$fps", ("media",), "eq", 25.5, "B"),
     ("$codec", ("media",), "eq", "h264", "B"),
@@ -59,6 +62,11 @@ ROWS: list[tuple[str, tuple[str, ...], str, Any, str]] = [
     ("$created_by", KINDS, "gt", 0, "ABCDE"),
     ("$modified_by", KINDS, "eq", 0, ""),
 ]
+SHARED = {
+    **dict.fromkeys(("$x", "$width", "$height"), ("media", "localization")),
+    "$num_frames": ("media", "state"),
+}
+"""Names that rows of other kinds test with other values."""
 FILTER = {"eq": "attribute", "icontains": "attribute_contains"} | {
     word: f"attribute_{word}" for word in ("lt", "lte", "gt", "gte")
 }
@@ -71,7 +79,7 @@ def test_built_in_names(world: World, name, kinds, operation, value, letters):
     search = term(name, operation, value)
     for kind in KINDS:
         if kind not in kinds:
-            if not (name in ("$x", "$width", "$height") and kind in ("media", "localization")):
+            if kind not in SHARED.get(name, ()):
                 world.refuses(kind, encoded_search=encoded(search))
             continue
         if value is None:

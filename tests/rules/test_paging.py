@@ -50,7 +50,9 @@ BUILT_IN = {
     "version": ("localization", "state"),
     "frame": ("localization", "state"),
     "elemental_id": (*RELATED_KINDS, "file"),
-    "num_frames": ("media",),
+    "num_frames": ("media", "state"),
+    "length": ("state",),
+    "duration": ("state",),
 }
 
 

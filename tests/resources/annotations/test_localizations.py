@@ -228,14 +228,16 @@ class TestChanging:
         assert box["attributes"] == {"kind": "a", "text": None, "count": 0, "place": None}
         assert here.listed() == [box]
 
-    def test_geometry_of_another_dtype_is_left_alone(self, here):
+    @pytest.mark.parametrize("other", [{"u": 0.5}, {"points": [[0, 0]]}])
+    def test_geometry_of_another_dtype_is_refused(self, here, other):
         number = here.make(x=0.1)
-        here.api.patch(f"Localization/{number}", {"u": 0.5, "points": [[0, 0]], "width": 0.5})
-        assert {name: here.one(number)[name] for name in ("u", "points", "width")} == {
-            "u": None,
-            "points": None,
-            "width": 0.5,
-        }
+        before = here.one(number)
+        said = here.api.patch(f"Localization/{number}", {**other, "width": 0.5})
+        assert said.status == 400
+        assert said.message.startswith(f"{next(iter(other))}: a box has x, y, width, height.")
+        assert here.one(number) == before
+        assert here.api.patch(f"Localization/{number}", {"width": 0.5}).status == 200
+        assert here.one(number)["width"] == 0.5
 
     @pytest.mark.parametrize(
         ("body", "status"),
