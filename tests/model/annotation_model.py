@@ -179,6 +179,10 @@ class Model:
             after["media"] = list(dict.fromkeys([*row["media"], *(self.rows[LOCALIZATION][n]["media"] for n in new)]))
         return after
 
+    def foreign(self, row: Doc, shape: Doc) -> set[str]:
+        """The coordinates that a localization of this row's type does not have."""
+        return shape.keys() - set(GEOMETRY[self.dtypes[row["type"]]])
+
     def track(self, members: list[int]) -> Doc:
         """The members of a state that follow from its localizations."""
         runs: list[list[int]] = []

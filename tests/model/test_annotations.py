@@ -118,6 +118,7 @@ class Histories(MediaRules):
         by_name=st.booleans(),
         change=attribute_changes,
         shape=shapes,
+        is_foreign=st.sampled_from([False, False, False, True]),
         more=st.fixed_dictionaries(
             {},
             optional={
@@ -131,14 +132,18 @@ class Histories(MediaRules):
             },
         ),
     )
-    def patch_one(self, who: int, kind: str, pick: int, by_name: bool, change: Doc, shape: Doc, more: Doc) -> None:
+    def patch_one(
+        self, who: int, kind: str, pick: int, by_name: bool, change: Doc, shape: Doc, is_foreign: bool, more: Doc
+    ) -> None:
         if not self.has(kind):
             return
         user = self.write_as(who)
         row = self.row(kind, pick)
         body = {**change, **more}
+        newest = self.model.marks(kind, element(row))[-1]
+        foreign = self.model.foreign(newest, shape) if kind == LOCALIZATION else set()
         if kind == LOCALIZATION:
-            body |= shape
+            body |= shape if is_foreign else {name: shape[name] for name in shape.keys() - foreign}
         for name in ("localization_ids_add", "localization_ids_remove"):
             if name in body:
                 picked = [self.row(LOCALIZATION, each)["id"] for each in body[name]] if self.has(LOCALIZATION) else []
@@ -150,8 +155,8 @@ class Histories(MediaRules):
             if kind == STATE:
                 del body["version"]
         path = f"{row['version']}/{row['elemental_id']}" if by_name else row["id"]
-        newest = self.model.marks(kind, element(row))[-1]
-        if body.get("pedantic") and not by_name and row is not newest:
+        is_stale = body.get("pedantic") and not by_name and row is not newest
+        if is_stale or (is_foreign and foreign):
             self.ask("PATCH", f"{PATH[kind]}/{path}", body, status=400)
             return
         said = self.ask("PATCH", f"{PATH[kind]}/{path}", body)
