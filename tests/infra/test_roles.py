@@ -499,7 +499,17 @@ class Scenario:
     def holes(self):
         """Functions that commit where a log has no counter, and that read where a writer has died."""
         self.patch.setattr(log, "HOLE_SECONDS", 0)
-        for function in ("APIHandler", "Transcode", "Dataset", "Purge", "Jobs", "Upkeep", "Webhook", "Compact"):
+        for function in (
+            "APIHandler",
+            "Transcode",
+            "Dataset",
+            "Source",
+            "Purge",
+            "Jobs",
+            "Upkeep",
+            "Webhook",
+            "Compact",
+        ):
             tickets.forget(self.project)
             with RECORDER.acting(function if function != "Compact" else "Purge"):
                 log.watch(self.project)

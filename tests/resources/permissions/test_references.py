@@ -218,6 +218,8 @@ CHECKED_BY_HANDLERS = {
     *((name, "bucket_id") for name in (
         "UploadCompletionSpec", "VideoDefinition", "AudioDefinition", "ImageDefinition", "AuxiliaryFileDefinition"
     )),
+    # set by the service; another than the one that is there is refused: `changes.py`
+    ("BucketObject", "bucket_id"),
     # a type, and a flag
     *((name, "default_localization") for name in ("StateTypeSpec", "StateTypeUpdate")), ("NotifySpec", "send_as_file"),
 }  # fmt: skip
