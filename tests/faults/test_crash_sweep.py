@@ -71,11 +71,11 @@ def test_the_sweep_notices_a_write_in_two_steps(sweeper, monkeypatch):
 
     whole = Transaction._together
 
-    def in_two(self, commit, attempt=0):
+    def in_two(self, commit):
         steps, self._steps = self._steps, self._steps[:1]
         whole(self, None)
         self._steps = steps[1:]
-        return whole(self, commit, attempt)
+        return whole(self, commit)
 
     monkeypatch.setattr(Transaction, "_together", in_two)
     report = sweeper.sweep(sweeper.workflows["CreateGroup"])

@@ -19,7 +19,7 @@ from chalicelib.core.media_files import keys_of
 from chalicelib.core.resource import timestamp
 from chalicelib.maintenance import compaction, upkeep
 from chalicelib.queues import Message
-from chalicelib.resources.bucket_sources.messages import IndexObjects, ListObjects
+from chalicelib.resources.bucket_sources.messages import IndexObjects, ListObjects, LookAtObjects
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.clips import service as clips_service
@@ -352,7 +352,9 @@ ELSEWHERE = {
     **dict.fromkeys(
         (CheckImport, RunImportPart), test_import_crashes.test_an_import_is_done_once_wherever_it_is_killed
     ),
-    **dict.fromkeys((ListObjects, IndexObjects), test_source_crashes.test_a_source_is_listed_wherever_it_is_killed),
+    **dict.fromkeys(
+        (ListObjects, LookAtObjects, IndexObjects), test_source_crashes.test_a_source_is_listed_wherever_it_is_killed
+    ),
     "Webhook": test_webhook_crashes.test_no_crash_loses_an_event,
 }
 """Messages and scheduled functions that are swept by a test of their own."""

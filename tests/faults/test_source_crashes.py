@@ -85,5 +85,14 @@ def test_a_source_is_listed_wherever_it_is_killed(api, organization, lake, monke
         assert len(entities.many(Kind.MEDIA, [each["id"] for each in found])) == 4
         record = records.get(BUCKET_SOURCE, source)
         assert (record.status, record.objects) == ("listed", 4), number
+        event = LookAtObjects(bucket=lake.name, names=["survey/e.jpg"], event=str(number))
+        lake.put("survey/e.jpg", picture(16, 16))
+        queue.take(event)
+        killer.left = number or None
+        assert queue.run() <= 1
+        killer.left = None
+        found = api.get(f"Medias/{project}", name="e.jpg").json
+        assert [bool(each["media_files"].get("thumbnail")) for each in found] == [True], number
+        lake.delete("survey/e.jpg")
         number += every
     assert calls > 20

@@ -119,7 +119,7 @@ def build():
         attribute = {"name": "Kind", "dtype": "string"}
         owner.post(f"AttributeType/{things[kind]}", {"entity_type": _ENTITY[kind], "addition": attribute})
     favorite = {"name": "f", "entity_type_name": "Localization", "type": things["localization_type"], "values": {}}
-    owner.made(f"Favorites/{project}", favorite)
+    things["favorite"] = owner.made(f"Favorites/{project}", favorite)
     for name, content in (("manifest", MANIFEST.encode()), ("page", b"<html></html>"), ("picture", picture(64, 48))):
         key = f"_uploads/2026-01-01/{organization}/{project}/{owner.user.id}/{name}"
         objects.write(key, content)
@@ -139,6 +139,8 @@ def _build_more(world):
     project, organization = things["project"], things["organization"]
     hashed = passwords.hash_password(PASSWORD)
     records.edit(USER, world.owner.user.id, lambda user: msgspec.structs.replace(user, password_hash=hashed))
+    owner.post("Token", {"username": world.owner.user.username, "password": PASSWORD})
+    things["second_token"] = owner.get("Token").json[-1]["id"]
     things["empty_organization"] = owner.made("Organizations", {"name": "empty"})
     for kind, spec in (("bucket", _BUCKET), ("jobcluster", _CLUSTER)):
         things[kind] = owner.made(f"{'Buckets' if kind == 'bucket' else 'JobClusters'}/{organization}", spec)
@@ -296,6 +298,7 @@ def _overrides(world):  # one line per operation
         "CreateUser": {"body": {**account, "password": PASSWORD}},
         "CreateObtainAuthToken": {"body": {"username": world.owner.user.username, "password": PASSWORD}},
         "UpdateUser": {"variables": {"id": things["user"]}, "body": {"first_name": "Grace"}},
+        "DeleteToken": {"query": {"id": things["second_token"]}},
         "CreatePasswordReset": {"body": {"email": world.owner.user.email}},
         "UpdateOrganization": named,
         "UpdateAffiliation": {"also": {"permission": "Admin"}, "variables": {"id": things["other_affiliation"]}},
@@ -307,6 +310,14 @@ def _overrides(world):  # one line per operation
         "CreateBucket": {"body": {**_BUCKET, "name": "new"}},
         "DeleteOrganization": {"variables": {"id": things["empty_organization"]}},
         "UpdateBucket": {"also": {"name": "another-name"}},
+        "CreateBucketSource": {
+            "also": {
+                "bucket": things["bucket"],
+                "prefix": "survey/",
+                "media_types": [{"extension": "mp4", "type": things["media_type"]}],
+            }
+        },
+        "UpdateBucketSource": named,
         "UpdateJobCluster": named,
         "CreateHostedTemplate": {"also": {"url": "https://templates.example.org/t.yaml"}},
         "UpdateHostedTemplate": named,
@@ -362,6 +373,7 @@ def _overrides(world):  # one line per operation
             "also": {"dest_project": things["project"], "dest_type": things["media_type"]},
             "query": {"media_id": things["media"]},
         },
+        "MoveVideo": {"body": {"media_files": {"attachment": [{"path": things["archive"], "name": "b.txt"}]}}},
         "Transcode": {"body": transcode},
         "TranscodeOlder": {"body": transcode},
         "DeleteTranscodeList": {"query": {}},
