@@ -249,7 +249,8 @@ class Machine(RuleBasedStateMachine):
         """Ask, and hold the answer against what is promised of every answer."""
         declared, ground = DECLARED[name], self.ground
         ground.begin()
-        said = ground.actors[who].ask(declared.method, path, body, **query)
+        content = {"raw": body} if isinstance(body, bytes) else {"body": body}
+        said = ground.actors[who].ask(declared.method, path, **content, **query)
         ground.figures.requests[name] += 1
         ground.figures.ways.add((name, who, said.status))
         ground.figures.states.add(frozenset((+self.there).items()))
