@@ -14,6 +14,7 @@ from chalicelib.resources.webhooks.schemas import WEBHOOK
 from chalicelib.settings import override
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.tables import RecordRow
+from chalicelib.storage.log import wakeups
 from tests import objects
 from tests.resources.uploads.test_tus import BYTES, asked, begun
 from tests.resources.webhooks import receiver as receivers
@@ -52,7 +53,9 @@ def test_tokens_uploads_and_cached_urls_end_at_once(api, project, organization, 
     assert records.get(PROJECT, project).id == project
 
 
-def test_exports_imports_and_webhooks_that_it_began_end(api, project, leaver, end):
+def test_exports_imports_and_webhooks_that_it_began_end(api, project, leaver, end, monkeypatch):
+    monkeypatch.setattr(wakeups, "DELAY", 0)
+    monkeypatch.setattr(wakeups, "COVERED", 0)
     key = leaver.get(f"UploadInfo/{project}").json["key"]
     objects.write(key, b"media,frame,type,x,y,width,height\na,0,box,0,0,1,1\n")
     with receivers.running() as receiver, override(service_origins=[receiver.url]):
