@@ -260,7 +260,9 @@ class Machine(RuleBasedStateMachine):
         refusals = self.refusals(declared, who, thing)
         assert not refusals or said.status in refusals, told
         if said.status >= 400:
-            assert not ground.changed(), (*told, ground.changed())
+            # a refused writer fills the number it took with an empty commit; a change has rows elsewhere, too
+            changed = [each for each in ground.changed() if each[0] != settings().log_table]
+            assert not changed, (*told, changed)
         return said
 
     def refusals(self, declared, who, thing):
