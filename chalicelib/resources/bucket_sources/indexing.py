@@ -26,9 +26,8 @@ from chalicelib.errors import BadInput, Conflict, NotFound, TooLarge
 from chalicelib.queues import send
 from chalicelib.resources.bucket_sources.messages import IndexObjects
 from chalicelib.resources.buckets import service as buckets_service
-from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.media import streams
-from chalicelib.resources.media.readiness import note_ready
+from chalicelib.resources.media.readiness import edit_media, note_ready
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records, steps
 from chalicelib.storage.dynamodb.steps import Step
@@ -216,13 +215,7 @@ def _publish(project: Project, bucket: int, done: list[Indexed]) -> None:
 
 
 def _replace(project: Project, bucket: int, made: Indexed) -> None:
-    object_cleanup.edit(
-        Kind.MEDIA,
-        made.reference.media,
-        lambda current: _with_files(current, made),
-        user=None,
-        describe=lambda old, new: [changed(Kind.MEDIA, old, new)],
-    )
+    edit_media(made.reference.media, lambda current: _with_files(current, made), user=None)
     change = Transaction()
     references.rewrite(change, project.id, bucket, made.name, made.reference, _as_finished(made))
     change.run()

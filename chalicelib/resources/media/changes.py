@@ -11,7 +11,7 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import Project
-from chalicelib.core.edits import changed, differences
+from chalicelib.core.edits import differences
 from chalicelib.core.entities import Media, MediaFiles
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now, timestamp
@@ -22,13 +22,12 @@ from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.annotations.bulk_edits import first_of_one_type
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
-from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.bulk import Rewrite
 from chalicelib.resources.entities.service import Writer, author, find_existing, uuid_text
 from chalicelib.resources.media import bulk as media_bulk
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.bulk import rewrite_media
-from chalicelib.resources.media.readiness import note_ready
+from chalicelib.resources.media.readiness import edit_media
 from chalicelib.resources.media.schemas import MediaUpdate, next_state, with_concat, with_live, with_multi
 from chalicelib.storage.dynamodb import entities, records
 
@@ -78,14 +77,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         writer.scope.check(Kind.MEDIA, [changed_media] if changed_media else [])
         return changed_media
 
-    after: Media = object_cleanup.edit(
-        Kind.MEDIA,
-        number,
-        how,
-        user=writer.user,
-        describe=lambda old, new: [changed(Kind.MEDIA, old, new)],
-        also=note_ready,
-    )
+    after = edit_media(number, how, user=writer.user)
     if body.archive_state:
         bulk_service.run(
             _plan_archive(writer, _members([after]), body.archive_state),

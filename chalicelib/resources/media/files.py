@@ -10,13 +10,10 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.edits import changed
 from chalicelib.core.entities import Media, MediaFiles
-from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.service import Writer
-from chalicelib.resources.media.readiness import note_ready
+from chalicelib.resources.media.readiness import edit_media
 from chalicelib.resources.media.service import check_file, project_with
 
 Entries = list[Any]
@@ -86,14 +83,7 @@ def _edit(writer: Writer, media: int, role: str, how: Callable[[Entries], Entrie
         files = msgspec.structs.replace(files, **{role: how(entries_of(current, role))})
         return msgspec.structs.replace(current, media_files=files, **writer.authorship())
 
-    object_cleanup.edit(
-        Kind.MEDIA,
-        media,
-        edit,
-        user=writer.user,
-        describe=lambda *both: [changed(Kind.MEDIA, *both)],
-        also=note_ready,
-    )
+    edit_media(media, edit, user=writer.user)
 
 
 def _check_index(index: int, entries: Entries, role: str) -> None:

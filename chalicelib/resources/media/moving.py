@@ -9,16 +9,14 @@ import msgspec
 
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
-from chalicelib.core.edits import changed
 from chalicelib.core.entities import Media, MediaFiles
-from chalicelib.core.kinds import Kind
 from chalicelib.core.media_files import ROLES
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
-from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.media.readiness import edit_media
 from chalicelib.resources.media.service import check_files, project_with
 from chalicelib.resources.uploads import fetching
 from chalicelib.resources.uploads import service as uploads_service
@@ -66,9 +64,7 @@ def move(writer: Writer, media: Media, files: MediaFiles) -> int:
         after = msgspec.structs.replace(present, **joined)
         return msgspec.structs.replace(current, media_files=after, **writer.authorship())
 
-    object_cleanup.edit(
-        Kind.MEDIA, media.id, add, user=writer.user, describe=lambda *both: [changed(Kind.MEDIA, *both)]
-    )
+    edit_media(media.id, add, user=writer.user)
     return sum(len(getattr(files, role) or []) for role in ROLES)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from chalicelib.core.commits import Note
+from chalicelib.core.edits import changed
 from chalicelib.core.entities import Media
+from chalicelib.core.kinds import Kind
 from chalicelib.core.media_files import is_ready
+from chalicelib.resources.entities import object_cleanup
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 
@@ -19,3 +23,16 @@ def note_ready(change: Transaction, before: Media | None, after: Media) -> None:
     """Add the event to a transaction that gives a media its first video or image."""
     if is_ready(after.media_files) and not (before and is_ready(before.media_files)):
         change.note(after.project, after.modified_by, ready_event(after.id))
+
+
+def edit_media(number: int, how: Callable[[Media], Media | None], *, user: int | None) -> Media:
+    """Apply an edit to a media as `object_cleanup.edit` does, with the event where it gets its first video or image."""
+    edited: Media = object_cleanup.edit(
+        Kind.MEDIA,
+        number,
+        how,
+        user=user,
+        describe=lambda before, after: [changed(Kind.MEDIA, before, after)],
+        also=note_ready,
+    )
+    return edited

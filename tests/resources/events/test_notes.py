@@ -108,6 +108,14 @@ def test_a_media_whose_files_a_client_adds_is_ready_with_the_first_to_show(api, 
     )  # fmt: skip
 
 
+def test_a_media_is_ready_with_the_first_video_that_is_moved_to_it(api, project, events):
+    media = api.made(f"Medias/{project}", {"type": media_type(project), "name": "a.mp4", "md5": ""})
+    path, segments = (uploaded(api, project, data, name) for data, name in ((b"video", "v.mp4"), (b"{}", "v.json")))
+    entry = {"path": path, "segment_info": segments, "codec": "h264", "resolution": [1, 2]}
+    assert api.post(f"MoveVideo/{media}", {"media_files": {"streaming": [entry]}}).status == 201
+    assert [event["data"]["ids"] for event in events("media.ready")] == [[media]]
+
+
 def test_a_video_that_is_only_referred_to_and_a_clone_are_ready_at_once(api, project, events):
     type_ = media_type(project)
     media = api.made(f"Medias/{project}", {"type": type_, "name": "a.mp4", "md5": ""})
