@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -76,6 +78,30 @@ def import_image(data: bytes) -> ImportedImage:
     if len(data) > MAX_BYTES:
         message = f"The image has {len(data)} bytes; at most {MAX_BYTES} are allowed."
         raise TooLarge(message)
+    with _opened(data) as picture:
+        form, upright = picture.format or "", turned(picture)
+        if form in _KEPT and upright is picture:
+            mime, extension = _KEPT[form]
+            content = data
+        else:
+            mime, extension = _KEPT["PNG"]
+            content = _png(upright)
+        return _described(upright, mime, extension, content)
+
+
+def describe_image(data: bytes) -> ImportedImage:
+    """As `import_image` of an image that is kept where it lies: `data` is empty, and nothing is converted.
+
+    The type is that of the file, the size that of the upright picture.
+    """
+    with _opened(data) as picture:
+        mime = Image.MIME.get(picture.format or "", "application/octet-stream")
+        return _described(turned(picture), mime, "", b"")
+
+
+@contextmanager
+def _opened(data: bytes) -> Iterator[Picture]:
+    """An image, decoded. Raises TooLarge for more pixels than allowed, BadInput for damage found in the block too."""
     # This decoder is installed only where images are imported; other functions do not need it.
     from pi_heif import register_heif_opener  # noqa: PLC0415
 
@@ -83,17 +109,8 @@ def import_image(data: bytes) -> ImportedImage:
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
             _check_size(picture)
-            form = picture.format or ""
             picture.load()
-            upright = turned(picture)
-            thumbnail = _thumbnail(upright)
-            if form in _KEPT and upright is picture:
-                mime, extension = _KEPT[form]
-                content = data
-            else:
-                mime, extension = _KEPT["PNG"]
-                content = _png(upright)
-            size = upright.size
+            yield picture
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
         raise TooLarge(message) from error
@@ -102,34 +119,12 @@ def import_image(data: bytes) -> ImportedImage:
         is_other = named and not named.endswith("image")
         message = f"The file is not an image that can be read{f': it is {named}' if is_other else ''}. {ACCEPTED}"
         raise BadInput(message, str(error)) from error
-    small = io.BytesIO()
+
+
+def _described(upright: Picture, mime: str, extension: str, content: bytes) -> ImportedImage:
+    thumbnail, small = _thumbnail(upright), io.BytesIO()
     thumbnail.save(small, "JPEG", quality=85)
-    return ImportedImage(*size, mime, extension, content, small.getvalue(), *thumbnail.size)
-
-
-def describe_image(data: bytes) -> ImportedImage:
-    """As `import_image` of an image that is kept where it lies: `data` is empty, and nothing is converted.
-
-    The type is that of the file, the size that of the upright picture.
-    """
-    from pi_heif import register_heif_opener  # noqa: PLC0415
-
-    register_heif_opener(thumbnails=False)
-    try:
-        with Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
-            _check_size(picture)
-            mime = Image.MIME.get(picture.format or "", "application/octet-stream")
-            picture.load()
-            upright = turned(picture)
-            thumbnail, size = _thumbnail(upright), upright.size
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
-        raise TooLarge(message) from error
-    except DAMAGE as error:
-        raise BadInput("The file is not an image that can be read.", str(error)) from error
-    small = io.BytesIO()
-    thumbnail.save(small, "JPEG", quality=85)
-    return ImportedImage(*size, mime, "", b"", small.getvalue(), *thumbnail.size)
+    return ImportedImage(*upright.size, mime, extension, content, small.getvalue(), *thumbnail.size)
 
 
 def turned(picture: Picture) -> Picture:
