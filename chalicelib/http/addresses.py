@@ -18,7 +18,7 @@ from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind
-from chalicelib.http.operation import Address, Found
+from chalicelib.http.operation import Address, Found, ReadsNothingAhead
 from chalicelib.storage.dynamodb import entities, entity_rows, records
 from chalicelib.storage.dynamodb.ahead import Wanted
 from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow
@@ -110,16 +110,12 @@ class _InOrganization:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Plain:
+class _Plain(ReadsNothingAhead):
     """A record without membership check; the handler decides, or the operation is open to everyone."""
 
     what: str
     locate: Callable[[dict[str, Any]], Found[Any]]
     variables: dict[str, type]
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 nothing is known
-        """None."""
-        return []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The record, or NotFound."""

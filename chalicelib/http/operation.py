@@ -69,6 +69,14 @@ class Address(Protocol[T]):
         """The caller's level there."""
 
 
+class ReadsNothingAhead:
+    """The base of addresses whose paths do not tell which rows will be read."""
+
+    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 the same for all
+        """None."""
+        return []
+
+
 @dataclass(frozen=True, kw_only=True)
 class Call(Generic[T, Q, B]):
     """One request that may be served.

@@ -11,27 +11,22 @@ from chalicelib.core.datasets import DATASET, StoredVersion
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.http.addresses import WITHIN_PROJECT
-from chalicelib.http.operation import Call, Found, NoQuery, Operation
+from chalicelib.http.operation import Call, Found, NoQuery, Operation, ReadsNothingAhead
 from chalicelib.resources.datasets import comparing
 from chalicelib.resources.datasets import service as datasets_service
 from chalicelib.resources.datasets.schemas import Comparison, ComparisonQuery, Dataset, DatasetCreated, DatasetSpec
 from chalicelib.resources.exports import service as exports_service
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.dynamodb.ahead import Wanted
 
 TAG = "Datasets"
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Visible:
+class _Visible(ReadsNothingAhead):
     """`/rest/Dataset/{uid}`: a version that the caller may see whole; for others it does not exist."""
 
     what: str = DATASET.name
     variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 their project is not known
-        """None."""
-        return []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The version, or NotFound."""

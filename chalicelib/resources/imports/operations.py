@@ -10,25 +10,20 @@ from chalicelib.core.accounts import Project
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.http.addresses import WITHIN_PROJECT
-from chalicelib.http.operation import Call, Found, NoQuery, Operation
+from chalicelib.http.operation import Call, Found, NoQuery, Operation, ReadsNothingAhead
 from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports.schemas import IMPORT, Import, ImportCreated, ImportSpec, StoredImport
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.dynamodb.ahead import Wanted
 
 TAG = "Datasets"
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Visible:
+class _Visible(ReadsNothingAhead):
     """`/rest/Import/{uid}`: an import whose report the caller may see; for others it does not exist."""
 
     what: str = IMPORT.name
     variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 the uid is no key
-        """None."""
-        return []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
         """The import, or NotFound."""

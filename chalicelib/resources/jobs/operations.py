@@ -16,13 +16,12 @@ from chalicelib.core.resource import Resource, answer
 from chalicelib.core.responses import CreateListResponse, MessageResponse
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
-from chalicelib.http.operation import Call, Found, NoQuery, Operation
+from chalicelib.http.operation import Call, Found, NoQuery, Operation, ReadsNothingAhead
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.resources.jobs.runs import JobSpec, Run, as_response
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.dynamodb.ahead import Wanted
 
 TAG = "Jobs"
 MOST_LINES = 1_000
@@ -70,15 +69,11 @@ class JobLogQuery(Resource, kw_only=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ByUid:
+class _ByUid(ReadsNothingAhead):
     """`/rest/Job/{uid}`: a job of an algorithm, or a transcode."""
 
     what: str = "job"
     variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 kinds are tried in turn
-        """None."""
-        return []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Run | StoredJob]:  # noqa: ARG002
         """The job, or NotFound."""

@@ -22,10 +22,9 @@ from chalicelib.core.permissions import Level, Permission, Verdict, decide
 from chalicelib.core.tus import Upload
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
-from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation
+from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation, ReadsNothingAhead
 from chalicelib.resources.uploads import tus as uploads_tus
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb.ahead import Wanted
 from chalicelib.storage.objects import objects
 from chalicelib.storage.objects import tus_uploads as rows
 
@@ -53,7 +52,7 @@ _PREFLIGHT = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OneUpload:
+class _OneUpload(ReadsNothingAhead):
     """`/files/{id}`: an upload of the caller, or any upload of a project that the caller has full control of.
 
     For other users it does not exist: an upload is continued, read and ended by its creator, as long as the creator may
@@ -62,10 +61,6 @@ class _OneUpload:
 
     what: str = "upload"
     variables: dict[str, type] = field(default_factory=lambda: {"id": str})
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 its project is not known
-        """None."""
-        return []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[Upload]:  # noqa: ARG002 the path says it
         """The upload, or NotFound."""
