@@ -29,9 +29,9 @@ from chalicelib.storage.log.tickets import Ticket
 LARGEST = 100
 """Items that DynamoDB takes in one transaction."""
 LARGEST_BYTES = 3_500_000
+"""Most bytes of documents in one transaction: DynamoDB takes 4 MB, which includes keys and a commit body of 350 KB."""
 LARGEST_ROW = 390_000
 """Bytes of one document: an item of DynamoDB has at most 400 KB, with its keys and other values."""
-"""Most bytes of documents in one transaction: DynamoDB takes 4 MB, which includes keys and a commit body of 350 KB."""
 PATIENT = 2
 """After this many numbers that others filled, write the body of the commit inline instead of to S3."""
 _NOT_MET = "ConditionalCheckFailed"

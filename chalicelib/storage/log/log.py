@@ -133,8 +133,7 @@ def note_commit(project: int, ticket: Ticket, changes: int) -> None:
     with contextlib.suppress(PynamoDBException, Unavailable):
         note_growth(project, ticket.seq, changes)
         if ticket.seq % SETTLED_EVERY == 0:
-            for _ in rows_after(project, ticket.settled):
-                pass
+            _close_holes(project, ticket.settled)
             tickets.settle(project, ticket.seq)
 
 
@@ -148,8 +147,7 @@ def watch(project: int, *, on: bool = True) -> int:
     fill(project, ticket.seq)
     _note_mark(project, is_watched=on)
     if on:
-        for _ in rows_after(project, ticket.settled):
-            pass
+        _close_holes(project, ticket.settled)
     seen(project, ticket.seq)
     return ticket.seq
 
@@ -231,6 +229,12 @@ def rows_after(project: int, seq: int, most: int | None = None) -> Iterator[LogR
             yield from _missing(project, expected, int(found.seq))
         yield found
         expected = int(found.seq) + 1
+
+
+def _close_holes(project: int, seq: int) -> None:
+    """Wait for the holes after a number, and fill those that stay."""
+    for _ in rows_after(project, seq):
+        pass
 
 
 def _missing(project: int, low: int, high: int) -> Iterable[LogRow]:

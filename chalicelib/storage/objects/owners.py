@@ -95,21 +95,16 @@ def authorize_many(named: Iterable[Named]) -> dict[Named, ObjectKey]:
 
 def _drop_unnoted(found: dict[Named, ObjectKey]) -> dict[Named, ObjectKey]:
     """Those of some keys that are no references, or are noted to be of their media."""
-    wanted: defaultdict[tuple[int, int], set[str]] = defaultdict(set)
+    wanted: defaultdict[tuple[int, int], dict[ObjectKey, int]] = defaultdict(dict)
     for key in found.values():
         if key.is_reference:
-            project, _, _ = object_keys.owner_of(key.path) or (0, "", 0)
-            wanted[project, object_keys.bucket_of(key.path) or 0].add(key.name)
-    if not wanted:
-        return found
-    noted = {place: references.read(*place, names) for place, names in wanted.items()}
-
-    def is_noted(key: ObjectKey) -> bool:
-        project, _, media = object_keys.owner_of(key.path) or (0, "", 0)
-        reference = noted[project, object_keys.bucket_of(key.path) or 0].get(key.name)
-        return reference is not None and reference.media == media
-
-    return {each: key for each, key in found.items() if not key.is_reference or is_noted(key)}
+            project, _, media = object_keys.owner_of(key.path) or (0, "", 0)
+            wanted[project, object_keys.bucket_of(key.path) or 0][key] = media
+    noted: set[ObjectKey] = set()
+    for place, media_of in wanted.items():
+        known = references.read(*place, (key.name for key in media_of))
+        noted |= {key for key, media in media_of.items() if key.name in known and known[key.name].media == media}
+    return {each: key for each, key in found.items() if not key.is_reference or key in noted}
 
 
 def authorize_file(file: File) -> ObjectKey | None:

@@ -17,13 +17,13 @@ from msgspec import Struct
 from chalicelib.core.object_keys import ObjectPrefix
 from chalicelib.core.resource import Timestamp
 from chalicelib.errors import Conflict
+from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects.protocol import Listed
 
 _LAST = "\U0010ffff"
 _FIRST = " "
-_BATCH = 100
 
 
 class Reference(Struct, kw_only=True, omit_defaults=True):
@@ -58,12 +58,8 @@ _decoder = msgspec.json.Decoder(Reference)
 
 def read(project: int, bucket: int, names: Iterable[str]) -> dict[str, Reference]:
     """The references to some objects, by name."""
-    keys = [(_pk(project, bucket), name) for name in dict.fromkeys(names)]
-    found: dict[str, Reference] = {}
-    for start in range(0, len(keys), _BATCH):
-        for row in RecordRow.batch_get(keys[start : start + _BATCH], consistent_read=True):
-            found[row.sk] = _decode(row)
-    return found
+    keys = ((_pk(project, bucket), name) for name in dict.fromkeys(names))
+    return {row.sk: _decode(row) for row in records.rows(keys)}
 
 
 def between(project: int, bucket: int, prefix: ObjectPrefix, after: str, last: str | None) -> dict[str, Reference]:
