@@ -23,6 +23,8 @@ TOLERANCE = 1e-6
 """The part of a width or height by which rounding may put a shape beyond the picture."""
 ASSOCIATION = {"track": "Localization", "frame": "Frame", "media": "Media"}
 TARGET: dict[str, Target] = {"track": "track", "frame": "frame", "media": "note"}
+ASSOCIATION_OF: dict[str, str] = {TARGET[name]: association for name, association in ASSOCIATION.items()}
+"""By target, the association of the state types that take it."""
 _JSON_DTYPES = ("geopos", "float_array")
 _KIND_WORDS = {"box": "boxes", "line": "lines", "dot": "dots", "poly": "polygons"}
 
@@ -135,8 +137,8 @@ class Mapper:
     # --- types ------------------------------------------------------------------------------------------------------
 
     def _choose(self, kind: Target, class_name: str, type_name: str, target: ClassTarget) -> Chosen:
-        if kind in ("track", "frame", "note"):
-            association = next(ASSOCIATION[name] for name, word in TARGET.items() if word == kind)
+        if kind in ASSOCIATION_OF:
+            association = ASSOCIATION_OF[kind]
             types = {
                 number: each
                 for number, each in self._definitions.types(Kind.STATE).items()

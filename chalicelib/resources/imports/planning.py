@@ -28,7 +28,7 @@ from chalicelib.errors import BadInput
 from chalicelib.formats.model import Attributes, Label, Media, State
 from chalicelib.formats.reading import Rows
 from chalicelib.resources.imports.inference import dtypes_of, narrowest
-from chalicelib.resources.imports.mapping import ASSOCIATION, TARGET, type_of_media
+from chalicelib.resources.imports.mapping import ASSOCIATION_OF, TARGET, type_of_media
 from chalicelib.resources.imports.schemas import MOST_ROWS, ClassTarget, ImportSpec, PlannedType
 from chalicelib.resources.types import attributes as types_attributes
 from chalicelib.resources.types.definitions import RESERVED
@@ -151,8 +151,7 @@ class Plan:
         common["media"] = [*self._media, *media]
         if each.kind is Kind.LOCALIZATION:
             return LocalizationType(dtype=each.word, **common)  # type: ignore[arg-type]
-        association = next(ASSOCIATION[name] for name, word in TARGET.items() if word == each.word)
-        return StateType(association=association, **common)  # type: ignore[arg-type]
+        return StateType(association=ASSOCIATION_OF[each.word], **common)  # type: ignore[arg-type]
 
 
 class Needs:
@@ -185,9 +184,9 @@ class Needs:
             elif isinstance(row, State):
                 self._take(TARGET[row.association], row.class_name, row.type, row.attributes)
         missing = [each for each in self._types.values() if each.number is None or each.found]
-        if sum(each.number is None for each in missing) > MOST_CREATED:
+        if (created := sum(each.number is None for each in missing)) > MOST_CREATED:
             message = (
-                f"create_types: the archive needs {sum(each.number is None for each in missing)} types; at most "
+                f"create_types: the archive needs {created} types; at most "
                 f"{MOST_CREATED} are created. Give class_attribute, so that one type takes all classes."
             )
             raise BadInput(message)
@@ -216,7 +215,7 @@ class Needs:
 
     def _find(self, word: str, class_name: str, type_name: str, target: ClassTarget) -> _Type | None:
         """The type for a class of one kind; None where the import refuses its rows, and says why."""
-        kind = Kind.MEDIA if word in ("image", "video") else Kind.STATE if word in ASSOCIATED else Kind.LOCALIZATION
+        kind = Kind.MEDIA if word in ("image", "video") else Kind.STATE if word in ASSOCIATION_OF else Kind.LOCALIZATION
         own = type_of_media(self._spec, word) if kind is Kind.MEDIA else self._spec.types.get(word)  # type: ignore[call-overload]
         wanted = target.type or own
         every: Mapping[int, Any] = self._definitions.types(kind)
@@ -249,11 +248,10 @@ class Needs:
         return self._types.setdefault((f"{kind} {word}", name), made)
 
 
-ASSOCIATED = tuple(TARGET.values())
 _KINDS: dict[Kind, type] = {Kind.MEDIA: MediaType, Kind.LOCALIZATION: LocalizationType, Kind.STATE: StateType}
 
 
 def _word_of(kind: Kind, found: Any) -> str:
     if kind is not Kind.STATE:
         return str(found.dtype)
-    return next(TARGET[name] for name, association in ASSOCIATION.items() if association == found.association)
+    return next(word for word, association in ASSOCIATION_OF.items() if association == found.association)

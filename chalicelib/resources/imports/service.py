@@ -26,6 +26,7 @@ from chalicelib.core.records import padded
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
 from chalicelib.queues import send
+from chalicelib.resources.imports.mapping import ASSOCIATION_OF
 from chalicelib.resources.imports.messages import CheckImport
 from chalicelib.resources.imports.schemas import IMPORT, Import, ImportProgress, ImportSpec, StoredImport
 from chalicelib.settings import settings
@@ -37,7 +38,6 @@ _DTYPES = {
     "video": "video",
 }  # fmt: skip
 _MEDIA = ("media", "image", "video")
-_ASSOCIATIONS = {"track": "Localization", "frame": "Frame", "note": "Media"}
 LARGEST = 50 * 1024**3
 """Bytes of an archive."""
 
@@ -122,10 +122,10 @@ def key_of(spec: ImportSpec, project: Project, user: int) -> ObjectKey:
 def _check_targets(spec: ImportSpec, definitions: Definitions) -> None:
     """Raise BadInput for a type that is not one of the project's, or of another kind."""
     for word, number in spec.types.items():
-        kind = Kind.MEDIA if word in _MEDIA else Kind.STATE if word in _ASSOCIATIONS else Kind.LOCALIZATION
+        kind = Kind.MEDIA if word in _MEDIA else Kind.STATE if word in ASSOCIATION_OF else Kind.LOCALIZATION
         found: Any = definitions.types(kind).get(number)
-        if word in _ASSOCIATIONS:
-            fits = getattr(found, "association", "") == _ASSOCIATIONS[word]
+        if word in ASSOCIATION_OF:
+            fits = getattr(found, "association", "") == ASSOCIATION_OF[word]
         else:
             fits = getattr(found, "dtype", "") in _DTYPES[word] if found else False
         if not fits:

@@ -135,8 +135,7 @@ def _check_type(definitions: Definitions, spec: MediaSpec) -> MediaType:
             message = f"'{name}' is a required property."
             raise BadInput("Request body validation error", message)
     if spec.type == -1:
-        known = {number: media_service.type_of(definitions, number) for number in definitions.types(Kind.MEDIA)}
-        return guess_type(known, spec.name or "", has_file=bool(spec.url))
+        return guess_type(media_service.types_of(definitions), spec.name or "", has_file=bool(spec.url))
     if spec.type < 1 or spec.type not in definitions.types(Kind.MEDIA):
         if spec.type >= 1:
             records.get(MEDIA_TYPE, spec.type)

@@ -42,6 +42,11 @@ def type_of(definitions: Definitions, number: int) -> MediaType:
     return found
 
 
+def types_of(definitions: Definitions) -> dict[int, MediaType]:
+    """The media types of a project, by id, in the order of the ids."""
+    return {number: type_of(definitions, number) for number in sorted(definitions.types(Kind.MEDIA))}
+
+
 def folder(definitions: Definitions, number: int, name: str) -> Section:
     """The folder with an id. Raises BadInput, naming the member that gave the id, if it does not exist."""
     found = definitions.sections.get(number)

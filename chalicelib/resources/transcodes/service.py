@@ -102,7 +102,7 @@ def resume(uid: str) -> None:
 
 def check_uploads(writer: Writer, project: Project, specs: Sequence[MediaSpec], definitions: Definitions) -> None:
     """Raise BadInput if a video among media to be created has an unreadable URL."""
-    types = {key: media_service.type_of(definitions, key) for key in definitions.types(Kind.MEDIA)}
+    types = media_service.types_of(definitions)
     for spec in specs:
         if not spec.url or spec.reference_only:
             continue
@@ -273,7 +273,7 @@ def _uid_taken(uid: str) -> BadInput:
 
 
 def _type(definitions: Definitions, number: int, *, has_media: bool) -> int:
-    types = {key: media_service.type_of(definitions, key) for key in sorted(definitions.types(Kind.MEDIA))}
+    types = media_service.types_of(definitions)
     videos = [key for key, type_ in types.items() if type_.dtype == "video"]
     if number == ANY_TYPE and (videos or (types and has_media)):
         return videos[0] if videos else min(types)
