@@ -113,7 +113,7 @@ OWN: dict[str, dict[str, str]] = {
     "ConcatDefinition": {"id": "Id of the media.", "timestampOffset": "Seconds at which it begins."},
     "Dataset": {"media": "How many media it holds."},
     "Delivery": {"type": "Type of the event.", "milliseconds": "How long the receiver took.",
-                 "next_attempt": "Time of the next attempt, ISO 8601; null if there is none."},
+                 "next_attempt": "Time of the next attempt, ISO 8601; null if no attempt is planned."},
     "Difference": _DIFFERENCE,
     "DownloadInfo": {"url": "Presigned URL of the object."},
     "DownloadInfoSpec": {"keys": "Keys of the objects."},
