@@ -11,13 +11,14 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, islice
-from typing import Any, TypeVar, get_args
+from itertools import chain
+from typing import Any, get_args
 
 import msgspec
 from isal import isal_zlib
 from msgspec import Struct
 
+from chalicelib.core.batches import batched
 from chalicelib.core.resource import Resource, answer
 from chalicelib.errors import BadInput, LimnError, NotFound, TooMany, Unauthenticated, WrongMethod
 from chalicelib.http.operation import Answer, Documents, Operation, Present, formats_of
@@ -56,7 +57,6 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _AT_ONCE = 500
 """The number of documents that are joined, or written as CSV, before they are compressed."""
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,13 +233,6 @@ def _json_documents(result: Any) -> Iterable[bytes]:
 
 def _listed(result: Any) -> list[Any]:
     return result if isinstance(result, list) else [result]
-
-
-def batched(things: Iterable[_T], size: int) -> Iterator[tuple[_T, ...]]:
-    """Tuples of this many items in turn, the last one shorter."""
-    rest = iter(things)
-    while some := tuple(islice(rest, size)):
-        yield some
 
 
 def _array(documents: Iterable[bytes]) -> Iterator[bytes]:

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import posixpath
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
-from itertools import islice
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +20,7 @@ from msgspec import Struct
 from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
+from chalicelib.core.batches import batched
 from chalicelib.core.commits import Change
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.edits import changed
@@ -181,7 +181,7 @@ def take(
                 etags=[waiting[name] for name in part],
                 sent=moment,
             )
-            for part in _parts(names, INDEXED_AT_ONCE)
+            for part in batched(names, INDEXED_AT_ONCE)
         ],
     )
     return counts
@@ -208,8 +208,8 @@ def _create(source: BucketSource, project: Project, definitions: Definitions, ne
     """Make the media of new objects that have none; returns their number."""
     writer = Writer(project=project.id, user=source.created_by, level=Level.FULL, scope=UNRESTRICTED)
     count = 0
-    for part in _parts(new, AT_ONCE):
-        left = list(part)
+    for part in batched(new, AT_ONCE):
+        left = part
         for _ in CONFLICTS.attempts():
             try:
                 _create_together(writer, source, project, definitions, left)
@@ -262,7 +262,7 @@ def _as_object(path: str, bucket: int, found: Listed) -> BucketObject:
 
 def _note(project: Project, bucket: int, noted: Mapping[str, Listed | None]) -> None:
     """Note on media that their objects were replaced, are there again, or are missing (None)."""
-    for names in _parts(list(noted), NOTED_AT_ONCE):
+    for names in batched(noted, NOTED_AT_ONCE):
         steps.again(lambda names=names: _note_together(project, bucket, {name: noted[name] for name in names}))  # type: ignore[misc]
 
 
@@ -336,9 +336,3 @@ def _as_noted(media: Media, reference: Reference, moment: str) -> Media | None:
             last_modified=reference.modified,
         )
     return replace(media, media_files=replace(files, bucket_object=after), modified_datetime=moment)
-
-
-def _parts(items: Iterable, size: int) -> Iterable[list]:  # type: ignore[type-arg]
-    left = iter(items)
-    while part := list(islice(left, size)):
-        yield part

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from posixpath import splitext
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
+from chalicelib.core.batches import batched
 from chalicelib.core.datasets import Work
 from chalicelib.core.entities import Media as MediaEntity
 from chalicelib.core.kinds import Kind
@@ -32,7 +33,6 @@ CROPS_AT_ONCE = 256
 _UNSAFE = re.compile(r"[^\w.()+=-]+", re.ASCII)
 _media = msgspec.json.Decoder(MediaEntity).decode
 Add = Callable[[str, bytes], None]
-T = TypeVar("T")
 
 
 class Size(Struct, frozen=True):
@@ -75,7 +75,7 @@ def make(spec: ExportSpec, group: Group, media: MediaEntity, path: Callable[...,
             return group, ""
         wanted = [frame for frame in _frames_of(spec, group) if frame < count]
         sized = msgspec.structs.replace(group.media, width=size.width, height=size.height)
-        for some in _batches(wanted, FRAMES_AT_ONCE):
+        for some in batched(wanted, FRAMES_AT_ONCE):
             parts = [_part(index, frame, None) for index, frame in enumerate(some)]
             for frame, body in zip(some, _draw(file, parts, spec.image_format, size), strict=True):
                 add(path(sized, frame, spec.image_format), body)
@@ -109,7 +109,7 @@ def _crops(spec: ExportSpec, group: Group, file: Any, count: int, add: Add) -> N
         for number, label in enumerate(group.labels)
         if label.kind in ("box", "poly") and label.frame < count
     ]
-    for some in _batches(shown, CROPS_AT_ONCE):
+    for some in batched(shown, CROPS_AT_ONCE):
         parts = [_part(index, label.frame, roi(label)) for index, (_, label) in enumerate(some)]
         for (number, label), body in zip(some, _draw(file, parts, spec.image_format, None), strict=True):
             stem = splitext(picture_name(group.media, label.frame, spec.image_format))[0]
@@ -148,8 +148,3 @@ def _draw(file: Any, parts: Sequence[Part], form: str, size: Size | None) -> lis
     source, view = frames_service.look_at(file, parts)
     scale = (size.width, size.height) if size else None
     return isolation.run_all(tasks.draw_each, [source], view, form, scale)
-
-
-def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

@@ -17,8 +17,7 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -26,6 +25,7 @@ from chalicelib.access.row_protections import ROW_PROTECTION, project_scope
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import MEMBERSHIP, PROJECT, Project
 from chalicelib.core.algorithms import ALGORITHM, ANALYSIS, APPLET
+from chalicelib.core.batches import batched
 from chalicelib.core.commits import Commit
 from chalicelib.core.datasets import DATASET, EXPORT
 from chalicelib.core.definitions import (
@@ -97,7 +97,6 @@ ROUNDS = 2
 COMMITS_AT_ONCE = 20
 OBJECTS_AT_ONCE = 1000
 JOBS_AT_ONCE = 50
-T = TypeVar("T")
 
 
 def order(project: Project) -> None:
@@ -157,7 +156,7 @@ def _end_jobs(project: int) -> Iterator[None]:
 
     The schedule ends those jobs when the cluster is available again, or was deleted.
     """
-    for part in _parts(iter(records.list_children(RUN, project)), JOBS_AT_ONCE):
+    for part in batched(records.list_children(RUN, project), JOBS_AT_ONCE):
         cleanup.remove(part)
         yield
 
@@ -215,7 +214,7 @@ def _purge_entities(project: int, commit: Commit, own: ObjectPrefix) -> None:
 
 def _purge_objects(project: int, bucket: str | int, prefix: ObjectPrefix) -> Iterator[None]:
     """Remove the objects below a prefix, except those that clones in other projects need."""
-    for part in _parts(objects.under(prefix, bucket=bucket), OBJECTS_AT_ONCE):
+    for part in batched(objects.under(prefix, bucket=bucket), OBJECTS_AT_ONCE):
         doomed = object_cleanup.find_unneeded(project, part)
         if doomed:
             objects.remove(doomed, bucket=bucket)
@@ -228,11 +227,6 @@ def _purge_registered(project: int, bucket: int, prefix: ObjectPrefix) -> Iterat
         yield from _purge_objects(project, bucket, prefix)
     except LimnError as failure:
         logger.warning("objects of project %s in bucket %s are left: %s", project, bucket, failure.details)
-
-
-def _parts(things: Iterator[T], size: int) -> Iterator[list[T]]:
-    while part := list(islice(things, size)):
-        yield part
 
 
 def _places(project: int, organization: int) -> list[tuple[str, ObjectPrefix]]:

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
+from chalicelib.core.batches import batched
 from chalicelib.core.commits import Change, Commit
 from chalicelib.core.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
 from chalicelib.core.kinds import DefinitionKind, Kind
@@ -236,7 +237,7 @@ class LogApplier:
         rows = self._database.execute(
             f"SELECT id, {DOCUMENT} FROM {sql.table(kind)} WHERE type = ? ORDER BY {DOCUMENT}", [definition.id]
         ).fetchall()
-        for some in _batches(rows, _FILLED_AT_ONCE):
+        for some in batched(rows, _FILLED_AT_ONCE):
             values = defaultdict(list)
             documents = self._store.documents.get([place for _, place in some])
             for (number, _), document in zip(some, documents, strict=True):
@@ -265,11 +266,6 @@ class LogApplier:
             " WHERE t.id = v.e.i",
             [_encode([{"i": number, "x": value} for number, value in values]).decode()],
         )
-
-
-def _batches(rows: list[Any], size: int) -> Iterator[list[Any]]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
 
 
 def _column_value(slot: Slot, value: Any) -> Any:
