@@ -14,7 +14,7 @@ from tests.contract import world as worlds
 from tests.faults import figures
 from tests.faults.crashes import MODES, Killed, KilledReading, crasher
 from tests.faults.rewind import restart, rewinding
-from tests.resources.uploads.test_tus import BYTES, VERSION, asked, pairs, upload_of
+from tests.resources.uploads.tus_client import BYTES, VERSION, asked, pairs, upload_of
 
 # moto leaves the spooled files of uploads to the garbage collector
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
