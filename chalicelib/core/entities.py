@@ -250,6 +250,7 @@ class Media(Dimensions, kw_only=True):
     """An image or a video."""
 
     also: ClassVar = {"meta": "type", "summaryLevel": "summary_level"}
+    also_attributes: ClassVar = {"svc_user_sections": "tator_user_sections"}
     hidden: ClassVar = frozenset({"source_url", "deleted", "revision"})
     opened: ClassVar = ("media_files",)
 

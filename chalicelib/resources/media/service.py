@@ -102,7 +102,7 @@ def values_after(
     Raises:
         BadInput: an attribute breaks its definition, or the folder does not exist.
     """
-    asked = (with_tag(attributes), tagged_names(reset), tagged_names(nulls))
+    asked = (with_tag(attributes, current.attributes.get(TAG_ATTRIBUTE)), tagged_names(reset), tagged_names(nulls))
     if section is None and all(part is None for part in asked):
         return {}
     of = type_of(definitions, current.type)

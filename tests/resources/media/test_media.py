@@ -50,7 +50,7 @@ class TestCreateMediaList:
         assert said.status == 201
         found = api.get(f"Media/{said.json['id']}").json
         assert found["media_files"] is None
-        assert found["attributes"] == {"Depth": 5, "tator_user_sections": ""}
+        assert found["attributes"] == {"Depth": 5, "tator_user_sections": "", "svc_user_sections": ""}
         assert said.json["object"] == found
 
     def test_one_in_a_list_answers_with_lists(self, api, project, video_type):
