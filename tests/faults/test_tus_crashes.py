@@ -22,7 +22,7 @@ MIB = 1024 * 1024
 CHUNK = 4 * MIB
 CONTENT = bytes(range(256)) * (9 * MIB // 256)
 """Two chunks that become a part, and one that is the rest."""
-SHARE = 36
+SHARE = 18
 MOST_REQUESTS = 12
 DONE, GONE, AGAIN = 300, (404, 410), (409, 503)
 

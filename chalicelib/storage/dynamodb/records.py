@@ -166,7 +166,7 @@ def edit(
         after = how(before)
         if after is None or after == before:
             return before
-        moved = _moved(kind, number)
+        moved = _conflict(kind, number)
         change = Transaction()
         _rewrite(change, kind, before, after, row, moved=moved, taken=taken)
         _commit(change, kind, after, encode(kind, after), user, before)
@@ -192,7 +192,7 @@ def change(
     """
     before, row = read(kind, number)
     after = how(before)
-    moved = _moved(kind, number)
+    moved = _conflict(kind, number)
     _rewrite(transaction, kind, before, after, row, moved=moved, taken=None)
     _commit(transaction, kind, after, encode(kind, after), user, before)
 
@@ -263,7 +263,7 @@ def drop(
     if kind.definition and log:
         number = kind.id_of(record)
         record, row = read(kind, number)
-        moved = _moved(kind, number)
+        moved = _conflict(kind, number)
         change.delete(RecordRow(row.pk, row.sk), RecordRow.n == row.n, moved)
     else:
         gone = NotFound.of(kind.title, kind.id_of(record))
@@ -284,7 +284,7 @@ def guard(change: Transaction, kind: RecordKind[R], number: int | str) -> R:
         NotFound: there is no such record.
     """
     record, row = read(kind, number)
-    moved = _moved(kind, number)
+    moved = _conflict(kind, number)
     change.check(RecordRow(row.pk, row.sk), RecordRow.n == row.n, moved)
     return record
 
@@ -322,7 +322,7 @@ def _commit(
         change.log(record.project, user, [Change(kind.definition, record.id, msgspec.Raw(doc))], past=past)
 
 
-def _moved(kind: RecordKind[Any], number: int | str) -> Conflict:
+def _conflict(kind: RecordKind[Any], number: int | str) -> Conflict:
     return Conflict(f"The {kind.title.lower()} {number} was changed by another request at the same time.")
 
 
