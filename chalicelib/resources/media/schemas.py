@@ -10,16 +10,8 @@ import msgspec
 from msgspec import Meta
 
 from chalicelib.core.definitions import MediaType
-from chalicelib.core.entities import (
-    ArchiveState,
-    Attributes,
-    ConcatDefinition,
-    Dimensions,
-    LiveDefinition,
-    Media,
-    MediaFiles,
-)
-from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.entities import ArchiveState, Attributes, Dimensions, Media
+from chalicelib.core.media_files import TAG_ATTRIBUTE, ConcatDefinition, LiveDefinition, MediaFiles
 from chalicelib.core.resource import ONE_LINE, Flag, Id, Resource, Uuid
 from chalicelib.errors import BadInput
 
