@@ -5,7 +5,7 @@ const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} 
 
 export const text = {
   // frame
-  skip: "Skip to the content", home: "Limn, all projects", project: "Project", offline: "Offline: changes wait here",
+  skip: "Skip to the content", home: "Limn, all projects", project: "Project", offline: "Offline: changes wait here", unsavedMedia: (/** @type {number} */ count) => `${plural(count, "media", "media")} with changes that are not saved`, dropElsewhere: "Files are dropped under Upload.", toUpload: "Go there",
   account: (/** @type {string} */ name) => `Account of ${name}`, profile: "Profile and tokens", apiDocs: "API documentation", signOut: "Sign out",
   theme: "Appearance", light: "Light", dark: "Dark", system: "As the system",
   tabs: { media: "Media", crops: "Crops", review: "Review", upload: "Upload", transfers: "Import and export", jobs: "Jobs", statistics: "Statistics", manage: "Manage" },
@@ -13,7 +13,7 @@ export const text = {
   close: "Close", cancel: "Cancel", save: "Save", delete: "Delete", create: "Create", edit: "Edit", more: "More", loading: "Loading …", failed: "That did not work",
   again: "Try again", name: "Name", description: "Description", search: "Search", all: "All", none: "None", yes: "Yes", no: "No", back: "Back", done: "Done",
   noView: "There is no such page", noProject: (/** @type {string} */ id) => `There is no project ${id}.`, toProjects: "All projects", typeToConfirm: (/** @type {string} */ word) => `Type ${word} to confirm`,
-  copied: "Copied", copy: "Copy", saved: "Saved", deleted: "Deleted",
+  undo: "Undo", copied: "Copied", copy: "Copy", saved: "Saved", deleted: "Deleted",
   // sign in
   signIn: "Sign in", username: "User name", password: "Password", token: "API token", withPassword: "Password", withToken: "Token",
   signInLead: "Watch, draw, find and review video and images.", forgot: "Forgot the password?", resetLead: "We mail you a link to set a new password.",
@@ -60,7 +60,7 @@ export const text = {
   cancelJob: "Cancel", cancelJobs: (/** @type {number} */ count) => `Cancel ${plural(count, "job")}?`, cancelThem: "Cancel them", canceled: "Canceled", progress: "Progress", log: "Log", logOf: (/** @type {string} */ name) => `Log of ${name}`, emptyLog: "Nothing was written.",
   launchAlgorithm: "Launch an algorithm", noAlgorithms: "No algorithm is registered in this project.", algorithm: "Algorithm", overMedia: "Over", jobsOf: (/** @type {string} */ media, /** @type {string} */ jobs) => `${media} media in ${jobs} jobs`, launched: (/** @type {string} */ name) => `${name} is launched.`,
   // manage
-  manage: { "": "Project", types: "Types", members: "Members", versions: "Versions", algorithms: "Algorithms", applets: "Applets", history: "History", webhooks: "Webhooks", sources: "Bucket sources" }, organizationLead: "People, buckets, webhooks", files_: "Files", size: "Size", length: "Length", created: "Created", yourLevel: "Your level",
+  manage: { "": "Project", types: "Types", leaves: "Label trees", members: "Members", versions: "Versions", algorithms: "Algorithms", applets: "Applets", history: "History", webhooks: "Webhooks", sources: "Bucket sources" }, organizationLead: "People, buckets, webhooks", files_: "Files", size: "Size", length: "Length", created: "Created", yourLevel: "Your level",
   editProject: "Edit the project", deleteProject: "Delete the project", deleteProjectLead: "Deletes its media and annotations.", dangerZone: "Deletion", projectBuckets: { bucket: "Bucket of files", upload_bucket: "Bucket of uploads", backup_bucket: "Bucket of backups" }, ownBucket: "The service's", enableDownloads: "Files may be downloaded", deleteNamed: (/** @type {string} */ name) => `Delete ${name}?`,
   membersLead: "Who may see, edit and manage this project.", addMember: "Add a member", add: "Add", userOrEmail: "User name or email address", userHint: "To invite a person without an account, open the organization.", noUser: (/** @type {string} */ who) => `There is no user ${who}.`, level: "Level", defaultVersion: "Default version",
   versionsLead: "Layers of annotations. A version shows what its bases hold, and what was drawn in it.", bases: "Bases", newVersion: "New version", nothingYet: "Nothing here yet", actions: "Actions",
@@ -68,7 +68,7 @@ export const text = {
   appletsLead: "Pages of your own, shown inside the project. They run apart from the console and cannot see your token.", registerApplet: "Add an applet", openApplet: "Open", page: "Page", pageHint: "One HTML file with its scripts and styles inside.", needPage: "Choose a page.", emptyApplet: "The applet has no page",
   historyLead: "Who changed what, the newest first.", person: "Person", everyone: "Everyone", idOf: "Id", kinds: { media: "Media", localization: "Localizations", state: "Tracks and states", leaf: "Leaves" }, noChanges: "No changes match", userNumber: (/** @type {number} */ id) => `User ${id}`, theService: "The service",
   wasCreated: "created", wasDeleted: "deleted", wasChanged: "changed", changesOf: (/** @type {number} */ id) => `All changes of ${id}`,
-  typesLead: "What media there are, what is drawn on them, and the attributes that describe it.", newType: "New type", noTypes: "No types yet", noTypesLead: "Begin with a media type for your videos or images.", typeKinds: { MediaType: "Media", LocalizationType: "Shapes", StateType: "Tracks and states", LeafType: "Label trees", FileType: "Files" },
+  typesLead: "What media there are, what is drawn on them, and the attributes that describe it.", newType: "New type", noTypes: "No types yet", noTypesLead: "Begin with a media type for your videos or images.", usualLabel: "Label", usualTrack: "Track", usualTypes: "Add the usual types", usualTypesHint: "Videos, images, boxes with a label, and tracks. They can be changed.", typeKinds: { MediaType: "Media", LocalizationType: "Shapes", StateType: "Tracks and states", LeafType: "Label trees", FileType: "Files" },
   mediaKind: "Kind", video: "Video", image: "Image", multi: "Several videos", shape: "Shape", color: "Color", lineWidth: "Line width", association: "Belongs to", associations: { Localization: "Shapes (a track)", Frame: "Frames", Media: "A media" }, interpolation: "Interpolation", onMediaTypes: "On media of",
   deleteTypeLead: "Everything of this type is deleted with it.", deleteAttributeLead: "Its values disappear from everything of the type.", addAttribute: "Add an attribute", attribute: "Attribute", dtype: "Type", valuesOf: "Values", default: "Default", required: "required", choices: "Choices", minimum: "Minimum", maximum: "Maximum", arraySize: "Length", order: "Position", orderHint: "Below 0 is hidden by default.",
   dtypes: { string: "Text", enum: "Choice", bool: "Yes or no", int: "Whole number", float: "Number", datetime: "Date and time", geopos: "Place on a map", float_array: "Numbers", blob: "Binary data" },
