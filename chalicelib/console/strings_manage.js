@@ -57,3 +57,8 @@ export const leaves = {
 
 /** So many leaves are read at once. */
 export const MOST_MATCHES = 1000;
+
+export const transfers = {
+  yoloTask: "Labels", tasks: { detect: "Boxes", segment: "Polygons" }, firstPixel: "Number of the first pixel", imageFormat: "Format of pictures", imageHeight: "Height of pictures", imageHeightHint: "Higher ones are scaled down to it.", splitTest: "With a test set (70 : 20 : 10)",
+  classAttribute: "The name of the class becomes", classAttributeHint: "The value of an attribute, or the type of that name.", outside: "Shapes beyond the picture", unknownAttributes: "Attributes that the type lacks", refuse: "Refuse the row", clip: "Cut them off", drop: "Leave them out", intoFolder: "Folder of new media", begin: "Begin", importNow: "Import it now",
+};
