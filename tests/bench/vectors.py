@@ -1,4 +1,4 @@
-"""`python -m tests.bench.vectors 1000`: nearest neighbours among so many thousand vectors of 512; a table of docs/scale.md.
+"""`python -m tests.bench.vectors 1000`: nearest neighbours among so many thousand vectors; a table of docs/scale.md.
 
 The vectors are random, or lie around a thousand centers. Their rows are made in the database and not through the API;
 the snapshot lies in a folder (`thousands.py`). The answers are compared with those of numpy. Processor time is what to
@@ -103,7 +103,7 @@ def make(root: Path, rows: int, style: str) -> None:
             appender.append_rows(some)
             appender.flush()
             cursor.execute(
-                f"INSERT INTO localization (id, {wanted}, {column}, {codes(column)}, {DOCUMENT})"  # noqa: S608
+                f"INSERT INTO localization (id, {wanted}, {column}, {codes(column)}, {DOCUMENT})"
                 f" SELECT m.id, {', '.join(map(str, fixed.values()))}, m.v, m.q, m.place FROM temp.made m ORDER BY m.id"
             )
             cursor.execute("DELETE FROM temp.made")
@@ -175,11 +175,11 @@ def exact(rows: int, style: str, centers: list[np.ndarray[Any, Any]], metric: st
     most = max(MOST)
     found: list[list[tuple[float, int]]] = [[] for _ in centers]
     for place, made in enumerate(batches(rows, style)):
-        for own, center in zip(found, centers, strict=True):
+        for number, center in enumerate(centers):
             distances = measured(made, center, metric)
             first = np.argpartition(distances, most)[:most]
-            own += zip(distances[first].tolist(), (first + 1 + place * BATCH).tolist(), strict=True)
-            own[:] = sorted(own)[:most]
+            found[number] += zip(distances[first].tolist(), (first + 1 + place * BATCH).tolist(), strict=True)
+            found[number] = sorted(found[number])[:most]
     return [[number for _, number in own] for own in found]
 
 

@@ -19,9 +19,10 @@ from chalicelib.errors import NotFound
 from chalicelib.maintenance import compaction
 from chalicelib.query import check, parse
 from chalicelib.query.columns import BY_NAME
-from chalicelib.query.layout import Layout
+from chalicelib.query.layout import Layout, codes
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.query.tree import Everything, Query
+from chalicelib.query.vector_codes import code
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
@@ -91,6 +92,11 @@ def contents(view: View):
                 rows[kind, number, name] = view.store.run(
                     f'SELECT {column} FROM "{kind}" WHERE type = {number} ORDER BY id'
                 )
+                if slot.dtype == "float_array":
+                    coded = view.store.run(
+                        f'SELECT {codes(slot.column)} FROM "{kind}" WHERE type = {number} ORDER BY id'
+                    )
+                    assert coded == [(code(vector),) for (vector,) in rows[kind, number, name]]
     documents = {kind: view.documents(all_of(kind)) for kind in Kind}
     return view.seq, documents, view.definitions, rows
 
