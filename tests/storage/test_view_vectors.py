@@ -25,7 +25,7 @@ from chalicelib.storage.view.vectors import Vectors, order, within
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, type_of
 from tests.query.query_worlds import PROJECT, change_of, commit
-from tests.storage.test_snapshots import reopened
+from tests.storage.commits import reopened
 from tests.storage.test_view import gone
 from tests.sweeps import examples
 

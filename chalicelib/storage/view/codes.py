@@ -71,7 +71,8 @@ class Block:
         # The head of a code is multiplied by zeros.
         one = memoryview(bytes(HEAD.size) + center).cast("b", shape=[1, self.width])
         rows = memoryview(self.codes).cast("b", shape=[len(self.numbers), self.width])
-        return memoryview(simsimd.cdist(one, rows, "inner")).cast("B").cast("d")
+        found: Any = simsimd.cdist(one, rows, "inner")
+        return memoryview(found).cast("B").cast("d")
 
     def differences(self, center: bytes) -> array[float]:
         """The sum of absolute differences of each code to a vector of bytes."""

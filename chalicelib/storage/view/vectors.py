@@ -39,8 +39,9 @@ in the list."""
 class Source(Protocol):
     """Where the vectors of a column are stored."""
 
-    rows: int
-    """The number of vectors, at most."""
+    @property
+    def rows(self) -> int:
+        """The number of vectors, at most."""
 
     def all(self) -> list[tuple[int, bytes]]:
         """All vectors, by id."""
