@@ -55,7 +55,7 @@ def remaining() -> float | None:
 
 
 def check() -> None:
-    """Raise Unavailable where the time for all but writing is over: nothing was changed yet, and nobody waits."""
+    """Raise Unavailable where the time for the checks before a change is over."""
     if (left := remaining()) is not None and left < -_LENIENT_SECONDS:
         raise Unavailable(
             f"The request was not checked within {REQUEST_SECONDS + _LENIENT_SECONDS:.0f} s; nothing was changed.",

@@ -30,7 +30,7 @@ from chalicelib.resources.webhooks.schemas import (
 )
 from chalicelib.settings import settings
 from chalicelib.storage import outbound, sealing
-from chalicelib.storage.dynamodb import attempts, ids, records, streams
+from chalicelib.storage.dynamodb import attempts, ids, limits, records, streams
 from chalicelib.storage.dynamodb.streams import Stream
 from chalicelib.storage.log import log
 
@@ -50,8 +50,14 @@ def create(spec: WebhookSpec, caller: Caller, *, project: int | None, organizati
     """
     _check(spec.url, spec.types, spec.query, project)
     word, number = ("project", project) if project is not None else ("organization", organization)
-    if len(records.list_linked(WEBHOOK, word, number or 0)) >= MOST_WEBHOOKS:
-        raise BadInput(f"This {word} has {MOST_WEBHOOKS} webhooks, which is the limit. Delete one first.")
+
+    def room() -> int:
+        left = MOST_WEBHOOKS - len(records.list_linked(WEBHOOK, word, number or 0))
+        if left <= 0:
+            raise BadInput(f"This {word} has {MOST_WEBHOOKS} webhooks, which is the limit. Delete one first.")
+        return left
+
+    room()
     secret = signing.new_secret()
     webhook = Webhook(
         id=ids.reserve(WEBHOOK.name)[0],
@@ -66,7 +72,7 @@ def create(spec: WebhookSpec, caller: Caller, *, project: int | None, organizati
         created=now(),
         sealed=sealing.seal(secret.encode(), PURPOSE),
     )
-    records.create(WEBHOOK, webhook)
+    limits.create(WEBHOOK, webhook, guard=f"webhooks|{word}|{number}", check=room)
     _begin(webhook)
     return webhook, secret
 
