@@ -43,9 +43,9 @@ def read(archive: Archive) -> Rows:
             name=info.get("name") or key,
             is_video=True,
             **{
-                member: found
+                member: size
                 for member, name in (("width", "imwidth"), ("height", "imheight"), ("frames", "seqlength"))
-                if (found := natural(info.get(name, ""))) is not None
+                if (size := natural(info.get(name, ""))) is not None
             },
         )
         for place, line in text_lines(archive, path):

@@ -162,7 +162,7 @@ class _Expansion:
         node.outputs = tuple(_outputs(template))
         node.attempts = attempts(template)
         seconds = fill(as_text(template.active_deadline_seconds or ""), scope)
-        node.seconds = natural(seconds)
+        node.seconds = natural(seconds or "")
         node.keeps_text = node.task.partition("(")[0] in self._printers
         done = result if node.phase == SUCCEEDED else None
         return _Made(

@@ -39,6 +39,8 @@ from chalicelib.storage.dynamodb import ids, limits, records
 STALLED = timedelta(hours=1)
 """A listing without progress for this long is begun again."""
 _DTYPES = ("video", "image")
+OPENING = frozenset({"pattern", "media_types"})
+"""The members that say which objects below the prefix a project sees."""
 
 
 def register(project: Project, caller: Caller, spec: BucketSourceSpec) -> BucketSource:
@@ -48,8 +50,7 @@ def register(project: Project, caller: Caller, spec: BucketSourceSpec) -> Bucket
         Forbidden: the caller does not administer the organization, whose buckets only its administrators know.
         BadInput: the bucket is not one of the organization, or a member breaks a rule.
     """
-    if authentication.organization_level(caller, project.organization) < Level.FULL:
-        raise Forbidden("bucket: only administrators of the organization give a project access to what lies in it.")
+    check_administers(caller, project.organization)
     buckets_service.check_usable(project, spec.bucket)
     object_keys.source_prefix(project.organization, spec.bucket, spec.prefix)
     _check_room(project.id, spec)
@@ -69,6 +70,12 @@ def register(project: Project, caller: Caller, spec: BucketSourceSpec) -> Bucket
     limits.create(BUCKET_SOURCE, source, guard=f"sources|{project.id}", check=lambda: _check_room(project.id, spec))
     begin(source.id)
     return source
+
+
+def check_administers(caller: Caller, organization: int) -> None:
+    """Raise Forbidden for a caller who may not open objects of the organization's buckets to a project."""
+    if authentication.organization_level(caller, organization) < Level.FULL:
+        raise Forbidden("bucket: only administrators of the organization give a project access to what lies in it.")
 
 
 def _check_room(project: int, spec: BucketSourceSpec) -> int:

@@ -78,7 +78,8 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
     )
     check_saved_search(section, known)
     if check_room(known) > limits.FAR:  # all sections are read again only where few more may be created
-        return records.create(SECTION, section, user=user, taken=path_taken())
+        records.create(SECTION, section, user=user, taken=path_taken())
+        return section
     return limits.create(
         SECTION,
         section,
