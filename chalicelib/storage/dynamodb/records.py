@@ -29,7 +29,7 @@ R = TypeVar("R", bound=msgspec.Struct)
 Key = tuple[str, str]
 
 ALONE = "@"
-BATCH = 100
+_BEGINS = "begins_with(#r, :0)"
 _encoder = msgspec.json.Encoder()
 
 
@@ -71,8 +71,7 @@ def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
     """The first record under its parent whose sort key begins with a prefix, in one call."""
     if kind.parent is None:
         raise AssertionError(f"{kind.name} has no parent")
-    begins = RecordRow.sk.startswith(_home_key(kind, prefix))
-    rows = RecordRow.query(f"{kind.parent[1]}#{parent}", begins, consistent_read=True, limit=1)
+    rows = RecordRow.select(f"{kind.parent[1]}#{parent}", _BEGINS, _home_key(kind, prefix), most=1)
     return next((_decode(kind, row) for row in rows), None)
 
 
@@ -92,8 +91,7 @@ def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
     """The existing rows among some keys, a hundred per call, in no order; a consistent read of all of them."""
     found, wanted = ahead.take_all(RecordRow, list(keys))
     yield from found
-    for start in range(0, len(wanted), BATCH):
-        yield from RecordRow.batch_get(wanted[start : start + BATCH], consistent_read=True)
+    yield from RecordRow.many(wanted)
 
 
 def many(kind: RecordKind[R], numbers: Iterable[int]) -> dict[int, R]:
@@ -116,19 +114,15 @@ def list_children(kind: RecordKind[R], parent: int | str, begins: str = "") -> l
     """All records of a kind under a parent whose sort keys begin with a prefix, in the order of their keys."""
     if kind.parent is None:
         raise AssertionError(f"{kind.name} has no parent")
-    prefix = _home_key(kind, begins)
-    rows = RecordRow.query(f"{kind.parent[1]}#{parent}", RecordRow.sk.startswith(prefix), consistent_read=True)
+    rows = RecordRow.select(f"{kind.parent[1]}#{parent}", _BEGINS, _home_key(kind, begins))
     return [_decode(kind, row) for row in rows]
 
 
 def list_linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
     """All records of a kind that are linked to a record other than their parent, ordered by id."""
-    rows = RecordRow.query(f"{word}#{number}", RecordRow.sk.startswith(f"link|{kind.name}|"), consistent_read=True)
-    keys = [(row.home_pk, row.home_sk) for row in rows]
-    found = {}
-    for start in range(0, len(keys), BATCH):
-        for row in RecordRow.batch_get(keys[start : start + BATCH], consistent_read=True):
-            found[row.pk, row.sk] = _decode(kind, row)
+    links = RecordRow.select(f"{word}#{number}", _BEGINS, f"link|{kind.name}|")
+    keys = [(row.home_pk, row.home_sk) for row in links]
+    found = {row.key(): _decode(kind, row) for row in RecordRow.many(keys)}
     return [found[key] for key in keys if key in found]
 
 
@@ -321,7 +315,7 @@ def everything(kind: RecordKind[R]) -> Iterator[R]:
 def definitions(project: int) -> Definitions:
     """All definitions of a project, in one consistent query."""
     found = Definitions(project=project)
-    for row in RecordRow.query(f"project#{project}", RecordRow.sk.startswith("definition|"), consistent_read=True):
+    for row in RecordRow.select(f"project#{project}", _BEGINS, "definition|"):
         kind = DefinitionKind(row.sk.split("|")[1])
         found.put(kind, msgspec.json.decode(row.doc, type=DEFINITION_STRUCT[kind]))
     return found
@@ -352,10 +346,7 @@ def _row(key: Key) -> RecordRow | None:
     is_read, row = ahead.take(RecordRow, *key)
     if is_read:
         return row
-    try:
-        return RecordRow.get(*key, consistent_read=True)
-    except RecordRow.DoesNotExist:
-        return None
+    return RecordRow.find(*key)
 
 
 def _encode(kind: RecordKind[R], record: R) -> bytes:
