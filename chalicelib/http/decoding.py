@@ -99,7 +99,7 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
     named = _by_name(operation.query)
     for place in sorted({named[name] for name in multi_value_params if name in named}):
         parameter = _parameters(operation.query)[place]
-        if (name := next((name for name in parameter.names if multi_value_params.get(name)), None)) is None:
+        if (name := _given_name(parameter, multi_value_params)) is None:
             continue
         texts = multi_value_params[name]
         check_parameter(name, texts)

@@ -18,7 +18,6 @@ from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
 from chalicelib.storage.dynamodb.record_rows import (
     ALONE,
-    BATCH,
     R,
     claim_key,
     decode,
@@ -31,16 +30,10 @@ from chalicelib.storage.dynamodb.record_rows import (
     read,
     row_of,
     rows,
+    rows_beneath,
 )
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
-
-R = TypeVar("R", bound=msgspec.Struct)
-Key = tuple[str, str]
-
-ALONE = "@"
-_BEGINS = "begins_with(#r, :0)"
-_encoder = msgspec.json.Encoder()
 
 
 def get(kind: RecordKind[R], number: int | str) -> R:
@@ -79,29 +72,7 @@ def find_many(kind: RecordKind[R], parent: int, keys: Iterable[str]) -> dict[Any
 
 def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
     """The first record under its parent whose sort key begins with a prefix, in one call."""
-    if kind.parent is None:
-        raise AssertionError(f"{kind.name} has no parent")
-    rows = RecordRow.select(f"{kind.parent[1]}#{parent}", _BEGINS, _home_key(kind, prefix), most=1)
-    return next((_decode(kind, row) for row in rows), None)
-
-
-def key_of(kind: RecordKind[Any], number: int | str) -> Key:
-    """Where the record with an id, or the pointer to it, is stored."""
-    return f"{kind.name}#{number}", ALONE
-
-
-def home(kind: RecordKind[Any], parent: int, key: str) -> Key:
-    """Where the record with a sort key under its parent is stored."""
-    if kind.parent is None:
-        raise AssertionError(f"{kind.name} has no parent")
-    return f"{kind.parent[1]}#{parent}", _home_key(kind, key)
-
-
-def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
-    """The existing rows among some keys, a hundred per call, in no order; a consistent read of all of them."""
-    found, wanted = ahead.take_all(RecordRow, list(keys))
-    yield from found
-    yield from RecordRow.many(wanted)
+    return next((decode(kind, row) for row in rows_beneath(home(kind, parent, prefix), most=1)), None)
 
 
 def many(kind: RecordKind[R], numbers: Iterable[int]) -> dict[int, R]:
@@ -122,17 +93,13 @@ def get_claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
 
 def list_children(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
     """All records of a kind under a parent whose sort keys begin with a prefix, in the order of their keys."""
-    if kind.parent is None:
-        raise AssertionError(f"{kind.name} has no parent")
-    rows = RecordRow.select(f"{kind.parent[1]}#{parent}", _BEGINS, _home_key(kind, begins))
-    return [_decode(kind, row) for row in rows]
+    return [decode(kind, row) for row in rows_beneath(home(kind, parent, begins))]
 
 
 def list_linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
     """All records of a kind that are linked to a record other than their parent, ordered by id."""
-    links = RecordRow.select(f"{word}#{number}", _BEGINS, f"link|{kind.name}|")
-    keys = [(row.home_pk, row.home_sk) for row in links]
-    found = {row.key(): _decode(kind, row) for row in RecordRow.many(keys)}
+    keys = [(row.home_pk, row.home_sk) for row in rows_beneath((f"{word}#{number}", f"link|{kind.name}|"))]
+    found = {row.key(): decode(kind, row) for row in RecordRow.many(keys)}
     return [found[key] for key in keys if key in found]
 
 
@@ -325,83 +292,10 @@ def everything(kind: RecordKind[R]) -> Iterator[R]:
 def definitions(project: int) -> Definitions:
     """All definitions of a project, in one consistent query."""
     found = Definitions(project=project)
-    for row in RecordRow.select(f"project#{project}", _BEGINS, "definition|"):
+    for row in rows_beneath((f"project#{project}", "definition|")):
         kind = DefinitionKind(row.sk.split("|")[1])
         found.put(kind, msgspec.json.decode(row.doc, type=DEFINITION_STRUCT[kind]))
     return found
-
-
-def _read(kind: RecordKind[R], number: int | str) -> tuple[R, RecordRow]:
-    row = _row(key_of(kind, number))
-    if row is not None and row.home_pk is not None:
-        row = _home_row(row)
-    if row is None or row.doc is None:
-        raise NotFound.of(kind.title, number)
-    return _decode(kind, row), row
-
-
-def _home_row(pointer: RecordRow) -> RecordRow | None:
-    """The row that a pointer leads to; in a project, what else the request will need of it is read along."""
-    home = (pointer.home_pk, pointer.home_sk)
-    word, _, number = home[0].partition("#")
-    beside = ahead.keys_beside(int(number)) if word == "project" else []
-    if not beside:
-        return _row(home)
-    found = {(row.pk, row.sk): row for row in rows([home, *beside])}
-    ahead.keep(beside, found)
-    return found.get(home)
-
-
-def _row(key: Key) -> RecordRow | None:
-    is_read, row = ahead.take(RecordRow, *key)
-    if is_read:
-        return row
-    return RecordRow.find(*key)
-
-
-def _encode(kind: RecordKind[R], record: R) -> bytes:
-    """Encode a record and check that it can be decoded again: a Struct made in code checks nothing.
-
-    Raises:
-        BadInput: a member breaks its rule. Stored, it would fail every read of the project's records.
-    """
-    doc = _encoder.encode(record)
-    try:
-        msgspec.json.decode(doc, type=kind.struct)
-    except msgspec.ValidationError as error:
-        rule, _, place = str(error).partition(" - at ")
-        member = place.strip("`").removeprefix("$.") or kind.title.lower()
-        raise BadInput(f"{member}: {rule}.") from error
-    return doc
-
-
-def _decode(kind: RecordKind[R], row: RecordRow) -> R:
-    return msgspec.json.decode(row.doc, type=kind.struct)
-
-
-def _home_key(kind: RecordKind[Any], key: str) -> str:
-    return f"definition|{kind.name}|{key}" if kind.definition else f"{kind.name}|{key}"
-
-
-def _home(kind: RecordKind[Any], record: Any) -> Key:
-    if kind.parent is None:
-        return f"{kind.name}#{kind.id_of(record)}", ALONE
-    member, word = kind.parent
-    return f"{word}#{getattr(record, member)}", _home_key(kind, kind.sort_key(record))
-
-
-def _pointers(kind: RecordKind[Any], record: Any) -> list[Key]:
-    number = kind.id_of(record)
-    keys = [] if kind.parent is None else [(f"{kind.name}#{number}", ALONE)]
-    for member, word in kind.links.items():
-        if (value := getattr(record, member)) is not None:
-            key = f"{number:012d}" if isinstance(number, int) else number
-            keys.append((f"{word}#{value}", f"link|{kind.name}|{key}"))
-    return keys
-
-
-def _claim_key(kind: RecordKind[Any], claim: str, word: str) -> Key:
-    return f"claim#{kind.name}|{claim}|{word}", ALONE
 
 
 def _claim(

@@ -63,7 +63,8 @@ class Store:
             Unavailable: a block cannot be fetched from S3 now, or the request's time has ended.
         """
         with self.translate_errors(), self._cursor() as cursor, interrupting(cursor.interrupt):
-            self._prefetch(text, cursor)
+            if prefetches:
+                self._prefetch(text, cursor)
             rows: list[Any] = cursor.execute(self.engine.parsed(text, cursor), parameters).fetchall()
             return rows
 

@@ -72,7 +72,7 @@ fallbacks: Counter[str] = Counter()
 
 _next_id = map("local-{:012d}".format, itertools.count(1)).__next__
 """The id of a call."""
-_originals: list[tuple[Any, str, Any]] = []
+_patches = Patches()
 _in_moto_transaction = False
 
 
