@@ -18,7 +18,8 @@ from moto.sqs.exceptions import InvalidParameterValue, ReceiptHandleIsInvalid
 from moto.sqs.models import MAXIMUM_MESSAGE_DELAY, Message, Queue, SQSBackend, _filter_message_attributes
 
 from infra.local import database
-from infra.local.database import checksum, pack, unpack
+from infra.local.database import pack, unpack
+from infra.local.integrity import checksum
 
 LONGEST_VISIBILITY = 43_200
 """Seconds since it was sent after which a message cannot be kept invisible any longer (12 hours)."""

@@ -15,7 +15,7 @@ from chalicelib.storage.dynamodb import entities, entity_rows, ids, steps, trans
 from chalicelib.storage.dynamodb.steps import Step
 from chalicelib.storage.dynamodb.tables import CounterRow
 from chalicelib.storage.dynamodb.transactions import TooLarge
-from chalicelib.storage.log import log
+from chalicelib.storage.log import bodies, log
 from chalicelib.storage.objects import view_objects
 from infra.local.dynamodb.metering import metering
 
@@ -197,7 +197,7 @@ def test_a_large_commit_that_keeps_losing_the_race_goes_into_the_row(project, mo
         with monkeypatch.context() as small:
             small.setattr(log, "LARGEST_BODY", 16_000)
             commit = log.commit_of(project, int(folder.partition("/")[2]), 8, [], [])
-            log.row(commit).save()
+            bodies.row_of(commit).save()
         return put(number, folder, body)
 
     monkeypatch.setattr(view_objects, "try_put", overtaken)

@@ -24,9 +24,9 @@ from chalicelib.api.router import Router, resource_of
 from chalicelib.errors import Forbidden, LimnError, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error
 from infra.local import database
-from infra.local.database import CannotStore, Damaged
 from infra.local.http import requests
 from infra.local.http.reply import Reply
+from infra.local.integrity import CannotStore, Damaged
 
 LARGEST_REQUEST = 10 * 1024 * 1024
 LARGEST_RESPONSE = 6 * 1024 * 1024

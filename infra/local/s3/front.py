@@ -28,9 +28,9 @@ from moto.s3.models import FakeKey, S3Backend, s3_backends
 from moto.s3.utils import metadata_from_headers
 
 from infra.local import database
-from infra.local.database import CannotStore, Damaged
 from infra.local.http import requests
 from infra.local.http.requests import Malformed
+from infra.local.integrity import CannotStore, Damaged
 from infra.local.s3 import index as s3_index
 from infra.local.s3.contents import BLOCK, Body, Reader
 from infra.local.s3.objects import open_content
