@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chalicelib.access import view_queries
@@ -87,12 +87,16 @@ class _Files:
                 self._open[number] = self._read(number)
             except BadInput as refusal:
                 self._open[number] = refusal
-            if len(self._open) > _OPEN_FILES:
+            while len(self._open) > 1 and (len(self._open) > _OPEN_FILES or self._size() > telemetry.MOST_ROWS):
                 self._open.popitem(last=False)
         found = self._open[number]
         if isinstance(found, BadInput):
             raise found
         return found
+
+    def _size(self) -> int:
+        """The values of the open files."""
+        return sum(each.size for each in self._open.values() if isinstance(each, _Telemetry))
 
     def _read(self, number: int) -> _Telemetry:
         row = entities.many(Kind.MEDIA, [number]).get(number)
@@ -101,7 +105,8 @@ class _Files:
             raise BadInput(f"file: media {number} does not exist.")
         if not media.fps:
             raise BadInput(f"fps: media {number} has no frames per second, so its frames have no times.")
-        table = telemetry.read(self._body_of(media), self._body.time)
+        wanted = {name for columns in self._body.columns.values() for name in _names(columns)}
+        table = telemetry.read(self._body_of(media), self._body.time, wanted)
         return _Telemetry(table, self._body, media.fps, self._start(media, table))
 
     def _body_of(self, media: Media) -> bytes:
@@ -132,16 +137,20 @@ class _Files:
         return found
 
 
+def _names(columns: str | Sequence[str]) -> Sequence[str]:
+    return [columns] if isinstance(columns, str) else columns
+
+
 class _Telemetry:
     """The telemetry of one media, by attribute."""
 
     def __init__(self, table: Table, body: TelemetryUpdate, fps: float, start: float) -> None:
         self._series: dict[str, Series] = {
-            name: table.series([columns] if isinstance(columns, str) else columns)
-            for name, columns in body.columns.items()
+            name: table.series(_names(columns)) for name, columns in body.columns.items()
         }
         self._fps, self._start = fps, start
         self._body = body
+        self.size = sum(len(series.times) for series in self._series.values())
 
     def values(self, frame: int, dtypes: Mapping[str, str]) -> dict[str, Any]:
         """The values at a frame, by attribute; those within the tolerance."""

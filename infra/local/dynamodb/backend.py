@@ -20,8 +20,8 @@ AWS's limits on batches, 38-digit numbers and `ClientRequestToken` are honoured,
 from __future__ import annotations
 
 import copy
+import itertools
 import json
-import uuid
 from collections import Counter
 from collections.abc import Callable
 from http import HTTPStatus
@@ -70,6 +70,8 @@ ACCESS_KEY = "AKIALIMNLOCALSTACK00"
 fallbacks: Counter[str] = Counter()
 """How many calls of each operation went moto's own way: a test of speed wants none."""
 
+_next_id = map("local-{:012d}".format, itertools.count(1)).__next__
+"""The id of a call."""
 _patches = Patches()
 _in_moto_transaction = False
 
@@ -140,7 +142,7 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
             metering.record(operation_name)
             return original(self, operation_name, api_params)
         answer["ResponseMetadata"] = {
-            "RequestId": str(uuid.uuid4()), "HTTPStatusCode": int(status), "HTTPHeaders": {}, "RetryAttempts": 0,
+            "RequestId": _next_id(), "HTTPStatusCode": int(status), "HTTPHeaders": {}, "RetryAttempts": 0,
         }  # fmt: skip
         self.meta.events.emit(
             f"after-call.dynamodb.{operation_name}",
@@ -163,7 +165,7 @@ def _take_shortcut(self: Any, operation_name: str, api_params: Params) -> Answer
     answer = direct(params, self.meta.region_name)
     if answer is not None:
         answer["ResponseMetadata"] = {
-            "RequestId": str(uuid.uuid4()), "HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0,
+            "RequestId": _next_id(), "HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0,
         }  # fmt: skip
     return answer
 
