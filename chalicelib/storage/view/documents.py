@@ -137,13 +137,12 @@ class Documents:
         """The documents at places, in order."""
         packs: dict[int, Pack] = {}
         missing: list[int] = []
-        for place in places:
-            start = place // _SLOTS
-            if start not in packs:
-                pack = self._here(start)
-                if pack is None:
-                    missing.append(start)
-                packs[start] = pack or ()
+        for start in dict.fromkeys([place // _SLOTS for place in places]):
+            pack = self._here(start)
+            if pack is None:
+                missing.append(start)
+            else:
+                packs[start] = pack
         if missing:
             self.device.prefetch((start, CHUNK // 4) for start in missing)
             for start in missing:
