@@ -88,12 +88,13 @@ class _Given:
     """The members that were given: of the parameters, and by `body` of the body."""
 
     def __init__(self, parameters: ListQuery, body: Any) -> None:
-        self.parameters = parameters
+        members = zip(parameters.__struct_fields__, msgspec.structs.astuple(parameters), strict=True)
+        self._given = {name: value for name, value in members if value is not None}
         self._body = body
 
     def __call__(self, name: str) -> Any:
         """A parameter, or None."""
-        value = getattr(self.parameters, name, None)
+        value = self._given.get(name)
         if isinstance(value, str) and not (is_unicode(value) and len(value) <= LONGEST_PARAMETER):
             raise BadInput(f"{name} must be a text of at most {LONGEST_PARAMETER} characters.")
         return value

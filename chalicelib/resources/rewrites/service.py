@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -197,6 +197,13 @@ def assign_values(writer: Writer, query: ValuesQuery, body: bytes) -> RewriteAns
     checked = check_entities(
         kind, writer, list(values), lambda row: with_values(definitions, kind, row, values[row.id])
     )
+    return finish_assignment(checked, writer, kind, values, is_dry=query.dry_run)
+
+
+def finish_assignment(
+    checked: Checked, writer: Writer, kind: Kind, values: Mapping[int, dict[str, Any]], *, is_dry: bool
+) -> RewriteAnswer:
+    """`finish` with the attributes that each checked entity gets."""
     change = BulkChange(
         kind=kind,
         project=writer.project,
@@ -206,7 +213,7 @@ def assign_values(writer: Writer, query: ValuesQuery, body: bytes) -> RewriteAns
         values={number: values[number] for number in checked.changing},
         fixed=writer.authorship(),
     )
-    return finish(checked, writer, change, is_dry=query.dry_run)
+    return finish(checked, writer, change, is_dry=is_dry)
 
 
 def dtypes_of(definitions: Definitions, kind: Kind, names: Iterable[str]) -> dict[str, str]:

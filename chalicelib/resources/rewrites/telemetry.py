@@ -21,11 +21,10 @@ from chalicelib.core.telemetry import Series, Table, instant_seconds
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.parsers import entities as entity_queries
 from chalicelib.resources.annotations.bulk_edits import find_ids
-from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.rewrites.bulk import with_values
 from chalicelib.resources.rewrites.schemas import RewriteAnswer, TelemetryQuery, TelemetryUpdate
-from chalicelib.resources.rewrites.service import check_entities, dtypes_of, finish, value_of
+from chalicelib.resources.rewrites.service import check_entities, dtypes_of, finish_assignment, value_of
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects, owners
 
@@ -70,16 +69,7 @@ def join_telemetry(writer: Writer, query: TelemetryQuery, body: TelemetryUpdate)
         return with_values(definitions, kind, row, found)
 
     checked = check_entities(kind, writer, numbers, after)
-    change = BulkChange(
-        kind=kind,
-        project=writer.project,
-        user=writer.user,
-        verb="assign",
-        numbers=checked.changing,
-        values={number: values[number] for number in checked.changing},
-        fixed=writer.authorship(),
-    )
-    return finish(checked, writer, change, is_dry=query.dry_run)
+    return finish_assignment(checked, writer, kind, values, is_dry=query.dry_run)
 
 
 class _Files:
