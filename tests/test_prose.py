@@ -1,4 +1,4 @@
-"""The words of the project: names of functions that reach storage, the prose of docstrings, messages and docs."""
+"""The style of the project: names of functions, the prose of docstrings, messages and docs, the length of files."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ _IRREGULAR = (
     "told made kept sent built left lost found held begun done gone given taken known shown drawn written chosen"
 )
 _NOUNS = "feed ping seed need embed missing nothing everything anything string"
+LONGER = {"tests/bench/thousands.py"}
 _PREPOSITIONS = "at by for from in of on to up with"
 
 
@@ -85,3 +86,14 @@ def test_the_documentation_uses_plain_technical_words():
             lines = enumerate(text.splitlines(), 1)
             found += [f"{path.relative_to(TOP)}:{n} {match[0]}" for n, line in lines for match in BANNED.finditer(line)]
     assert found == [], "see CONTRIBUTING.md, Style"
+
+
+def test_a_file_of_code_has_400_lines_at_most():
+    files = [
+        path
+        for folder in (*SOURCES, "tests")
+        for path in (TOP / folder).rglob("*")
+        if path.suffix in (".py", ".js") and "vendor" not in path.parts
+    ]
+    lengths = {str(path.relative_to(TOP)): path.read_text().count("\n") for path in files}
+    assert {name for name, lines in lengths.items() if lines > 400} <= LONGER, "split it by meaning, or shorten it"

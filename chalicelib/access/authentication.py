@@ -15,7 +15,7 @@ from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.records import padded
 from chalicelib.errors import NotFound, Unauthenticated
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import ahead, records
+from chalicelib.storage.dynamodb import ahead, record_rows, records
 from chalicelib.storage.dynamodb.ahead import Wanted
 from chalicelib.storage.dynamodb.tables import RecordRow
 
@@ -105,16 +105,16 @@ def level_of_member(found: Membership | None) -> Level:
     return LEVEL_OF[found.permission] if found else Level.NONE
 
 
-def membership_key(user: int, project: int) -> records.Key:
+def membership_key(user: int, project: int) -> record_rows.Key:
     """Where a user's membership of a project is stored."""
-    return records.home(MEMBERSHIP, project, padded(user))
+    return record_rows.home(MEMBERSHIP, project, padded(user))
 
 
 def read_ahead(authorization: str | None, wanted: Callable[[int | None], list[Wanted]]) -> None:
     """Read the token of an Authorization header ahead, together with the rows wanted for its probable user."""
     token = token_in(authorization) if authorization else None
     if token is not None and (more := wanted(probable_user(token))):
-        ahead.fetch([Wanted(RecordRow, records.key_of(TOKEN, hash_of(token))), *more])
+        ahead.fetch([Wanted(RecordRow, record_rows.key_of(TOKEN, hash_of(token))), *more])
 
 
 def membership(caller_id: int, project: int) -> Membership | None:

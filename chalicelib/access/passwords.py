@@ -20,7 +20,7 @@ from chalicelib.access.authentication import hash_of, new_token
 from chalicelib.core.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, StoredToken, Unlock, User
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.storage.dynamodb import attempts, records
+from chalicelib.storage.dynamodb import attempts, record_rows, records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -183,7 +183,7 @@ def issue_token(user: User, *, refresh: bool, name: str = "") -> str:
 def revoke(change: Transaction, hashes: Iterable[str]) -> None:
     """Add the revocation of tokens to a transaction."""
     for gone in hashes:
-        change.delete(RecordRow(f"{TOKEN.name}#{gone}", records.ALONE))
+        change.delete(RecordRow(f"{TOKEN.name}#{gone}", record_rows.ALONE))
 
 
 def revoke_removed(change: Transaction, before: User, after: User) -> None:

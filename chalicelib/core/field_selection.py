@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from chalicelib.core.definitions import AnyType
-from chalicelib.core.entities import STRUCT_OF, MediaFiles
+from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import MediaFiles
 from chalicelib.core.names import similar
 from chalicelib.core.revisions import Removed
 from chalicelib.errors import BadInput

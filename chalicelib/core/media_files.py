@@ -1,13 +1,165 @@
-"""The objects that a media names, and the attribute that names its folder."""
+"""The files of a media: a definition for each, by role, and the objects that they name."""
 
 from __future__ import annotations
 
-from chalicelib.core.entities import MediaFiles
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
+
+from chalicelib.core.resource import Flag, Resource, Timestamp
 
 TAG_ATTRIBUTE = "tator_user_sections"
 """The attribute of a media with the tag of its folder; empty where it is in no folder."""
 ROLES = ("streaming", "archival", "audio", "image", "thumbnail", "thumbnail_gif", "attachment")
 """The roles whose entries name objects."""
+
+
+class VideoDefinition(Resource, kw_only=True):
+    """One video file of a media; `segment_info` is the key of the file that maps its fragments."""
+
+    accepts: ClassVar = {"url": "path", "segments_url": "segment_info"}
+    keeps: ClassVar = "others"
+    is_whole: ClassVar = True
+    hidden: ClassVar = frozenset({"others"})
+
+    path: str
+    codec: str
+    resolution: Annotated[
+        Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)],
+        Meta(description="Height, then width, in pixels."),
+    ]
+    size: int | None = None
+    bit_rate: int | None = None
+    segment_info: str | None = None
+    host: str | None = None
+    http_auth: str | None = None
+    codec_mime: str | None = None
+    codec_description: str | None = None
+    reference_only: Flag | None = None
+    bucket_id: int | None = None
+    others: dict[str, Any] = {}
+
+
+class AudioDefinition(Resource, kw_only=True):
+    """One audio file of a media."""
+
+    accepts: ClassVar = {"url": "path"}
+    keeps: ClassVar = "others"
+    is_whole: ClassVar = True
+    hidden: ClassVar = frozenset({"others"})
+
+    path: str
+    codec: str
+    size: int | None = None
+    bit_rate: int | None = None
+    host: str | None = None
+    http_auth: str | None = None
+    codec_mime: str | None = None
+    codec_description: str | None = None
+    bucket_id: int | None = None
+    others: dict[str, Any] = {}
+
+
+class ImageDefinition(Resource, kw_only=True):
+    """One picture of a media: itself, its thumbnail, or its animated thumbnail."""
+
+    keeps: ClassVar = "others"
+    is_whole: ClassVar = True
+    hidden: ClassVar = frozenset({"others"})
+
+    path: str
+    resolution: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)]
+    size: int | None = None
+    host: str | None = None
+    http_auth: str | None = None
+    mime: str | None = None
+    reference_only: Flag | None = None
+    bucket_id: int | None = None
+    others: dict[str, Any] = {}
+
+
+class AuxiliaryFileDefinition(Resource, kw_only=True):
+    """One attachment of a media."""
+
+    keeps: ClassVar = "others"
+    is_whole: ClassVar = True
+    hidden: ClassVar = frozenset({"others"})
+
+    path: str
+    name: str | None = None
+    size: int | None = None
+    host: str | None = None
+    http_auth: str | None = None
+    mime: str | None = None
+    bucket_id: int | None = None
+    others: dict[str, Any] = {}
+
+
+class ConcatDefinition(Resource, kw_only=True):
+    """One part of a media that concatenates others; the offset is in seconds."""
+
+    names: ClassVar = {"id": "media"}
+
+    id: int
+    timestampOffset: float = 0  # noqa: N815 the wire's spelling
+
+
+class FeedDefinition(Resource, kw_only=True):
+    """One feed of a live stream."""
+
+    name: str
+    resolution: list[int]
+
+
+class LiveDefinition(Resource, kw_only=True):
+    """One live stream."""
+
+    url: str
+    feeds: list[FeedDefinition] = []
+
+
+class BucketObject(Resource, kw_only=True):
+    """The object in a bucket of the organization that a media refers to, as it was last seen."""
+
+    path: str
+    bucket_id: int
+    size: int
+    etag: str
+    last_modified: Annotated[str, Meta(description="As the store gives it, in ISO 8601.")]
+    state: Annotated[
+        Literal["present", "changed", "missing"],
+        Meta(description="`changed` until the frames of the new object are indexed."),
+    ]
+    changed_datetime: Annotated[
+        Timestamp | None, Meta(description="When it was found to be another object than the media was made of.")
+    ] = None
+    missing_datetime: Annotated[Timestamp | None, Meta(description="When it was found to be gone.")] = None
+    frame_table: Annotated[str | None, Meta(description="The key of the file with the times of its frames.")] = None
+    message: Annotated[str | None, Meta(description="Why it has no frames or thumbnail.")] = None
+
+
+class MediaFiles(Resource, kw_only=True):
+    """The files behind a media, by role."""
+
+    names: ClassVar = {"ids": "media"}
+
+    bucket_object: Annotated[
+        BucketObject | None, Meta(description="Set by the service for media of a bucket source.")
+    ] = None
+
+    archival: list[VideoDefinition] | None = None
+    streaming: list[VideoDefinition] | None = None
+    audio: list[AudioDefinition] | None = None
+    image: list[ImageDefinition] | None = None
+    thumbnail: list[ImageDefinition] | None = None
+    thumbnail_gif: list[ImageDefinition] | None = None
+    attachment: list[AuxiliaryFileDefinition] | None = None
+    concat: list[ConcatDefinition] | None = None
+    live: list[LiveDefinition] | None = None
+    ids: list[int] | None = None
+    layout: list[int] | None = None
+    quality: int | None = None
+    frameOffset: list[int] | None = None  # noqa: N815 the wire's spelling
 
 
 def is_ready(files: MediaFiles | None) -> bool:

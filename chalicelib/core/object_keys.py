@@ -1,26 +1,4 @@
-"""Keys of objects: the folder of every file, the owner of a key, and the keys that the service may act on.
-
-    _uploads/{day}/{organization}/{project}/{user}/{name}    an upload that is not part of a media or File yet
-    _uploads/chunks/{upload}/{name}                          bytes of a resumable upload; removed with it
-    {organization}/{project}/{media}/{name}                  the files of a media
-    {organization}/{project}/files/{file}/{name}             the object of a File
-    {organization}/{project}/generic/{name}                  manifests of algorithms and pages of applets
-    {organization}/{project}/jobs/{job}/{name}               files of runs of algorithms
-    {organization}/{project}/{name}                          the picture of a project
-    {organization}/{name}                                    the picture of an organization
-    user_data/{user}/avatar.{extension}                      the picture of a user
-    _temporary/{project}/{name}                              clips and temporary files
-    _pieces/{project}/{job}/{name}                           intermediate files of a transcode; removed with it
-    _exports/{project}/{export}/{name}                       an export and its parts; removed with it
-    _datasets/{project}/{dataset}/{name}                     the rows of a version of a dataset; removed with it
-    projects/{project}/{name}, answers/{name}                in the views bucket: commits, snapshots, large answers
-    _buckets/{organization}/{bucket}/{project}/{media}/{name}    an object that a media refers to, where it lies
-
-A name that ends with `@` and a number, before its extension, is stored in the organization's bucket of that number:
-`1/2/3/720_AbCdEfGhIj@12.mp4`. All others are in the buckets of the deployment.
-
-A reference (`_buckets/…`) names an object that others wrote into a registered bucket: `name` is its key there, folders
-included. The service only reads it (docs/decisions/091).
+"""Keys of objects that the service may act on; `key_forms.py` has the form of each.
 
 A caller can guess the form of a key, so a key in a request or in a stored document is only text (`str`). The functions
 of `storage/objects` take an `ObjectKey`, and there are three ways to one (docs/decisions/043):
@@ -32,38 +10,36 @@ of `storage/objects` take an `ObjectKey`, and there are three ways to one (docs/
 
 from __future__ import annotations
 
-import posixpath
 import re
 import secrets
-import string
 import uuid
 from dataclasses import InitVar, dataclass
 from typing import final
 
+from chalicelib.core.key_forms import (
+    BUCKET_PARTS,
+    BUCKETS,
+    DATASETS,
+    DAY,
+    EXPORTS,
+    GENERIC,
+    MEDIA_PARTS,
+    NUMBER,
+    PIECES,
+    REFERENCE_PARTS,
+    TEMPORARY,
+    UPLOAD_PARTS,
+    UPLOADS,
+    is_in,
+    is_referable,
+    is_reference,
+    is_sound,
+    owner_of,
+)
 from chalicelib.errors import BadInput, Forbidden
 
-UPLOADS = "_uploads"
-PIECES = "_pieces"
-TEMPORARY = "_temporary"
-EXPORTS = "_exports"
-DATASETS = "_datasets"
-BUCKETS = "_buckets"
-GENERIC = "generic"
-_LONGEST = 1024
 _LONGEST_PREFIX = 1000
-_LONGEST_NAME = 200
-_LONGEST_EXTENSION = 16
-_UNSAFE = re.compile(r"[^\w.()+=@,!' -]", re.ASCII)
-_NUMBER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
-_NAME = re.compile(r"[^/\x00-\x1f\x7f]{1,512}")
 _AVATAR = re.compile(r"avatar\.(?:jpg|png)")
-_MARK = re.compile(r"@([1-9][0-9]{0,14})(?:\.[^.@/]*)?")
-_UPLOAD_PARTS = 6
-_MEDIA_PARTS = 4
-_FILE_PARTS = 5
-_REFERENCE_PARTS = 6
-_BUCKET_PARTS = 4
 
 
 class _Proof:
@@ -103,7 +79,7 @@ class ObjectKey:
     @property
     def name(self) -> str:
         """The key of the object in its bucket."""
-        return self.path.split("/", _REFERENCE_PARTS - 1)[-1] if self.is_reference else self.path
+        return self.path.split("/", REFERENCE_PARTS - 1)[-1] if self.is_reference else self.path
 
 
 @final
@@ -128,7 +104,7 @@ class ObjectPrefix:
     def name(self) -> str:
         """The prefix in its bucket."""
         is_source = self.path.startswith(f"{BUCKETS}/")
-        return self.path.split("/", _BUCKET_PARTS - 1)[-1] if is_source else self.path
+        return self.path.split("/", BUCKET_PARTS - 1)[-1] if is_source else self.path
 
     def __add__(self, name: str) -> ObjectKey:
         """The key of an object below the prefix; `name` may have folders.
@@ -147,91 +123,6 @@ class ObjectPrefix:
 
 
 # --- names ---------------------------------------------------------------------------------------------------------
-
-
-def name_for(filename: str | None) -> str:
-    """A new name: the caller's name with ten random letters, or a uuid where none is given.
-
-    Folders are dropped, and characters other than ASCII letters, digits and a few marks become `_`.
-    """
-    if not filename:
-        return str(uuid.uuid4())
-    base = _UNSAFE.sub("_", re.split(r"[/\\]", filename.partition("?")[0])[-1])
-    stem, extension = posixpath.splitext(base)
-    salt = "".join(secrets.choice(string.ascii_letters) for _ in range(10))
-    return f"{stem[:_LONGEST_NAME]}_{salt}{extension[:_LONGEST_EXTENSION].replace('@', '_')}"
-
-
-def in_bucket(name: str, bucket: int | None) -> str:
-    """A name, marked with the number of the registered bucket that holds its object, if any."""
-    if bucket is None:
-        return name
-    stem, extension = posixpath.splitext(name)
-    return f"{stem}@{bucket}{extension}"
-
-
-def bucket_of(key: str) -> int | None:
-    """The registered bucket of a key's object; None for an object in the buckets of the deployment."""
-    parts = key.split("/", _BUCKET_PARTS - 1)
-    if parts[0] == BUCKETS and len(parts) == _BUCKET_PARTS and all(map(_NUMBER.fullmatch, parts[1:3])):
-        return int(parts[2])
-    name = key.rpartition("/")[2]
-    found = _MARK.fullmatch(name, name.rfind("@")) if "@" in name else None
-    return int(found[1]) if found else None
-
-
-def home_of(key: str) -> int | None:
-    """The organization that a key begins with; None where it does not begin with one."""
-    parts = key.split("/")
-    place = {UPLOADS: 2, BUCKETS: 1}.get(parts[0], 0)
-    return int(parts[place]) if len(parts) > place and _NUMBER.fullmatch(parts[place]) else None
-
-
-def owner_of(key: str) -> tuple[int, str, int] | None:
-    """The owner of a key: the project, `media` or `file`, and its id; None for any other key."""
-    parts = key.split("/")
-    if is_reference(key):
-        return int(parts[3]), "media", int(parts[4])
-    if len(parts) == _MEDIA_PARTS and all(map(_NUMBER.fullmatch, parts[:3])):
-        return int(parts[1]), "media", int(parts[2])
-    if len(parts) == _FILE_PARTS and parts[2] == "files" and all(map(_NUMBER.fullmatch, (*parts[:2], parts[3]))):
-        return int(parts[1]), "file", int(parts[3])
-    return None
-
-
-def uploader_of(key: str) -> int | None:
-    """The user whose upload a key is; None for any other key."""
-    parts = key.split("/")
-    is_upload = len(parts) == _UPLOAD_PARTS and parts[0] == UPLOADS and _NUMBER.fullmatch(parts[4])
-    return int(parts[4]) if is_upload else None
-
-
-def is_organizations(key: str) -> bool:
-    """Whether a key has the form of an organization's own: `organization/name`."""
-    first, _, name = key.partition("/")
-    return bool(name) and "/" not in name and _NUMBER.fullmatch(first) is not None
-
-
-def is_reference(key: str) -> bool:
-    """Whether a key has the form of a reference: `_buckets/organization/bucket/project/media/name`."""
-    parts = key.split("/", _REFERENCE_PARTS - 1)
-    return len(parts) == _REFERENCE_PARTS and parts[0] == BUCKETS and all(map(_NUMBER.fullmatch, parts[1:5]))
-
-
-def is_referable(name: str, bucket: int) -> bool:
-    """Whether a media may refer to the object with this key in a bucket.
-
-    Not to a folder, to a key that tools read differently, such as one with `..`, or to a file of the service itself.
-    """
-    number = bucket_of(name)
-    # an organization may register one bucket twice, under two numbers
-    is_own = number is not None and (number == bucket or owner_of(name) or uploader_of(name))
-    return _is_sound(name) and not is_own
-
-
-def is_url(path: str) -> bool:
-    """Whether a path is a URL rather than a key."""
-    return "://" in path
 
 
 # --- keys that the service builds ----------------------------------------------------------------------------------
@@ -320,7 +211,7 @@ def source_prefix(organization: int, bucket: int, prefix: str) -> ObjectPrefix:
     Raises:
         BadInput: it does not end with a slash, or no object below it may be referred to.
     """
-    if prefix and (not prefix.endswith("/") or not _is_sound(prefix[:-1])):
+    if prefix and (not prefix.endswith("/") or not is_sound(prefix[:-1])):
         message = f"prefix: {prefix[:200]!r} must be folders with a slash at the end, such as surveys/2026/, or empty."
         raise BadInput(message)
     if len(prefix.encode(errors="replace")) > _LONGEST_PREFIX:
@@ -389,11 +280,11 @@ def authorize_project_key(path: str, organization: int, project: int) -> ObjectK
     parts = path.split("/")
     owners: list[str] = []
     if parts[0] == UPLOADS:
-        if len(parts) == _UPLOAD_PARTS and _DAY.fullmatch(parts[1]):
+        if len(parts) == UPLOAD_PARTS and DAY.fullmatch(parts[1]):
             owners = parts[2:5]
-    elif owner_of(path) or (len(parts) == _MEDIA_PARTS and parts[2] == GENERIC):
+    elif owner_of(path) or (len(parts) == MEDIA_PARTS and parts[2] == GENERIC):
         owners = parts[:2]
-    if not owners or not all(map(_NUMBER.fullmatch, owners)) or not _is_sound(path):
+    if not owners or not all(map(NUMBER.fullmatch, owners)) or not is_sound(path):
         message = (
             f"key: {path[:200]!r} is malformed; a key is organization/project/media/name or begins with {UPLOADS}/."
         )
@@ -406,7 +297,7 @@ def authorize_project_key(path: str, organization: int, project: int) -> ObjectK
 
 def authorize_media_key(path: str, organization: int, project: int, media: int) -> ObjectKey:
     """The key of a file of one media: `organization/project/media/name`. Raises Forbidden for any other text."""
-    if not _is_in(path, f"{organization}/{project}/{media}"):
+    if not is_in(path, f"{organization}/{project}/{media}"):
         message = f"path: {path[:200]!r} is not one of media {media}: {organization}/{project}/{media}/name."
         raise Forbidden(message)
     return _made(path)
@@ -417,7 +308,7 @@ def authorize_reference(path: str, organization: int, project: int, media: int) 
 
     Raises Forbidden for any other text.
     """
-    parts = path.split("/", _REFERENCE_PARTS - 1)
+    parts = path.split("/", REFERENCE_PARTS - 1)
     owners = [str(organization), str(project), str(media)]
     if not is_reference(path) or [parts[1], parts[3], parts[4]] != owners or not is_referable(parts[5], int(parts[2])):
         message = f"path: {path[:200]!r} is not an object that media {media} refers to."
@@ -427,7 +318,7 @@ def authorize_reference(path: str, organization: int, project: int, media: int) 
 
 def authorize_file_key(path: str, organization: int, project: int, file: int) -> ObjectKey:
     """The key of a File's object: `organization/project/files/file/name`. Raises Forbidden for any other text."""
-    if not _is_in(path, f"{organization}/{project}/files/{file}"):
+    if not is_in(path, f"{organization}/{project}/files/{file}"):
         message = f"path: {path[:200]!r} is not one of File {file}: {organization}/{project}/files/{file}/name."
         raise Forbidden(message)
     return _made(path)
@@ -439,7 +330,7 @@ def authorize_organization_key(path: str, organization: int) -> ObjectKey:
     A deeper key, `organization/project/…`, is a project's: an administrator of the organization may not even be a
     member there.
     """
-    if not _is_in(path, str(organization)):
+    if not is_in(path, str(organization)):
         message = f"key: {path[:200]!r} does not belong to organization {organization}: {organization}/name."
         raise Forbidden(message)
     return _made(path)
@@ -447,7 +338,7 @@ def authorize_organization_key(path: str, organization: int) -> ObjectKey:
 
 def authorize_picture_key(path: str, organization: int, project: int) -> ObjectKey:
     """The key of a project's own picture: `organization/project/name`. Raises Forbidden for any other text."""
-    if not _is_in(path, f"{organization}/{project}"):
+    if not is_in(path, f"{organization}/{project}"):
         message = f"thumb: {path[:200]!r} is not a picture of project {project}."
         raise Forbidden(message)
     return _made(path)
@@ -455,7 +346,7 @@ def authorize_picture_key(path: str, organization: int, project: int) -> ObjectK
 
 def authorize_avatar_key(path: object, user: int) -> ObjectKey | None:
     """The key of a user's own avatar; None for any other value, such as one that an older release stored unchecked."""
-    if not isinstance(path, str) or not _is_in(path, f"user_data/{user}"):
+    if not isinstance(path, str) or not is_in(path, f"user_data/{user}"):
         return None
     return _made(path) if _AVATAR.fullmatch(path.rpartition("/")[2]) else None
 
@@ -467,7 +358,7 @@ def authorize_own_upload(path: str, organization: int, project: int, user: int, 
         BadInput: it is not such a key; the message begins with `member`.
     """
     parts = path.split("/")
-    if len(parts) != _UPLOAD_PARTS or parts[0] != UPLOADS or not _DAY.fullmatch(parts[1]) or not _is_sound(path):
+    if len(parts) != UPLOAD_PARTS or parts[0] != UPLOADS or not DAY.fullmatch(parts[1]) or not is_sound(path):
         message = f"{member}: the key of an upload is needed, {UPLOADS}/day/organization/project/user/name."
         raise BadInput(message)
     owners = (("organization", organization), ("project", project), ("user", user))
@@ -483,20 +374,8 @@ def authorize_view_key(path: str, project: int) -> ObjectKey:
     return listed(view_prefix(project), path)
 
 
-def _is_in(path: str, folder: str) -> bool:
-    """Whether a text names an object directly in a folder."""
-    return path.rpartition("/")[0] == folder and _is_sound(path)
-
-
-def _is_sound(path: str) -> bool:
-    """Whether every reader takes a key for the same object: no empty or relative part, no control character."""
-    return len(path.encode(errors="replace")) <= _LONGEST and all(
-        _NAME.fullmatch(part) and part not in (".", "..") for part in path.split("/")
-    )
-
-
 def _made(path: str) -> ObjectKey:
-    if not _is_sound(path):
+    if not is_sound(path):
         message = f"key: {path[:200]!r} cannot be the key of an object."
         raise BadInput(message)
     return ObjectKey(path, _PROOF)

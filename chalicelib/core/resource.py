@@ -36,6 +36,8 @@ class Resource(Struct, kw_only=True, omit_defaults=True):
     """Older names of members, still accepted: old name → name."""
     also: ClassVar[Mapping[str, str]] = {}
     """Older names of members, still emitted: old name → name whose value it has."""
+    also_attributes: ClassVar[Mapping[str, str]] = {}
+    """Older names of attributes, still emitted: old name → name whose value it has."""
     gathers: ClassVar[str | None] = None
     """The member, a mapping, that receives unknown members, which older clients send beside it."""
     unused: ClassVar[Mapping[str, str]] = {}
@@ -73,6 +75,9 @@ def answer(thing: Resource) -> dict[str, Any]:
     seen = msgspec.structs.asdict(thing)
     for old, name in thing.also.items():
         seen[old] = seen[name]
+    for old, name in thing.also_attributes.items():
+        if name in seen["attributes"]:
+            seen["attributes"] = {**seen["attributes"], old: seen["attributes"][name]}
     for name in thing.hidden:
         del seen[name]
     if thing.keeps:

@@ -19,7 +19,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind
 from chalicelib.http.operation import Address, Found, ReadsNothingAhead
-from chalicelib.storage.dynamodb import entities, entity_rows, records
+from chalicelib.storage.dynamodb import entities, entity_rows, record_rows, records
 from chalicelib.storage.dynamodb.ahead import Wanted
 from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow
 
@@ -37,7 +37,7 @@ def _by(variable: str, wanted: Callable[[Any, int | None], list[Wanted]]) -> Exp
 
 
 def _record_ahead(kind: RecordKind[Any], variable: str) -> Expected:
-    return _by(variable, lambda number, _: [Wanted(RecordRow, records.key_of(kind, number))])
+    return _by(variable, lambda number, _: [Wanted(RecordRow, record_rows.key_of(kind, number))])
 
 
 def _entity_ahead(kind: Kind) -> Expected:
@@ -46,7 +46,7 @@ def _entity_ahead(kind: Kind) -> Expected:
 
 def _project_ahead(variable: str) -> Expected:
     def wanted(number: int, user: int | None) -> list[Wanted]:
-        keys = [records.key_of(PROJECT_RECORD, number)]
+        keys = [record_rows.key_of(PROJECT_RECORD, number)]
         if user:
             keys.append(authentication.membership_key(user, number))
         return [Wanted(RecordRow, key) for key in keys]

@@ -304,7 +304,7 @@ class _Check:
         found = [(each.id, attribute) for each in self.types(kind) if (attribute := each.attribute(nearest.name))]
         place = f"float_array of {shown(nearest.name)}"
         if not found:
-            raise binding.unknown(kind, nearest.name, "float_array")
+            raise binding.unknown(kind, nearest.name, "float_array", self.types(kind))
         if stored("float_array", list(nearest.center)) is None:
             raise BadInput(f"{place}: the center must be of finite numbers of 32 bits.")
         for _, attribute in found:

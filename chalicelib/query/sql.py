@@ -8,15 +8,15 @@ the plain form that the database can push into its scans and joins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from chalicelib.core.kinds import Kind
-from chalicelib.query import geodesy
 from chalicelib.query.columns import BY_NAME
+from chalicelib.query.comparisons import COMPARISONS, is_in
 from chalicelib.query.evaluate import RANKS
 from chalicelib.query.layout import Layout, latitude
 from chalicelib.query.operators import Op
@@ -36,14 +36,10 @@ from chalicelib.query.tree import (
     Test,
     Tree,
 )
-from chalicelib.query.values import fold
 
-MOST_INLINE = 40
-"""Lists longer than this are passed as one JSON parameter: thousands of parameters take longer to bind and plan."""
 _encode = msgspec.json.Encoder().encode
 _SOLID = frozenset({"id", "type", "version", "mark", "latest", "variant_deleted", "media", "name", "deleted", "depth"})
 """Built-in columns that are never NULL."""
-_JSON_LIST = {"int": "'[\"BIGINT\"]'", "ints": "'[\"BIGINT\"]'", "float": "'[\"DOUBLE\"]'", "string": "'[\"VARCHAR\"]'"}
 
 
 @dataclass(frozen=True)
@@ -71,6 +67,16 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
 
     `among` as in `count`. Where a query orders by distance, its rows are ordered by the other keys, and unsliced.
     """
+    columns = "t0.id, coalesce(i.n, 0)" if query.incident else "t0.id"
+    return _selected(query, layout, f"{columns}, t0.{more}" if more else columns, among)
+
+
+def column(query: Query, layout: Layout, name: str) -> Statement:
+    """The values of a column of the entities that a checked query without `nearest` selects, in order."""
+    return _selected(query, layout, f"t0.{name}")
+
+
+def _selected(query: Query, layout: Layout, columns: str, among: Sequence[int] | None = None) -> Statement:
     compiler = Compiler(layout)
     head, rest = compiler.selection(query, among)
     order = compiler.order(query)
@@ -79,9 +85,6 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
         limit += f" LIMIT {compiler.value(max(0, query.stop - query.start))}"
     if query.start and not query.nearest:
         limit += f" OFFSET {compiler.value(query.start)}"
-    columns = "t0.id, coalesce(i.n, 0)" if query.incident else "t0.id"
-    if more:
-        columns += f", t0.{more}"
     return Statement(f"{head}SELECT {columns} {rest} ORDER BY {order}{limit}", compiler.parameters)
 
 
@@ -92,18 +95,29 @@ def tally(query: Query, layout: Layout, column: str) -> Statement:
     return Statement(f"{head}SELECT t0.{column}, count(*) {rest} GROUP BY 1 ORDER BY 1", compiler.parameters)
 
 
-def values(kind: Kind, column: str, among: Sequence[int] | None = None) -> Statement:
-    """The values of a column: rows of an id and a value, for all entities or some; nulls are left out."""
+def values(kind: Kind, column: str) -> Statement:
+    """The values of a column: rows of an id and a value, without nulls."""
+    return Statement(f"SELECT id, {column} FROM {table(kind)} WHERE {column} NOTNULL", [])
+
+
+def values_between(kind: Kind, column: str, start: int, stop: int) -> Statement:
+    """The same of the rows at some places in the table, exclusive of `stop`."""
+    text = f"SELECT id, {column} FROM {table(kind)} WHERE rowid >= $1 AND rowid < $2 AND {column} NOTNULL"
+    return Statement(text, [start, stop])
+
+
+def placed(kind: Kind, numbers: Sequence[int], column: str) -> Statement:
+    """Rows of an id, a type and a column, of the given ids that exist."""
     compiler = Compiler(Layout())
-    where = "" if among is None else f" AND {_in(compiler, 'id', 'int', tuple(among))}"
-    return Statement(f"SELECT id, {column} FROM {table(kind)} WHERE {column} NOTNULL{where}", compiler.parameters)
+    where = is_in(compiler.value, "id", "int", tuple(numbers))
+    return Statement(f"SELECT id, type, {column} FROM {table(kind)} WHERE {where}", compiler.parameters)
 
 
 def existing(kind: Kind, numbers: Sequence[int]) -> Statement:
     """The given ids that exist."""
     compiler = Compiler(Layout())
     return Statement(
-        f"SELECT id FROM {table(kind)} WHERE {_in(compiler, 'id', 'int', tuple(numbers))}", compiler.parameters
+        f"SELECT id FROM {table(kind)} WHERE {is_in(compiler.value, 'id', 'int', tuple(numbers))}", compiler.parameters
     )
 
 
@@ -155,7 +169,7 @@ class Compiler:
         if query.kind.is_annotation and not query.show_deleted:
             where += " AND NOT t0.variant_deleted"
         if among is not None:
-            where += f" AND {_in(self, 't0.id', 'int', tuple(among))}"
+            where += f" AND {is_in(self.value, 't0.id', 'int', tuple(among))}"
         return head, f"{source}{joins} WHERE {where}"
 
     def _incidents(self, tree: Tree) -> str:
@@ -210,19 +224,16 @@ class Compiler:
             column, dtype = _track_duration(alias), "float"
         else:
             column, dtype = f'{alias}."{test.column}"', BY_NAME[kind][test.column].dtype
-        condition = self._compared(column, test.op, dtype, test.value)
+        condition = COMPARISONS[test.op](self.value, column, dtype, test.value)
         if not strict or test.op is Op.PRESENT or test.column in _SOLID:
             return f"({condition})"
         return f"coalesce({condition}, false)"
-
-    def _compared(self, column: str, op: Op, dtype: str, value: Any) -> str:
-        return _COMPARED[op](self, column, dtype, value)
 
     def _attribute(self, name: str, cases: Iterable[Case], kind: Kind, alias: str, *, strict: bool) -> str:
         found = []
         for case in cases:
             for column, types in self.columns(kind, name, case).items():
-                condition = self._compared(f"{alias}.{column}", case.op, case.dtype, case.value)
+                condition = COMPARISONS[case.op](self.value, f"{alias}.{column}", case.dtype, case.value)
                 guard = self.guard(kind, alias, column, types)
                 found.append(f"({guard}{condition})")
         if not found:
@@ -327,9 +338,6 @@ class Compiler:
         return parts
 
 
-_Comparison = Callable[[Compiler, str, str, Any], str]
-
-
 def either(columns: list[tuple[str, str]]) -> str:
     """The value of the one column, of several, that is set; each comes with the condition to read it."""
     values = [f"CASE WHEN {guard} THEN {column} END" if guard else column for guard, column in columns]
@@ -344,70 +352,3 @@ def _track_duration(alias: str) -> str:
 
 def _direction(descending: bool) -> str:
     return "DESC" if descending else "ASC"
-
-
-def _infix(sign: str) -> _Comparison:
-    return lambda compiler, column, _, value: f"{column} {sign} {compiler.value(value)}"
-
-
-def _function(name: str) -> _Comparison:
-    return lambda compiler, column, _, value: f"{name}(lower({column}), {compiler.value(value)})"
-
-
-def _equals(compiler: Compiler, column: str, dtype: str, value: Any) -> str:
-    if dtype == "bool":
-        return column if value else f"NOT {column}"
-    return f"{column} = {compiler.value(value)}"
-
-
-def _in(compiler: Compiler, column: str, dtype: str, value: tuple[Any, ...]) -> str:
-    if not value:
-        return "false"
-    if len(value) > MOST_INLINE and (json_list := _JSON_LIST.get("string" if dtype in ("enum", "blob") else dtype)):
-        listed = compiler.value(_encode(list(value)).decode())
-        return f"{column} IN (SELECT unnest(from_json({listed}, {json_list})))"
-    return f"{column} IN ({', '.join(map(compiler.value, value))})"
-
-
-def _between(compiler: Compiler, column: str, _: str, value: tuple[Any, Any]) -> str:
-    return f"{column} BETWEEN {compiler.value(value[0])} AND {compiler.value(value[1])}"
-
-
-def _under(compiler: Compiler, column: str, _: str, value: str) -> str:
-    return f"({column} = {compiler.value(value)} OR starts_with({column}, {compiler.value(value + '.')}))"
-
-
-def _resembles(compiler: Compiler, column: str, _: str, value: tuple[str, int]) -> str:
-    return f"levenshtein(lower({column}), {compiler.value(value[0])}) <= {compiler.value(value[1])}"
-
-
-def _overlaps(compiler: Compiler, column: str, _: str, value: tuple[int, ...]) -> str:
-    listed = compiler.value(_encode(list(value)).decode())
-    return f"list_has_any({column}, from_json({listed}, '[\"BIGINT\"]'))"
-
-
-def _within(compiler: Compiler, column: str, _: str, value: tuple[float, float, float]) -> str:
-    km, latitude, longitude = value
-    return geodesy.within_sql(column, (longitude, latitude), km, compiler.value)
-
-
-_COMPARED: dict[Op, _Comparison] = {
-    Op.EQ: _equals,
-    Op.LT: _infix("<"),
-    Op.LTE: _infix("<="),
-    Op.GT: _infix(">"),
-    Op.GTE: _infix(">="),
-    Op.IN: _in,
-    Op.BETWEEN: _between,
-    Op.CONTAINS: _function("contains"),
-    Op.STARTS: _function("starts_with"),
-    Op.ENDS: _function("ends_with"),
-    Op.SAME: lambda compiler, column, _, value: f"lower({column}) = {compiler.value(fold(value))}",
-    Op.MATCHES: lambda compiler, column, _, value: f"regexp_full_match(lower({column}), {compiler.value(value)}, 's')",
-    Op.RESEMBLES: _resembles,
-    Op.UNDER: _under,
-    Op.OVERLAPS: _overlaps,
-    Op.WITHIN: _within,
-    Op.PRESENT: lambda _, column, __, ___: f"{column} IS NOT NULL",
-}
-"""By operation: the condition on a column; NULL where the column is NULL."""

@@ -22,8 +22,8 @@ from infra.local import aws
 from infra.local.batch.mode import NoJobs, choose
 from infra.local.batch.queue import VARIABLES
 from infra.local.batch.step import Runner
-from infra.local.database import CannotStore, Damaged
 from infra.local.folder import CannotStart, Folder, demand_ports, read_port
+from infra.local.integrity import CannotStore, Damaged
 
 HOST = os.environ.get("HOST", "127.0.0.1")
 
@@ -60,6 +60,7 @@ def _run() -> None:
     os.environ.setdefault("LIMN_STORE_ORIGINS", s3_public)
     os.environ.setdefault("LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS", "true")
     os.environ.setdefault("POWERTOOLS_TRACE_DISABLED", "true")
+    os.environ["LIMN_READS_BESIDE"] = "false"
 
     _say("deploying infra/stateful.yaml")
     from infra.local.deploy import deploy

@@ -29,6 +29,7 @@ from infra.local.dynamodb import transactions as dynamo_transactions
 from infra.local.dynamodb.rows import Rows
 from infra.local.folder import write_private
 from infra.local.http import outbox
+from infra.local.integrity import CannotStore
 from infra.local.s3 import index as s3_index
 from infra.local.s3 import objects as s3_objects
 from infra.local.s3.contents import FILES
@@ -110,8 +111,8 @@ def start(*, region: str = REGION, data: Path | None = None) -> Aws:
         data: the directory with the data of earlier runs, which `restore` brings back; None keeps all in memory.
 
     Raises:
-        infra.local.database.Damaged: the data cannot be trusted.
-        infra.local.database.CannotStore: the directory takes no data.
+        infra.local.integrity.Damaged: the data cannot be trusted.
+        infra.local.integrity.CannotStore: the directory takes no data.
     """
     global _depth, _secret_key  # noqa: PLW0603 -- as above
     if not _depth:
@@ -123,7 +124,7 @@ def start(*, region: str = REGION, data: Path | None = None) -> Aws:
                 _secret_key = _kept_secret(data / SIGNING_KEY)
             except OSError as failure:
                 message = f"{data / SIGNING_KEY}: {failure.strerror}"
-                raise database.CannotStore(message) from failure
+                raise CannotStore(message) from failure
     changed = {**_SETTINGS, "AWS_SECRET_ACCESS_KEY": _secret_key, "AWS_DEFAULT_REGION": region, "AWS_REGION": region}
     before = {name: os.environ.get(name) for name in (*changed, *_REMOVED)}
     for name in _REMOVED:
@@ -174,7 +175,7 @@ def restore() -> Restored:
     Rows and messages need nothing; messages that the last process was working on can be received again at once.
 
     Raises:
-        infra.local.database.Damaged: the content of an object is not what was stored.
+        infra.local.integrity.Damaged: the content of an object is not what was stored.
     """
     return Restored(
         rows=sum(len(table) for tables in _backends(dynamodb_backends) for table in tables.tables.values()),

@@ -9,12 +9,11 @@ power.
 Other parts of the local stack keep what they want to find after a restart in `Documents`:
 
     jobs = database.current().documents("batch/jobs")
-    jobs.put("id", {"status": "RUNNING"})      # one transaction, or part of one: `with
-    database.current().transaction()` jobs.get("id"), dict(jobs.items()), jobs.delete("id")
+    jobs.put("id", {"status": "RUNNING"})  # one transaction, or part of one that is open
 
-Damage is found, not survived: each row has a checksum that is compared when it is read and when the stack starts, and
-`sync` notes in a file beside the database up to where it has acknowledged, so that a log that was cut or altered is not
-taken for a shorter one.
+Damage is found, not survived (`integrity.py`): each row has a checksum that is compared when it is read and when the
+stack starts, and `sync` notes in a file beside the database up to where it has acknowledged, so that a log that was cut
+or altered is not taken for a shorter one.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import msgspec
 
+from infra.local import integrity
+from infra.local.integrity import CannotStore, Damaged, checksum
+
 NAME = "limn.sqlite"
-ACKNOWLEDGED = "acknowledged"
-"""The file with the number of the last acknowledged synchronization, in decimal."""
 CHECKPOINT_SECONDS = 2.0
 """The least time between two transfers of the log into the database."""
 RESERVE = 4 * 1024 * 1024
@@ -42,8 +41,6 @@ RESERVE = 4 * 1024 * 1024
 PAGE = 100
 """Rows that a walk reads at once."""
 VERSION = 1
-_NO_DAMAGE = ("full", "disk I/O", "unable to open", "readonly", "locked")
-"""What SQLite says when the disk, not the data, is the matter."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS rows (
     tab INTEGER NOT NULL, pk BLOB NOT NULL, sk BLOB NOT NULL, doc BLOB NOT NULL, crc INTEGER NOT NULL,
@@ -58,33 +55,9 @@ CREATE TABLE IF NOT EXISTS messages (
 );
 CREATE INDEX IF NOT EXISTS messages_due ON messages (queue, due, number);
 """
-_CHECKED = (
-    ("rows", "SELECT tab, pk, sk, doc, crc FROM rows"),
-    ("documents", "SELECT 0, space, key, doc, crc FROM documents"),
-    ("messages", "SELECT 0, CAST(id AS BLOB), CAST(queue AS BLOB), doc, crc FROM messages"),
-)
-"""Every entry as what `checksum` takes, and its checksum."""
-
 pack = msgspec.msgpack.Encoder().encode
 unpack: Callable[[bytes], Any] = msgspec.msgpack.Decoder().decode
 log = logging.getLogger("limn.local.database")
-
-
-class Damaged(Exception):
-    """Stored data is not what was stored: which file, and what is wrong with it."""
-
-    def __init__(self, path: Path | None, what: str) -> None:
-        super().__init__(f"{path or 'The database in memory'} is damaged: {what}.")
-        self.path = path
-
-
-class CannotStore(Exception):
-    """Nothing can be stored at the moment; nothing of the call was done."""
-
-
-def checksum(table: int, first: bytes, second: bytes, doc: bytes) -> int:
-    """The checksum of a document in a table under a key of two parts."""
-    return crc32(doc, crc32(second, crc32(first, table)))
 
 
 class Database:
@@ -113,11 +86,11 @@ class Database:
         self._checkpointer: threading.Thread | None = None
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
-        acknowledged = self._acknowledged()
+        acknowledged = 0 if self.path is None else integrity.read_acknowledged(self.path)
         self.state = self.documents("state")
         self._number = 0
         try:
-            with self._log_kept():
+            with integrity.keep_log(self._log_path()):
                 self._connection = self._connect()
                 try:
                     self._open(acknowledged)
@@ -125,13 +98,11 @@ class Database:
                     self._connection.close()
                     raise
         except sqlite3.DatabaseError as failure:
-            if any(word in str(failure) for word in _NO_DAMAGE):
-                raise CannotStore(f"{self.path}: {failure}") from failure
-            raise Damaged(self.path, str(failure)) from failure
+            raise integrity.refusal(self.path, failure) from failure
         if self.path is not None:
             self._wal = os.open(self._log_path(), os.O_RDWR | os.O_CREAT, 0o600)
-            self._mark = os.open(self.path.with_name(ACKNOWLEDGED), os.O_WRONLY | os.O_CREAT, 0o600)
-            self._acknowledge(self._number)
+            self._mark = os.open(self.path.with_name(integrity.ACKNOWLEDGED), os.O_WRONLY | os.O_CREAT, 0o600)
+            integrity.write_acknowledged(self._mark, self._number)
             os.fsync(self._mark)
             self._checkpointer = threading.Thread(target=self._checkpoint, name="checkpoint", daemon=True)
             self._checkpointer.start()
@@ -141,10 +112,7 @@ class Database:
     def read(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         with self.lock:
-            try:
-                return self._connection.execute(sql, values).fetchall()
-            except sqlite3.DatabaseError as failure:
-                raise self._failed(failure) from failure
+            return list(self.walk(sql, *values))
 
     def one(self, sql: str, *values: Any) -> Any:
         """The first row of a query, or None."""
@@ -166,10 +134,7 @@ class Database:
     def write(self, sql: str, *values: Any) -> int:
         """Run one statement, as a transaction of its own or as part of the one that is open; how many rows it met."""
         with self.lock:
-            try:
-                met = self._connection.execute(sql, values).rowcount
-            except sqlite3.DatabaseError as failure:
-                raise self._failed(failure) from failure
+            met = self._execute(sql, *values).rowcount
             if not self._depth:
                 self._committed()
             return met
@@ -186,7 +151,7 @@ class Database:
         """All that is written within is committed at the end, or not at all where an exception ends it. May nest."""
         with self.lock:
             inner = f"s{self._depth}" if self._depth else ""
-            self._run(f"SAVEPOINT {inner}" if inner else "BEGIN IMMEDIATE")
+            self._execute(f"SAVEPOINT {inner}" if inner else "BEGIN IMMEDIATE")
             self._depth += 1
             try:
                 yield
@@ -196,7 +161,7 @@ class Database:
                 raise
             self._depth -= 1
             try:
-                self._run(f"RELEASE {inner}" if inner else "COMMIT")
+                self._execute(f"RELEASE {inner}" if inner else "COMMIT")
             except BaseException:
                 self._roll_back(inner)
                 raise
@@ -225,7 +190,7 @@ class Database:
                 number, reached = self._number, self._commits
             try:
                 os.fdatasync(self._wal)
-                self._acknowledge(number)
+                integrity.write_acknowledged(self._mark, number)
             except OSError as failure:
                 self.failure = str(failure)
                 raise CannotStore(f"{self._log_path()}: {failure}") from failure
@@ -239,9 +204,7 @@ class Database:
                 self.state.put("probe", os.urandom(65536))
                 self.state.delete("probe")
                 self.sync()
-            except CannotStore as failure:
-                return str(failure)
-            except Damaged as failure:
+            except (CannotStore, Damaged) as failure:
                 return str(failure)
         if self.damage or self.failure or self.directory is None:
             return self.damage or self.failure
@@ -295,7 +258,7 @@ class Database:
         if version > VERSION:
             raise Damaged(self.path, f"version {version} is of a newer release, and this one reads {VERSION}")
         if run("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
-            self._check()
+            integrity.check(self._connection, self.path)
             self._number = int(self.state.get("acknowledged") or 0)
         if self._number < acknowledged:
             what = f"it ends at write {self._number}, and write {acknowledged} was acknowledged"
@@ -305,57 +268,8 @@ class Database:
                 run(statement)
             run(f"PRAGMA user_version = {VERSION}")
 
-    def _check(self) -> None:
-        """Have SQLite look at its own structure, and compare every entry with its checksum."""
-        found = [line for (line,) in self._connection.execute("PRAGMA integrity_check(3)")]
-        if found != ["ok"]:
-            raise Damaged(self.path, "; ".join(found).replace("\n", " "))
-        for name, sql in _CHECKED:
-            for table, first, second, doc, crc in self._connection.execute(sql):
-                if crc32(doc, crc32(second, crc32(first, table))) != crc:
-                    entry = b" ".join((first, second)).decode("utf-8", "backslashreplace")
-                    raise Damaged(self.path, f"the entry {entry!r} of {name} differs from its checksum")
-
-    @contextmanager
-    def _log_kept(self) -> Iterator[None]:
-        """Leave the log as it was if the database is refused: SQLite would remove what follows a damaged place."""
-        path, kept = self._log_path(), Path(f"{self.path}-wal.kept")
-        if self.path is None or not path.exists():
-            yield
-            return
-        kept.unlink(missing_ok=True)
-        try:
-            kept.hardlink_to(path)
-        except OSError:
-            shutil.copyfile(path, kept)
-        try:
-            yield
-        except BaseException:
-            kept.replace(path)
-            raise
-        kept.unlink()
-
     def _log_path(self) -> Path:
         return Path(f"{self.path}-wal")
-
-    def _acknowledged(self) -> int:
-        """The number in the file of acknowledgements; 0 where there is none."""
-        if self.directory is None:
-            return 0
-        path = self.directory / ACKNOWLEDGED
-        if not path.exists():
-            return 0
-        text = path.read_bytes()
-        number = text[:20]
-        if not number.isdigit() or text != _line(int(number)):
-            raise Damaged(path, "it does not hold a number and its checksum")
-        if self.path is not None and not self.path.exists():
-            raise Damaged(self.path, "it is missing")
-        return int(number)
-
-    def _acknowledge(self, number: int) -> None:
-        # of one length, so that it is never seen half written
-        os.pwrite(self._mark, _line(number), 0)
 
     def _committed(self) -> None:
         self._commits += 1
@@ -363,9 +277,9 @@ class Database:
         if not self._written.is_set():
             self._written.set()
 
-    def _run(self, sql: str) -> None:
+    def _execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
         try:
-            self._connection.execute(sql)
+            return self._connection.execute(sql, values)
         except sqlite3.DatabaseError as failure:
             raise self._failed(failure) from failure
 
@@ -450,11 +364,6 @@ class Documents:
         if checksum(0, self._space, key, doc) != crc:
             raise self._database.found_damaged(f"the document {key!r} differs from its checksum")
         return unpack(doc)
-
-
-def _line(number: int) -> bytes:
-    text = b"%020d" % number
-    return text + b" %08x\n" % crc32(text)
 
 
 def _raw(key: str) -> bytes:

@@ -1,12 +1,18 @@
 """`make bench SCALE=1000`: a project of so many thousand boxes, and many small ones; the tables of docs/scale.md.
 
-The rows are made in the database and not through the API: random UUIDs and boxes, eight attributes, a document each.
-S3 is a folder on the disk that answers after `LATENCY` at `BANDWIDTH`. Processor time is what to read: the machine may
-be busy with other work.
+The rows are made in the database and not through the API (`generated.py`). S3 is a folder on the disk that answers
+after `LATENCY` at `BANDWIDTH`. Processor time is what to read: the machine may be busy with other work.
+
+    SCALE=100,1000     thousands of rows, one after the other; the last column is the exponent of growth between the
+                       first and the last: 1 is linear, 0 is constant
+    KEPT=/folder       keep what was made there, and use it the next time
+    STEPS=ask          only some of the steps: make, export, anew, next, ask
+    PROJECTS=1000      how many small projects; 0 leaves them out
 """
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import statistics
@@ -15,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 from unittest import mock
@@ -22,30 +29,22 @@ from unittest import mock
 import msgspec
 
 import tests.bench.offline  # noqa: F401 before anything reads the settings
-from chalicelib.core.entities import Localization
 from chalicelib.core.kinds import Kind
-from chalicelib.core.resource import answer
 from chalicelib.errors import NotFound
 from chalicelib.query import check, parse
 from chalicelib.query.aggregates import Written, bind
-from chalicelib.query.geodesy import unit_sql
-from chalicelib.query.layout import place_columns
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.storage.objects import objects, view_objects
-from chalicelib.storage.view import snapshots
+from chalicelib.storage.view import files, snapshots
 from chalicelib.storage.view.cache import Views, resident
 from chalicelib.storage.view.engine import engine
-from chalicelib.storage.view.rows import DOCUMENT
 from chalicelib.storage.view.snapshot_records import Manifest, Pointer
 from chalicelib.storage.view.view import View
 from tests.bench import views as small
+from tests.bench.generated import MEDIA_EACH, filled
 
 LATENCY, BANDWIDTH = 0.015, 80e6
 """Of the simulated S3: seconds a request, and bytes a second of all requests together."""
-BATCH = 100_000
-MEDIA_EACH = 1000
-"""Boxes of each media."""
-STAMP = "2026-01-02T03:04:05.678Z"
 
 
 class Folder:
@@ -98,65 +97,162 @@ class Folder:
 def main() -> None:
     """Print the table for `SCALE` thousand rows, and that of small projects."""
     thousands = [int(each) for each in os.environ.get("SCALE", "100").split(",")]
+    steps = os.environ.get("STEPS", ",".join(STEPS)).split(",")
     load = os.getloadavg()[0]
     print(f"rows with random UUIDs and boxes, 8 attributes; load of the machine {load:.1f} on {os.cpu_count()} cores")
+    found: dict[str, dict[int, float]] = {}
     for each in thousands:
-        with tempfile.TemporaryDirectory(prefix="limn-bench-") as place:
-            made = [sys.executable, "-m", "tests.bench.thousands", "make", place, str(each * 1000)]
-            subprocess.run(made, check=True)
-            subprocess.run([*made[:3], "ask", place, str(each * 1000)], check=True)
+        with kept(each) as place:
+            for step in steps:
+                if step == "make" and (place / "pointer.json").exists():
+                    continue
+                for what, figure in run(step, str(place), str(each * 1000)):
+                    found.setdefault(what, {})[each] = figure
+    print_growth(thousands, found)
     projects = os.environ.get("PROJECTS", "1000")
-    subprocess.run([sys.executable, "-m", "tests.bench.thousands", "many", projects], check=True)
+    if projects != "0":
+        run("many", projects)
 
 
-def make(root: Path, rows: int) -> None:
-    """Make a project and its snapshot."""
-    store = Folder(root)
-    with stored(store):
-        view = filled(rows)
-        line("made", f"{rows:,} rows")
-        began = time.process_time()
+@contextmanager
+def kept(thousands: int) -> Iterator[Path]:
+    """The folder of a project: one that stays where the environment names it."""
+    if "KEPT" in os.environ:
+        place = Path(os.environ["KEPT"]) / str(thousands)
+        place.mkdir(parents=True, exist_ok=True)
+        yield place
+        return
+    with tempfile.TemporaryDirectory(prefix="limn-bench-") as name:
+        yield Path(name)
+
+
+def run(*words: str) -> Iterator[tuple[str, float]]:
+    """Run a step in a process of its own, whose memory is that of the step; its lines, each with its first figure."""
+    made = [sys.executable, "-m", "tests.bench.thousands", *words]
+    with subprocess.Popen(made, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        printed = list(process.stdout)
+    if process.returncode:
+        raise SystemExit(f"{words} ended with {process.returncode}")
+    print("".join(printed), end="", flush=True)
+    return iter([(what, float(figure)) for what, figure in map(figures, printed) if figure])
+
+
+def figures(printed: str) -> tuple[str, str]:
+    """What a printed line says, and its last plain number of the second column."""
+    what, _, rest = printed.strip().partition("  ")
+    return what, rest.split()[0].replace(",", "") if rest.split() else ""
+
+
+def print_growth(thousands: list[int], found: dict[str, dict[int, float]]) -> None:
+    """Print each figure at each size, and how it grows."""
+    if len(thousands) < 2:
+        return
+    print("  " + "thousand rows".ljust(40) + "".join(f"{each:>10,}" for each in thousands) + "  exponent")
+    for what, by_size in found.items():
+        shown = "".join(f"{by_size[each]:>10,.2f}" if each in by_size else " " * 10 for each in thousands)
+        first, last = min(by_size), max(by_size)
+        exponent = ""
+        if first < last and by_size[first] > 0 and by_size[last] > 0:
+            exponent = f"{math.log(by_size[last] / by_size[first]) / math.log(last / first):>10.2f}"
+        print("  " + what.ljust(40) + shown + exponent)
+
+
+def make(store: Folder, rows: int) -> None:
+    """Make a project and its first snapshot, without Parquet."""
+    began = time.process_time()
+    view = filled(rows)
+    line("make the rows, CPU s", f"{time.process_time() - began:.1f}", most())
+    began = time.process_time()
+    with mock.patch.object(snapshots, "_export", return_value=[]):
         snapshots.save(view, [])
-        line("first snapshot, CPU s", f"{time.process_time() - began:.1f}", f"{peak() / 1e6:.0f} MB at most")
-        view.close()
-        view = snapshots.begin(1)
-        rng = random.Random(2)
-        changed = [small.box(rng.randrange(rows) + 1, rng, rows, 1) for _ in range(min(rows // 2, 50_000))]
-        view.apply([small.commit_of(1, view.seq + 1, changed)])
-        size = sum(path.stat().st_size for path in root.rglob("*.d*") if path.suffix in (".database", ".documents"))
-        began = time.process_time()
-        with mock.patch.object(snapshots, "ROWS_EXPORTED", 0):
-            snapshots.save(view, [])
-        after = sum(path.stat().st_size for path in root.rglob("*.d*") if path.suffix in (".database", ".documents"))
-        figures = f"{time.process_time() - began:.1f}", f"{(after - size) / 1e6:.0f} MB written of {after / 1e6:.0f}"
-        line("next, 50,000 rows changed", *figures)
+    line(
+        "store the files, CPU s",
+        f"{time.process_time() - began:.1f}",
+        most(),
+        f"{stored_bytes(store.root) / 1e6:.0f} MB",
+    )
 
 
-def ask(root: Path, rows: int) -> None:
+def export(_store: Folder, rows: int) -> None:
+    """Write a snapshot as Parquet."""
+    view = snapshots.begin(1)
+    began, size, written = time.process_time(), 0, 0
+    with tempfile.TemporaryDirectory(prefix="limn-bench-") as place:
+        for part, path in files.write(view, Path(place)):
+            size, written = size + path.stat().st_size, written + part.rows
+            path.unlink()
+    if written < rows:
+        raise SystemExit(f"{written} rows were written of {rows}")
+    line("write Parquet, CPU s", f"{time.process_time() - began:.1f}", most(), f"{size / 1e6:.0f} MB")
+
+
+def anew(_store: Folder, rows: int) -> None:
+    """Write the database and the documents anew, as where most documents have no row any more."""
+    view = snapshots.begin(1)
+    began = time.process_time()
+    copied = files.copy(view)
+    copied.store.documents.seal()
+    if copied.rows != view.rows:
+        raise SystemExit(f"{copied.rows} rows were copied of {rows}")
+    line("copy database and documents, CPU s", f"{time.process_time() - began:.1f}", most())
+
+
+def next_snapshot(store: Folder, rows: int) -> None:
+    """Change rows anywhere, and write the next snapshot."""
+    view = snapshots.begin(1)
+    rng = random.Random(2)
+    changed = [small.box(rng.randrange(rows) + 1, rng, rows, 1) for _ in range(min(rows // 2, 50_000))]
+    began = time.process_time()
+    view.apply([small.commit_of(1, view.seq + 1, changed)])
+    line("apply 50,000 changes, CPU s", f"{time.process_time() - began:.1f}", most())
+    began, size = time.process_time(), stored_bytes(store.root)
+    before = {path for path in store.root.rglob("*") if path.is_file()}
+    pointer = (store.root / "pointer.json").read_bytes()
+    with mock.patch.object(snapshots, "_export", return_value=[]):
+        snapshots.save(view, [])
+    written = f"{(stored_bytes(store.root) - size) / 1e6:.0f} MB written"
+    line("store 50,000 changes, CPU s", f"{time.process_time() - began:.1f}", most(), written)
+    # What was kept stays as it was made.
+    (store.root / "pointer.json").write_bytes(pointer)
+    for path in store.root.rglob("*"):
+        if path.is_file() and path not in before:
+            path.unlink()
+
+
+def stored_bytes(root: Path) -> int:
+    """The bytes of all databases and documents."""
+    return sum(path.stat().st_size for path in root.rglob("*.d*") if path.suffix in (".database", ".documents"))
+
+
+def most() -> str:
+    """The most memory that the process took."""
+    return f"{peak() / 1e6:.0f} MB at most"
+
+
+def ask(store: Folder, rows: int) -> None:
     """Open the snapshot and ask it: the first time, and again."""
-    store = Folder(root)
     rng = random.Random(1)
     engine()
-    with stored(store):
-        before = resident()
-        store.is_slow = True
-        began, used = time.perf_counter(), time.process_time()
-        view = snapshots.begin(1)
-        line("open, wall s, CPU s", *since(began, used), seen(store))
-        for what, given in questions(rows, rng):
-            if what in ("equality", "sort + 100"):
-                began, used = time.perf_counter(), time.process_time()
-                answered(view, given)
-                line(f"first {what}, wall s, CPU s", *since(began, used), seen(store))
-        store.is_slow = False
-        for what, given in questions(rows, rng):
-            line(f"{what}, CPU ms", f"{cpu(lambda given=given: answered(view, given)):.1f}")
-        for what, given, written in statistics_asked():
-            took = cpu(lambda given=given, written=written: measured(view, given, written))
-            line(f"{what}, CPU ms", f"{took:.1f}")
-        box = lambda: [small.box(rng.randrange(rows) + 1, rng, rows, 1)]  # noqa: E731
-        line("refresh, CPU ms", f"{cpu(lambda: view.apply([small.commit_of(1, view.seq + 1, box())])):.1f}")
-        line("process, MB", f"{resident() / 1e6:.0f}", f"{before / 1e6:.0f} before", f"{threads()} threads")
+    before = resident()
+    store.is_slow = True
+    began, used = time.perf_counter(), time.process_time()
+    view = snapshots.begin(1)
+    line("open, wall s, CPU s", *since(began, used), seen(store))
+    for what, given in questions(rows, rng):
+        if what in ("equality", "sort + 100"):
+            began, used = time.perf_counter(), time.process_time()
+            answered(view, given)
+            line(f"first {what}, wall s, CPU s", *since(began, used), seen(store))
+    store.is_slow = False
+    for what, given in questions(rows, rng):
+        line(f"{what}, CPU ms", f"{cpu(lambda given=given: answered(view, given)):.1f}")
+    for what, given, written in statistics_asked():
+        took = cpu(lambda given=given, written=written: measured(view, given, written))
+        line(f"{what}, CPU ms", f"{took:.1f}")
+    box = lambda: [small.box(rng.randrange(rows) + 1, rng, rows, 1)]  # noqa: E731
+    line("refresh, CPU ms", f"{cpu(lambda: view.apply([small.commit_of(1, view.seq + 1, box())])):.1f}")
+    line("process, MB", f"{resident() / 1e6:.0f}", f"{before / 1e6:.0f} before", f"{threads()} threads")
 
 
 def many(projects: int, rows: int = 50_000) -> None:
@@ -233,84 +329,6 @@ def stored(store: Folder) -> Any:
             read.stop()
 
     return Both()
-
-
-def filled(rows: int) -> View:
-    """A project with so many boxes."""
-    rng = random.Random(rows)
-    commits = small.commits(1, rows, rng)
-    view = View(1)
-    view.apply([next(commits)])
-    media = max(1, rows // MEDIA_EACH)
-    for start in range(1, media + 1, 5000):
-        some = [small.media(1, number) for number in range(start, min(start + 5000, media + 1))]
-        view.apply([small.commit_of(1, view.seq + 1, some)])
-    slots = view.state.layout.slots[Kind.LOCALIZATION][small.BOX]
-    cursor = view.store.writer
-    lon, lat, *vector = place_columns(slots["place"].column)
-    columns = {
-        "id": "i", "type": "1", "created_by": "1", "modified_by": "1", "media": f"1 + (i // {MEDIA_EACH}) % {media}",
-        "created_datetime": "TIMESTAMP '2026-01-02 03:04:05.678' + to_milliseconds(i * 731)",
-        "modified_datetime": "TIMESTAMP '2026-01-02 03:04:05.678' + to_milliseconds(i * 731)",
-        "frame": "i % 10000", "version": "1", "elemental_id": "uuid()::VARCHAR", "mark": "0", "latest": "true",
-        "variant_deleted": "false", "x": "random()", "y": "random()", "width": "random() / 4", "height": "random() / 4",
-        slots["flag"].column: "random() < 0.5", slots["count"].column: "(random() * 1000)::BIGINT",
-        slots["score"].column: "random()", slots["letter"].column: "chr(97 + (random() * 4)::INT % 4)",
-        slots["word"].column: "'w' || (random() * 50)::INT % 50",
-        slots["label"].column: "'label ' || (random() * 2000)::INT % 2000",
-        slots["seen"].column: "TIMESTAMP '2026-01-01 03:04:05' + to_days((random() * 28)::INT)",
-        lon: "random() * 360 - 180", lat: "random() * 180 - 90",
-    }  # fmt: skip
-    names = ", ".join(f'"{name}"' for name in columns)
-    taken = ", ".join(f'{value} AS "{name}"' for name, value in columns.items())
-    unit = ", ".join(f"{value} AS {name}" for name, value in zip(vector, unit_sql(lon, lat), strict=True))
-    head, tail = template()
-    wanted = ["id", "media", "frame", "elemental_id", "x", "y", "width", "height"]
-    wanted += [slots[name].column for name in ("flag", "count", "score", "letter", "word", "label")] + [lon, lat]
-    for start in range(1, rows + 1, BATCH):
-        stop = min(start + BATCH, rows + 1)
-        cursor.execute(f"CREATE OR REPLACE TEMP TABLE made AS SELECT {taken} FROM range({start}, {stop}) r(i)")
-        found = cursor.execute("SELECT {} FROM temp.made ORDER BY id".format(", ".join(f'"{w}"' for w in wanted)))
-        places = []
-        while page := found.fetchmany(10_000):
-            for row in page:
-                body = head % row[:8] + tail % row[8:]
-                places.append(
-                    (
-                        row[0],
-                        view.store.documents.add(body.replace("True", "true").replace("False", "false").encode(), 1, 0),
-                    )
-                )
-        cursor.execute("CREATE OR REPLACE TEMP TABLE places (id BIGINT, place BIGINT)")
-        appender = cursor.appender("temp.main.places")
-        appender.append_rows(places)
-        appender.flush()
-        cursor.execute(
-            f"INSERT INTO localization ({names}, {', '.join(vector)}, {DOCUMENT}) SELECT m.*, {unit}, p.place"
-            " FROM temp.made m JOIN temp.places p ON p.id = m.id ORDER BY m.id"
-        )
-    cursor.execute("DROP TABLE temp.made; DROP TABLE temp.places")
-    view.state.highest[Kind.LOCALIZATION] = rows
-    view.compress()
-    return view
-
-
-def template() -> tuple[str, str]:
-    """The document of a box with places for its values, in two parts."""
-    given = {"project": 1, "created_by": 1, "created_datetime": STAMP, "modified_by": 1, "modified_datetime": STAMP}
-    thing = Localization(
-        **given, id=91, type=1, media=92, frame=93, version=1, elemental_id="UUID", x=0.94, y=0.95, width=0.96,
-        height=0.97, attributes={},
-    )  # fmt: skip
-    text = msgspec.json.encode(answer(thing)).decode()
-    members = msgspec.json.decode(text)
-    order = {"id": "%d", "media": "%d", "frame": "%d", "elemental_id": '"%s"'}
-    order |= dict.fromkeys(("x", "y", "width", "height"), "%r")
-    constant = {key: value for key, value in members.items() if key not in order and key != "attributes"}
-    varying = ",".join(f'"{key}":{sign}' for key, sign in order.items())
-    head = "{" + varying + "," + msgspec.json.encode(constant).decode()[1:-1]
-    tail = ',"attributes":{"flag":%s,"count":%d,"score":%r,"letter":"%s","word":"%s","label":"%s","place":[%r,%r]}}'
-    return head.replace("%Y", "%%Y"), tail
 
 
 def questions(rows: int, rng: random.Random) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -399,13 +417,14 @@ def line(*parts: str) -> None:
     print("  " + "   ".join(part.ljust(width) for part, width in zip(parts, (30, 16, 26, 0), strict=False)), flush=True)
 
 
+STEPS = {"make": make, "export": export, "anew": anew, "next": next_snapshot, "ask": ask}
+
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["make", place, rows]:
-            make(Path(place), int(rows))
-        case ["ask", place, rows]:
-            ask(Path(place), int(rows))
         case ["many", projects]:
             many(int(projects))
+        case [step, place, rows]:
+            with stored(folder := Folder(Path(place))):
+                STEPS[step](folder, int(rows))
         case _:
             main()

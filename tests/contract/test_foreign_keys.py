@@ -14,8 +14,8 @@ import pytest
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core import object_keys
 from chalicelib.core.accounts import ORGANIZATION, PROJECT, USER
-from chalicelib.core.entities import ImageDefinition, MediaFiles, VideoDefinition
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import ImageDefinition, MediaFiles, VideoDefinition
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.maintenance import upkeep
 from chalicelib.resources.projects import purging

@@ -8,40 +8,16 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import dataclass
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, multiple, rule
 
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
 from chalicelib.http.addresses import Own
-from chalicelib.http.links import links
 from chalicelib.settings import settings
-from infra.local.dynamodb import rows as dynamo_rows
-from tests.faults import workflows
+from tests.faults.fuzz_ground import LINKS, Thing
 from tests.faults.fuzz_requests import DECLARED, body_for, cases, filled, hold, query_of, some_of
-from tests.faults.picture import NOTES
-from tests.service import Api, new_user
 
-LINKS = links(DECLARED.values())
-LEFT_OUT = {
-    "GetClip": "waits for a queue function, which does not run here",
-    "CreateObtainAuthToken": "waits on purpose when it refuses",
-    "CreatePasswordReset": "waits on purpose",
-    "CompleteUpload": "moto knows no upload that does not exist, and fails where S3 refuses",
-}
-HARD = {
-    "GetClip": "waits for a queue function, which does not run here",
-    "Notify": "this deployment has no operator's address",
-    "CreateHostedTemplate": "its origin is not allowed here",
-    "UpdateJob": "runs need an engine: tests/faults/test_job_sweep.py",
-    "GetJobLog": "runs need an engine",
-    "PredictBoxes": "no annotator answers here: tests/resources/annotators",
-    "Annotate": "runs need an engine",
-    "CreateJobList": "runs need an engine",
-    "AlgorithmLaunch": "runs need an engine",
-}
-"""Operations that do not succeed in this world, and why; their own tests show that they do."""
 MEMBERS = ("View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control")
 STAFF = ("owner", "superuser")
 ACTORS = ("owner", "owner", "nobody", "stranger", *MEMBERS, "organization_member", "superuser")
@@ -60,96 +36,6 @@ TOMBSTONED = {"CreateLocalizationList", "CreateStateList"}
 """What makes things that leave tombstones: deleted without `prune`, their earlier marks are still read by their ids."""
 NAMED = {"name": "{}-{}", "username": "{}{}", "email": "{1}{0}"}
 """Members that are unique somewhere, and how they are made so."""
-BY_ID = {link["operationId"] for found in LINKS.values() for link in found.values()}
-
-
-@dataclass(frozen=True)
-class Thing:
-    """Something that was made.
-
-    Attributes:
-        makes: the operation that made it; `by` who asked it to.
-        id: as it was answered.
-        variables: of each operation that it leads to, the path's.
-    """
-
-    makes: str
-    by: str
-    id: int | str
-    variables: tuple[tuple[str, tuple[tuple[str, int | str], ...]], ...]
-
-    @property
-    def leads(self):
-        return [name for name, _ in self.variables]
-
-    def path(self, name):
-        return filled(DECLARED[name].path, dict(dict(self.variables)[name]))
-
-    def one(self, method):
-        """The operation of a method on it; None where there is none."""
-        return next((name for name in self.leads if DECLARED[name].method == method), None)
-
-
-class Figures:
-    """What machines have done."""
-
-    def __init__(self):
-        self.requests = Counter()
-        self.ways = set()
-        """(operation, who, status)."""
-        self.states = set()
-        """How many things there were of each sort."""
-
-
-class Ground:
-    """The world that every history begins in, who is in it, and what has changed there."""
-
-    def __init__(self, undo):
-        self.undo, self.figures = undo, Figures()
-        self.world = world = workflows.build()
-        world.things["newcomer"] = new_user().user.id
-        known = {name: getattr(world, name) for name in ("owner", "stranger", "superuser", "organization_member")}
-        self.actors = {"nobody": Api(None), **known, **world.members}
-        self.requests = {each.name: each for each in workflows.workflows(world)}
-        workflows.show(world)
-        self.good = {each.name: each for each in workflows.reads(world)} | self.requests
-        """A request that works in the first state of the world, by the operation it asks for."""
-        self.writes = [
-            name
-            for name in self.requests
-            if name in DECLARED and name not in LINKS and name not in BY_ID and name not in LEFT_OUT
-        ]
-        self.makes = [name for name in self.requests if name in LINKS]
-        self.reads = [name for name, declared in DECLARED.items() if declared.method == "GET" and name not in LEFT_OUT]
-        self._journal = []
-        self._tables = (settings().records_table, settings().entities_table, settings().log_table)
-        dynamo_rows.listeners.append(self._journal.extend)
-        undo.mark()
-
-    def unanswered(self):
-        """The operations that have not been answered 2xx, or by a redirect that they promise, in this run."""
-        done = {name for name, _, status in self.figures.ways if status < 400}
-        return sorted(name for name in self.good if name in DECLARED and name not in done and name not in HARD)
-
-    def close(self):
-        """Listen no more, and leave the world as it was."""
-        dynamo_rows.listeners.pop()
-        self.undo.back()
-
-    def begin(self):
-        """A request comes."""
-        self._journal.clear()
-        self._waiting = len(self.undo.messages())
-
-    def changed(self):
-        """What has changed since `begin`: keys of rows, and how many messages wait."""
-        first, now = {}, {}
-        for rows, partition, sort, old, new in self._journal:
-            first.setdefault((rows.table, partition, sort), old)
-            now[rows.table, partition, sort] = new
-        keys = [key for key, old in first.items() if old != now[key] and key[0] in self._tables]
-        sent = self.undo.messages()[self._waiting :]
-        return [key for key in keys if not str(key[1]).startswith(NOTES)] + sent
 
 
 class Machine(RuleBasedStateMachine):

@@ -16,7 +16,7 @@ from botocore.exceptions import ConnectionClosedError
 
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import status_sync
-from chalicelib.resources.jobs.engines import batch, kubernetes
+from chalicelib.resources.jobs.engines import batch_calls, kubernetes
 from chalicelib.resources.jobs.engines.base import EngineUnavailable
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.settings import settings
@@ -97,11 +97,11 @@ class OnBatch:
         patch.setenv("LIMN_JOB_EXECUTION_ROLE", "arn:aws:iam::123456789012:role/execution")
         patch.setenv("LIMN_JOB_FILES_ROLE", "arn:aws:iam::123456789012:role/files")
         settings.cache_clear()
-        batch.client.cache_clear()
+        batch_calls.client.cache_clear()
 
     def close(self):
         self._queue.__exit__(None, None, None)
-        batch.client.cache_clear()
+        batch_calls.client.cache_clear()
 
     def register(self, owner, organization):
         return {}
@@ -110,7 +110,7 @@ class OnBatch:
         return {number: (job, job.status, job.stop) for number, job in batches.jobs().items()}
 
     def put_back(self, kept):
-        batch._definitions.clear()
+        batch_calls._definitions.clear()
         for number, job in list(batches.jobs().items()):
             if number not in kept:
                 del batches.jobs()[number]

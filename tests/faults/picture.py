@@ -17,7 +17,7 @@ from chalicelib.resources.entities import object_cleanup
 from chalicelib.settings import settings
 from chalicelib.storage.log.log import read_after, rows_after
 from infra.local import aws
-from infra.local.dynamodb import rows as dynamo_rows
+from infra.local.database import unpack
 from tests import objects
 
 _MASKS = (
@@ -129,7 +129,7 @@ def _rows_that_differ_from_the_log(rows):
     changed = {partition for (table, partition, _) in rows if table == settings().entities_table}
     for key in changed | set(seen):
         packed = entities.get(key, None)
-        row = dynamo_rows.unpack(packed) if packed else None
+        row = unpack(packed) if packed else None
         visible = row is not None and "deleted" not in row
         if visible and "batch" in row:
             visible = counters.get(f"batch#{key.partition('#')[0]}#{row['batch']['N']}", "@") is not None
@@ -149,7 +149,7 @@ def orphans(undo, projects):
         object_cleanup.sweep(project)
     named = json.dumps(
         [
-            _text(dynamo_rows.unpack(row))
+            _text(unpack(row))
             for table in (settings().records_table, settings().entities_table, settings().log_table)
             for _, _, row in _table(table).snapshot()
         ]

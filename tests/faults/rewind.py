@@ -19,6 +19,7 @@ from chalicelib.storage.log import log, wakeups
 from chalicelib.storage.view import views
 from infra.local import aws
 from infra.local.aws import ses_backends, sqs_backends
+from infra.local.database import pack, unpack
 from infra.local.dynamodb import rows as dynamo_rows
 from infra.local.sqs import shelf_of
 
@@ -113,7 +114,6 @@ class Rewind:
         for rows, partition, sort, old, new in self._journal:
             first.setdefault((rows, partition, sort), old)
             now[rows, partition, sort] = new
-        unpack = dynamo_rows.unpack
         return {
             (rows.table, partition, sort): (
                 old and unpack(old),
@@ -148,16 +148,16 @@ class Rewind:
         table = next(rows for rows in _tables() if rows.table == settings().counters_table)
         for name, value in numbers.items():
             row = table.get(name, "@")
-            native = dynamo_rows.unpack(row) if row else {"pk": {"S": name}, "sk": {"S": "@"}}
+            native = unpack(row) if row else {"pk": {"S": name}, "sk": {"S": "@"}}
             native["n"] = {"N": str(value)}
-            table.put(name, "@", dynamo_rows.pack(native))
+            table.put(name, "@", pack(native))
         ids.forget()
 
     def counters(self):
         """The last number given out of every kind of ids."""
         table = next(rows for rows in _tables() if rows.table == settings().counters_table)
         return {
-            partition: int(dynamo_rows.unpack(row)["n"]["N"])
+            partition: int(unpack(row)["n"]["N"])
             for partition, _, row in table.snapshot()
             if partition.startswith("ids|")
         }

@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.faults import figures
-from tests.faults.fuzz_machine import Figures, Ground, Machine, Successes
+from tests.faults.fuzz_ground import Figures, Ground
+from tests.faults.fuzz_machine import Machine, Successes
 from tests.faults.rewind import rewinding
 
 

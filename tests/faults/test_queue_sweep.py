@@ -7,11 +7,9 @@ import zlib
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import msgspec
 import pytest
-import yaml
 
 from chalicelib.core.definitions import MEDIA_TYPE, ResolutionConfig
 from chalicelib.core.kinds import Kind
@@ -42,9 +40,10 @@ from chalicelib.storage.log.wakeups import ProjectChanged
 from chalicelib.storage.view import views
 from functions.worker import RECEIVES
 from infra.local import aws
-from infra.local.dynamodb import rows as dynamo_rows
+from infra.local.database import pack, unpack
 from infra.local.queues import Context, event_of, failures, queue_of
 from infra.local.sqs import shelf_of
+from infra.templates import FUNCTIONS, load
 from tests import objects
 from tests.faults import (
     figures,
@@ -61,7 +60,6 @@ from tests.faults.rewind import restart, rewinding
 from tests.queue_runner import handlers
 from tests.resources.media.samples import transcode, video
 
-ROOT = Path(__file__).parents[2]
 SHARE = 120
 A_COMMIT = 4
 """Things that a bulk change does in one part, so that few are several."""
@@ -202,10 +200,10 @@ class Rig:
         """What was being done by a process that died is no longer held to be under way."""
         table = picture._table(settings().idempotency_table)
         for partition, sort, row in table.snapshot():
-            native = dynamo_rows.unpack(row)
+            native = unpack(row)
             if native.get("status", {}).get("S") == "INPROGRESS":
                 native["in_progress_expiration"] = {"N": "1"}
-                table.put(partition, sort, dynamo_rows.pack(native))
+                table.put(partition, sort, pack(native))
 
     def outcome(self, flow):
         """What must be the same after every crash."""
@@ -365,20 +363,13 @@ def test_every_message_and_every_function_on_a_schedule_is_swept():
     assert {kind for kind in swept if not isinstance(kind, str)} == {
         kind for kind in Message.__subclasses__() if kind.__module__.startswith("chalicelib.")
     }
-    template = yaml.load((ROOT / "infra" / "functions.yaml").read_text(), Loader=_Loose)
+    template = load(FUNCTIONS)
     scheduled = {
         name.removesuffix("Schedule")
         for name, each in template["Resources"].items()
         if "ScheduleExpression" in each.get("Properties", {})
     }
     assert scheduled == {kind for kind in swept if isinstance(kind, str)} | {"Jobs"}
-
-
-class _Loose(yaml.SafeLoader):
-    """Reads a template's `!Sub` and such as nothing."""
-
-
-_Loose.add_multi_constructor("!", lambda *_: None)
 
 
 def test_a_sample_of_all_deliveries_that_die_is_done_once(rig):

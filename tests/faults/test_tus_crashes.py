@@ -14,7 +14,7 @@ from tests.contract import world as worlds
 from tests.faults import figures
 from tests.faults.crashes import MODES, Killed, KilledReading, crasher
 from tests.faults.rewind import restart, rewinding
-from tests.resources.uploads.test_tus import BYTES, VERSION, asked, pairs, upload_of
+from tests.resources.uploads.tus_client import BYTES, VERSION, asked, pairs, upload_of
 
 # moto leaves the spooled files of uploads to the garbage collector
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -22,7 +22,7 @@ MIB = 1024 * 1024
 CHUNK = 4 * MIB
 CONTENT = bytes(range(256)) * (9 * MIB // 256)
 """Two chunks that become a part, and one that is the rest."""
-SHARE = 36
+SHARE = 18
 MOST_REQUESTS = 12
 DONE, GONE, AGAIN = 300, (404, 410), (409, 503)
 

@@ -13,7 +13,6 @@ import msgspec
 from chalicelib.access import passwords
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.accounts import USER
-from chalicelib.core.algorithms import ALGORITHM
 from chalicelib.core.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now
 from chalicelib.resources.webhooks import delivery
@@ -22,11 +21,22 @@ from chalicelib.storage.dynamodb import ids, records, streams
 from tests import objects
 from tests.contract import world as worlds
 from tests.contract.examples import body_of, query_of
+from tests.faults.workflow_calls import (
+    BUCKET,
+    CLUSTER,
+    ENTITY,
+    MANY,
+    OLD,
+    PASSWORD,
+    audio_file,
+    image_file,
+    other_file,
+    overrides,
+    video_file,
+)
 from tests.resources.algorithms.test_algorithms import MANIFEST
 from tests.resources.media.samples import picture
 
-MANY = 12
-"""So many are created as a batch of rows and a commit, not as one transaction."""
 READS = frozenset({"GetDownloadInfo", "PredictBoxes"})
 """Operations that only read, though their method is not GET; beside those whose id ends so:"""
 READ_ENDINGS = ("ListById", "CountById")
@@ -34,7 +44,6 @@ ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "Annotate", "DeleteJo
 """Writing operations that test_job_sweep.py sweeps, for it looks at their engine as well."""
 MORE = ["CreateLocalizationList of one", "CreateMediaList by URL", "CreateMediaList of many"]
 """Other ways through an operation than the shortest. Uploads of tus are swept in test_tus_crashes.py."""
-PASSWORD = "Kj3!xm-w92ns"
 _CASCADE = "what depends on it goes first, a commit for each hundred; asked again it goes on"
 IN_PARTS = {
     "DeleteOrganization": "it is marked as closing, then emptied; asked again it goes on",
@@ -92,10 +101,10 @@ def build():
     things["folder"] = folder
     for name in ("a.mp4", "a.json", "b.mp4", "b.json", "a.jpg", "b.jpg", "a.m4a", "b.m4a", "a.txt", "b.txt"):
         objects.write(f"{folder}/{name}", b"x" * 10)
-    owner.post(f"VideoFiles/{media}", _video(folder, "a"), role="streaming")
-    owner.post(f"ImageFiles/{media}", _image(folder, "a"), role="thumbnail")
-    owner.post(f"AudioFiles/{media}", _audio(folder, "a"))
-    owner.post(f"AuxiliaryFiles/{media}", _other(folder, "a"))
+    owner.post(f"VideoFiles/{media}", video_file(folder, "a"), role="streaming")
+    owner.post(f"ImageFiles/{media}", image_file(folder, "a"), role="thumbnail")
+    owner.post(f"AudioFiles/{media}", audio_file(folder, "a"))
+    owner.post(f"AuxiliaryFiles/{media}", other_file(folder, "a"))
     things["second_media"] = owner.made(f"Medias/{project}", {"type": things["media_type"], "name": "b", "md5": ""})
     state = {"media_ids": [media], "type": things["state_type"]}
     things["image_type"] = owner.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
@@ -117,7 +126,7 @@ def build():
     owner.made(f"Leaves/{project}", [{"name": f"leaf {n}", "type": things["leaf_type"]} for n in range(MANY)])
     for kind in ("media_type", "localization_type"):
         attribute = {"name": "Kind", "dtype": "string"}
-        owner.post(f"AttributeType/{things[kind]}", {"entity_type": _ENTITY[kind], "addition": attribute})
+        owner.post(f"AttributeType/{things[kind]}", {"entity_type": ENTITY[kind], "addition": attribute})
     favorite = {"name": "f", "entity_type_name": "Localization", "type": things["localization_type"], "values": {}}
     things["favorite"] = owner.made(f"Favorites/{project}", favorite)
     for name, content in (("manifest", MANIFEST.encode()), ("page", b"<html></html>"), ("picture", picture(64, 48))):
@@ -142,7 +151,7 @@ def _build_more(world):
     owner.post("Token", {"username": world.owner.user.username, "password": PASSWORD})
     things["second_token"] = owner.get("Token").json[-1]["id"]
     things["empty_organization"] = owner.made("Organizations", {"name": "empty"})
-    for kind, spec in (("bucket", _BUCKET), ("jobcluster", _CLUSTER)):
+    for kind, spec in (("bucket", BUCKET), ("jobcluster", CLUSTER)):
         things[kind] = owner.made(f"{'Buckets' if kind == 'bucket' else 'JobClusters'}/{organization}", spec)
     things["newcomer"] = world.stranger.user.id
     upload = owner.get(f"UploadInfo/{project}", filename="big.bin", num_parts=2).json
@@ -175,7 +184,7 @@ def _build_changes(world):
     owner.patch(f"Media/{other}", {"fps": 10.0, "num_frames": 100})
     attachment = {"path": f"{folder}/ctd.csv", "name": "ctd.csv"}
     assert owner.post(f"AuxiliaryFiles/{other}", attachment, role="attachment").status == 201
-    linked = {"codec": "h264", "resolution": [1, 1], "reference_only": 1, "path": f"{_OLD}x.mp4"}
+    linked = {"codec": "h264", "resolution": [1, 1], "reference_only": 1, "path": f"{OLD}x.mp4"}
     assert owner.post(f"VideoFiles/{other}", linked, role="streaming").status == 201
     box = {"media_id": other, "type": things["localization_type"]}
     *_, gone = owner.made(f"Localizations/{project}", [{**box, "frame": frame} for frame in (0, 19, 20)])
@@ -230,13 +239,13 @@ def reads(world):
 def workflows(world):
     """A request for every writing operation that is swept here, and for further ways through some."""
     made = [_workflow(operation, world) for operation in writing() if operation.id not in ELSEWHERE]
-    return made + _more(world)
+    return made + _more_calls(world)
 
 
 def _workflow(operation, world, change=None):
     path = operation.path
     variables = world.variables(operation)
-    change = change or _overrides(world).get(operation.id, {})
+    change = change or overrides(world).get(operation.id, {})
     variables |= change.get("variables", {})
     for name, value in variables.items():
         path = path.replace("{" + name + "}", str(value))
@@ -249,183 +258,7 @@ def _workflow(operation, world, change=None):
     return Workflow(operation.id, operation.method, path, body, change.get("who"), query)
 
 
-_BUCKET = {"name": "b", "access_key": "AK", "secret_key": "s", "endpoint_url": "https://s3.example.org", "region": "eu"}
-_CLUSTER = {"name": "c", "host": "c.example.org", "port": 443, "token": "t", "cert": "c"}
-_HOOK = {"name": "h", "url": "https://templates.example.org/hook", "types": ["*"]}
-_OLD, _NEW = "https://old.example.org/a/", "https://new.example.org/b/"
-_ENTITY = {"media_type": "MediaType", "localization_type": "LocalizationType"}
-
-
-def _video(folder, name):
-    return {
-        "path": f"{folder}/{name}.mp4",
-        "segment_info": f"{folder}/{name}.json",
-        "codec": "h264",
-        "resolution": [1, 2],
-    }
-
-
-def _image(folder, name):
-    return {"path": f"{folder}/{name}.jpg", "resolution": [1, 2], "mime": "image/jpeg"}
-
-
-def _audio(folder, name):
-    return {"path": f"{folder}/{name}.m4a", "codec": "aac"}
-
-
-def _other(folder, name):
-    return {"path": f"{folder}/{name}.txt", "name": "t"}
-
-
-def _overrides(world):  # one line per operation
-    things, folder = world.things, world.things["folder"]
-    named = {"also": {"name": "another name"}}
-    box = {"media_id": things["media"], "type": things["localization_type"], "frame": 0}
-    media = {"type": things["media_type"], "name": "c.mp4", "md5": ""}
-    of_all = {"query": {"media_id": things["media"], "type": things["localization_type"], "count": MANY + 5}}
-    streaming, thumbnail = {"query": {"role": "streaming", "index": 0}}, {"query": {"role": "thumbnail", "index": 0}}
-    attribute = {"entity_type": "LocalizationType", "current_name": "Kind"}
-    changed = {"attributes": {"Kind": "x"}}
-    transcode = {"type": things["media_type"], "name": "t.mp4", "md5": "", "url": things["picture"]}
-    transcode |= {"uid": "33333333-3333-1333-8333-333333333333", "gid": "44444444-4444-1444-8444-444444444444"}
-    localization_type = {"variables": {"id": things["localization_type"]}}
-    account = {"username": "ada", "first_name": "Ada", "last_name": "L", "email": "ada@example.org"}
-    annotator = {"type": things["localization_type"], "algorithm": records.get(ALGORITHM, things["algorithm"]).name}
-    rule = {"name": "r", "types": ["limn.media.ready"], "algorithm": annotator["algorithm"]}
-    of_second = {"query": {"media_id": things["second_media"]}}
-    manifest, page = {"manifest": things["saved_manifest"]}, {"html_file": things["saved_page"]}
-    return {
-        "CreateUser": {"body": {**account, "password": PASSWORD}},
-        "CreateObtainAuthToken": {"body": {"username": world.owner.user.username, "password": PASSWORD}},
-        "UpdateUser": {"variables": {"id": things["user"]}, "body": {"first_name": "Grace"}},
-        "DeleteToken": {"query": {"id": things["second_token"]}},
-        "CreatePasswordReset": {"body": {"email": world.owner.user.email}},
-        "UpdateOrganization": named,
-        "UpdateAffiliation": {"also": {"permission": "Admin"}, "variables": {"id": things["other_affiliation"]}},
-        "CreateAffiliation": {"also": {"user": things["newcomer"]}},
-        "CreateInvitation": {"also": {"email": "new@example.org"}},
-        "UpdateInvitation": {"also": {"permission": "Member"}},
-        "AcceptInvitation": {"body": {"registration_token": things["registration_token"]}, "who": world.stranger},
-        "UpdateGroup": {"also": {"name": "another name", "add_members": [things["user"]]}},
-        "CreateBucket": {"body": {**_BUCKET, "name": "new"}},
-        "DeleteOrganization": {"variables": {"id": things["empty_organization"]}},
-        "UpdateBucket": {"also": {"name": "another-name"}},
-        "CreateBucketSource": {
-            "also": {
-                "bucket": things["bucket"],
-                "prefix": "survey/",
-                "media_types": [{"extension": "mp4", "type": things["media_type"]}],
-            }
-        },
-        "UpdateBucketSource": named,
-        "UpdateJobCluster": named,
-        "CreateHostedTemplate": {"also": {"url": "https://templates.example.org/t.yaml"}},
-        "UpdateHostedTemplate": named,
-        "CreateProject": {"also": {"organization": things["organization"]}},
-        "UpdateProject": named,
-        **{
-            f"Create{kind}Type": {"also": {"media_types": [things["media_type"]]}} for kind in ("Localization", "State")
-        },
-        "CreateMembership": {"also": {"user": things["newcomer"]}},
-        "UpdateMembership": {"also": {"permission": "Full Control", "default_version": things["version"]}},
-        **{f"Update{kind}Type": named for kind in ("Media", "Localization", "State", "Leaf", "File")},
-        "CreateAttributeType": {
-            **localization_type,
-            "body": {"entity_type": "LocalizationType", "addition": {"name": "Depth", "dtype": "int", "default": 1}},
-        },
-        "UpdateAttributeType": {
-            **localization_type,
-            "body": {**attribute, "attribute_type_update": {"name": "Sort", "dtype": "string"}},
-        },
-        "ReplaceAttributeType": {
-            **localization_type,
-            "body": {**attribute, "attribute_type_update": {"name": "Sort", "dtype": "string"}},
-        },
-        "DeleteAttributeType": {**localization_type, "body": {"entity_type": "LocalizationType", "name": "Kind"}},
-        "UpdateVersion": named,
-        "UpdateSection": named,
-        "UpdateSectionList": {"also": {"path_substitution": {"old": "section", "new": "part"}}},
-        "CreateImport": {"body": {"format": "coco", "key": things["archive"]}},
-        "CompleteUpload": {
-            "body": {
-                "key": things["upload"]["key"],
-                "upload_id": things["upload"]["upload_id"],
-                "parts": things["parts"],
-            }
-        },
-        "CreateMediaList": {"body": [media]},
-        "UpdateMediaList": {"body": changed, "query": {"type": things["media_type"], "count": 3}},
-        "DeleteMediaList": {"body": {}, "query": {"type": things["media_type"], "count": 3}},
-        "UpdateMedia": {"body": {"name": "d", **changed}},
-        "CreateVideoFile": {**streaming, "body": _video(folder, "b")},
-        "UpdateVideoFile": {**streaming, "body": _video(folder, "b")},
-        "DeleteVideoFile": streaming,
-        "CreateImageFile": {**thumbnail, "body": _image(folder, "b")},
-        "UpdateImageFile": {**thumbnail, "body": _image(folder, "b")},
-        "DeleteImageFile": thumbnail,
-        "CreateAudioFile": {"body": _audio(folder, "b"), "query": {"index": 0}},
-        "UpdateAudioFile": {"body": _audio(folder, "b"), "query": {"index": 0}},
-        "DeleteAudioFile": {"query": {"index": 0}},
-        "CreateAuxiliaryFile": {"body": _other(folder, "b"), "query": {"index": 0}},
-        "UpdateAuxiliaryFile": {"body": _other(folder, "b"), "query": {"index": 0}},
-        "DeleteAuxiliaryFile": {"query": {"index": 0}},
-        "CloneMediaList": {
-            "also": {"dest_project": things["project"], "dest_type": things["media_type"]},
-            "query": {"media_id": things["media"]},
-        },
-        "MoveVideo": {"body": {"media_files": {"attachment": [{"path": things["archive"], "name": "b.txt"}]}}},
-        "Transcode": {"body": transcode},
-        "TranscodeOlder": {"body": transcode},
-        "DeleteTranscodeList": {"query": {}},
-        "DeleteTranscode": {"variables": {"uid": things["transcode"]}},
-        "SaveAlgorithmManifest": {"body": {"name": "n.yaml", "upload_url": things["manifest"]}},
-        **{f"{verb}Annotator": {"also": annotator} for verb in ("Create", "Update")},
-        "RegisterAlgorithm": {"also": {**manifest, "user": things["user"]}},
-        "UpdateAlgorithm": {"also": {"name": "another name", **manifest}},
-        "SaveGenericFile": {"body": {"name": "q.html", "upload_url": things["page"]}},
-        "RegisterApplet": {"also": page},
-        "UpdateApplet": {"also": {"name": "another name", **page}},
-        "UpdateAnalysis": named,
-        "CreateTemporaryFile": {"also": {"url": things["page"], "name": "t.html", "lookup": "l"}},
-        "CreateFile": {"also": {"type": things["file_type"]}},
-        "UpdateFile": named,
-        "CreateLocalizationList": {"body": [box] * MANY},
-        "UpdateLocalizationList": {**of_all, "body": changed},
-        "DeleteLocalizationList": {**of_all, "body": {}},
-        "UpdateLocalization": {"body": {"frame": 3}},
-        "UpdateLocalizationByElementalId": {"body": {"frame": 3}},
-        "CreateStateList": {"body": [{"media_ids": [things["media"]], "type": things["state_type"]}] * MANY},
-        "UpdateState": {"body": {"frame": 3}},
-        "UpdateStateByElementalId": {"body": {"frame": 3}},
-        "UpdateStateList": {"query": {"type": things["state_type"]}, "body": {"new_version": things["version"]}},
-        "TrimStateEnd": {"variables": {"id": things["track"]}, "body": {"frame": 15, "endpoint": "end"}},
-        "DeleteAnnouncement": {"variables": {"id": things["announcement"]}},
-        "MergeStates": {"body": {"merge_state_id": things["second_state"]}},
-        "CreateLeafList": {"body": [{"name": f"new {n}", "type": things["leaf_type"]} for n in range(MANY)]},
-        "UpdateLeaf": named,
-        "SendEmail": {"also": {"recipients": [world.owner.user.email]}},
-        "UpdateBookmark": named,
-        "CreateFavorite": {"also": {"type": things["localization_type"], "entity_type_name": "Localization"}},
-        "UpdateFavorite": named,
-        "CreateRowProtection": {"body": {"permission": 1, "media": things["media"], "user": things["newcomer"]}},
-        "UpdateRowProtection": {"variables": {"id": things["row_protection"]}, "body": {"permission": 3}},
-        "DeleteRowProtection": {"variables": {"id": things["row_protection"]}},
-        "CreateWebhook": {"body": _HOOK},
-        "CreateOrganizationWebhook": {"body": _HOOK},
-        "UpdateWebhook": named,
-        "RedeliverEvents": {"body": {"after": "0"}},
-        "CreateTriggerRule": {"body": rule},
-        "UpdateTriggerRule": {"body": rule},
-        "Restore": {"body": {"changes": [things["deletion"]]}},
-        "UpdateAnnotationFrames": {**of_second, "body": {"shift": 5}},
-        "UpdateAttributeValues": {"body": f"id,Kind\n{things['localization']},reef\n".encode()},
-        "UpdateTelemetryValues": {**of_second, "body": {"file": "ctd.csv", "columns": {"Kind": "depth"}}},
-        "UpdateFileUrls": {"body": {"old": _OLD, "new": _NEW}},
-        "DestroyRowProtectionListApi": {"query": {"project": things["project"]}},
-    }
-
-
-def _more(world):
+def _more_calls(world):
     """Other ways through an operation than the shortest."""
     things, project = world.things, world.things["project"]
     box = {"media_id": things["media"], "type": things["localization_type"], "frame": 0}

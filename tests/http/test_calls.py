@@ -9,7 +9,7 @@ import pytest
 from chalicelib.access import authentication
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.kinds import Kind
-from chalicelib.storage.dynamodb import ahead, ids, records
+from chalicelib.storage.dynamodb import ahead, ids, record_rows, records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.log import log, tickets
 from chalicelib.storage.view import cache, views
@@ -66,8 +66,10 @@ def test_a_token_of_an_older_release_works_and_takes_one_call_more(here):
     join(api, project, "View Only")
     stored = records.get(authentication.TOKEN, authentication.hash_of(api.token))
     api.token = "ab" * 20
-    row = RecordRow(*records.key_of(authentication.TOKEN, authentication.hash_of(api.token)), n=1)
-    row.doc = records._encode(authentication.TOKEN, type(stored)(**{**as_dict(stored), "id": row.pk.partition("#")[2]}))
+    row = RecordRow(*record_rows.key_of(authentication.TOKEN, authentication.hash_of(api.token)), n=1)
+    row.doc = record_rows.encode(
+        authentication.TOKEN, type(stored)(**{**as_dict(stored), "id": row.pk.partition("#")[2]})
+    )
     row.save()
     made = calls(lambda: api.get(f"LocalizationTypes/{project}"), 200)
     assert made == {"BatchGetItem": 1, "GetItem": 1, "Query": 1}

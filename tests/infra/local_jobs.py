@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from chalicelib.resources.jobs.engines import batch
+from chalicelib.resources.jobs.engines import batch_calls
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
@@ -29,9 +29,9 @@ def running(monkeypatch: Any, home: Path, runner: Runner | None = None, width: i
     for name, value in VARIABLES.items():
         monkeypatch.setenv(name, value)
     settings.cache_clear()
-    batch.client.cache_clear()
-    batch.logs_client.cache_clear()
-    batch._definitions.clear()
+    batch_calls.client.cache_clear()
+    batch_calls.logs_client.cache_clear()
+    batch_calls._definitions.clear()
     runner = runner or Processes(uuid.uuid4().hex[:12])
     queue = LocalQueue(home, runner, function.handler, settings().job_files_image, width)
     queue.start()
@@ -41,9 +41,9 @@ def running(monkeypatch: Any, home: Path, runner: Runner | None = None, width: i
         queue.stop()
         monkeypatch.undo()
         settings.cache_clear()
-        batch.client.cache_clear()
-        batch.logs_client.cache_clear()
-        batch._definitions.clear()
+        batch_calls.client.cache_clear()
+        batch_calls.logs_client.cache_clear()
+        batch_calls._definitions.clear()
 
 
 def launched(api: Any, project: int, text: str, media: list[int] | None = None, **more: Any) -> list[str]:

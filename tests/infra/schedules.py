@@ -14,7 +14,7 @@ from chalicelib.core.tus import LARGEST_CHUNK
 from chalicelib.maintenance import upkeep as looking_after
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup
-from chalicelib.resources.jobs.engines import batch
+from chalicelib.resources.jobs.engines import batch, batch_calls
 from chalicelib.resources.jobs.engines.base import EngineUnavailable
 from chalicelib.resources.jobs.runs import RUN, RunNode
 from chalicelib.resources.media import archiving
@@ -32,7 +32,7 @@ from tests.queue_runner import Context, deliver
 from tests.resources.algorithms.test_algorithms import saved, spec
 from tests.resources.jobs import batches
 from tests.resources.media.samples import media_type, picture, uploaded
-from tests.resources.uploads.test_tus import begun, sent, upload_of
+from tests.resources.uploads.tus_client import begun, sent, upload_of
 from tests.roles import RECORDER
 from tests.workflows.test_workflows import template
 
@@ -67,14 +67,14 @@ class Batch:
         with batches.queue(self.patch) as queue:
             execution, files = (f"arn:aws:iam::123456789012:role/{name}" for name in ("execution", "files"))
             self.set(job_queue=queue, job_execution_role=execution, job_files_role=files)
-            batch.client.cache_clear()
-            batch._definitions.clear()
+            batch_calls.client.cache_clear()
+            batch_calls._definitions.clear()
             self.of_the_api()
             self.of_output()
             self.of_the_schedule()
             self.of_a_purge()
         self.set(job_queue="", job_execution_role="", job_files_role="")
-        batch.client.cache_clear()
+        batch_calls.client.cache_clear()
 
     def launched(self, *, away=False, mail=None):
         """A job whose step has a script, which is a file of its own; while Batch is away, it is not handed over."""
@@ -99,7 +99,7 @@ class Batch:
     def of_output(self):
         """Requests and the schedule read what a step printed."""
         node = RunNode(id="a", task="a", status="Failed", log="/aws/batch/job:limn-local-d/default/1")
-        batch.logs_client.cache_clear()
+        batch_calls.logs_client.cache_clear()
         for function in ("APIHandler", "Jobs"):
             with RECORDER.acting(function):
                 assert batch.Batch().output(None, node, 1) == []

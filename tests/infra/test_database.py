@@ -8,7 +8,8 @@ import threading
 import pytest
 
 from infra.local import database
-from infra.local.database import ACKNOWLEDGED, NAME, CannotStore, Damaged, Database
+from infra.local.database import NAME, Database
+from infra.local.integrity import ACKNOWLEDGED, CannotStore, Damaged, checksum
 from infra.local.s3 import contents
 from infra.local.s3.contents import BLOCK, Body, Content
 
@@ -20,10 +21,10 @@ def fill(store, count=120):
     """Rows, documents and messages of all sizes."""
     for number in range(count):
         doc = b"%d" % number * (1 + number * 13 % 700)
-        crc = database.checksum(1, b"key%d" % number, b"", doc)
+        crc = checksum(1, b"key%d" % number, b"", doc)
         store.write("INSERT OR REPLACE INTO rows VALUES (1, ?, x'', ?, ?)", b"key%d" % number, doc, crc)
         store.documents("things").put(str(number), {"number": number})
-        crc = database.checksum(0, b"id%d" % number, b"queue", doc)
+        crc = checksum(0, b"id%d" % number, b"queue", doc)
         store.write(
             "INSERT OR REPLACE INTO messages (id, queue, due, delayed, doc, crc) VALUES (?, 'queue', ?, 0, ?, ?)",
             f"id{number}", number, doc, crc,

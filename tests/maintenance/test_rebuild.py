@@ -21,7 +21,7 @@ from chalicelib.storage.view import snapshots, views
 from chalicelib.storage.view.snapshot_records import current, folder, forget, pointer
 from chalicelib.storage.view.view import View
 from tests import objects
-from tests.storage.test_snapshots import contents
+from tests.storage.commits import contents
 
 
 @pytest.fixture

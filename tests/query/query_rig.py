@@ -21,7 +21,8 @@ from chalicelib.core.entities import File, Leaf, Localization, Media, State
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.query import check, evaluate, parse
 from chalicelib.storage.view.view import View
-from tests.query.query_worlds import BODY, PROJECT, QUERY, UUIDS, World, encoded
+from tests.query.query_worlds import PROJECT, UUIDS, World
+from tests.query.random_queries import BODY, QUERY, encoded
 
 STAMP = "2026-01-02T03:04:05.678Z"
 BOX, OTHER_BOX = 1, 2

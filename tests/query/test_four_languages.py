@@ -11,7 +11,8 @@ from random import Random
 from typing import Any
 
 from tests.query.query_rig import BOX, Rig, box, term
-from tests.query.query_worlds import SEEDS, encoded
+from tests.query.query_worlds import SEEDS
+from tests.query.random_queries import encoded
 from tests.sweeps import examples
 
 VALUES: dict[str, tuple[str, tuple[Any, ...]]] = {

@@ -18,7 +18,8 @@ from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Tree, both, either, negated
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import Rig, box, media, term
-from tests.query.query_worlds import PROJECT, SEEDS, asked_world
+from tests.query.query_worlds import PROJECT, SEEDS
+from tests.query.random_queries import asked_world
 from tests.sweeps import examples
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from chalicelib.query import check, parse, tree
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from tests.query.query_rig import Rig, box, leaf, media, state, term
-from tests.query.query_worlds import encoded
+from tests.query.random_queries import encoded
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from chalicelib.errors import BadInput
 from chalicelib.query import check, evaluate, parse
 from chalicelib.storage.view.view import View
-from tests.query.query_worlds import PROJECT, SEEDS, Asked, World, asked_world
+from tests.query.query_worlds import PROJECT, SEEDS, World
+from tests.query.random_queries import Asked, asked_world
 
 
 def agree(world: World, asked: Asked) -> list[int]:

@@ -13,7 +13,8 @@ from chalicelib.query import aggregate_evaluate, check, parse
 from chalicelib.query.aggregates import MEASURES, UNITS, Written, bind
 from chalicelib.query.tree import Query
 from chalicelib.storage.view.view import View
-from tests.query.query_worlds import PROJECT, SEEDS, Asked, Asker, World, asked_world
+from tests.query.query_worlds import PROJECT, SEEDS, World
+from tests.query.random_queries import Asked, Asker, asked_world
 from tests.query.test_scope import random_scope
 from tests.sweeps import examples
 

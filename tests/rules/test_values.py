@@ -306,12 +306,31 @@ def test_required():
         assert world.one(kind, made)["attributes"]["must"] is None
 
 
+@rule("Values", "Of both names of the tag, the value counts that is new; two new values are 400.")
+def test_both_names_of_the_tag(world: World):
+    made = create(world, "media", {"tator_user_sections": "a", "svc_user_sections": "a"})
+    path = f"Media/{made}"
+    for new in ({"svc_user_sections": "b"}, {"tator_user_sections": "c"}):
+        attributes = world.one("media", made)["attributes"]
+        assert world.api.patch(path, {"attributes": attributes | new}).status == 200
+        after = world.one("media", made)["attributes"]
+        assert set(new.values()) == {after["tator_user_sections"], after["svc_user_sections"]}
+    two = {"tator_user_sections": "d", "svc_user_sections": "e"}
+    for said in (
+        world.api.patch(path, {"attributes": two}),
+        world.api.post(world.path("media"), spec(world, "media", two)),
+    ):
+        assert (said.status, "svc_user_sections" in said.message) == (400, True)
+    assert world.one("media", made)["attributes"]["tator_user_sections"] == "c"
+    assert world.api.delete(path).status == 200
+
+
 @rule("Values", "`tator_user_sections`, or `svc_user_sections`, is an attribute that every media may have.")
 @pytest.mark.parametrize("tag", ["tator_user_sections", "svc_user_sections"])
 def test_the_tag_of_media(world: World, tag):
     made = create(world, "media", {tag: "a tag"})
     attributes = world.one("media", made)["attributes"]
-    assert attributes["tator_user_sections"] == "a tag"
+    assert attributes["tator_user_sections"] == attributes["svc_user_sections"] == "a tag"
     assert world.numbers("media", attribute=f"{tag}::a tag") == [made]
     assert world.api.patch(f"Media/{made}", {"attributes": {tag: "another"}}).status == 200
     assert world.numbers("media", attribute=f"{tag}::a tag") == []

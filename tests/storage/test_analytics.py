@@ -16,7 +16,7 @@ from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.objects import objects
 from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.snapshot_records import current, folder
-from tests.storage.test_snapshots import boxed, put, typed
+from tests.storage.commits import boxed, put, typed
 
 PAGE = Path("docs/analytics.md").read_text()
 LABELS = ["car", "dog", "ship"]

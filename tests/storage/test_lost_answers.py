@@ -14,7 +14,7 @@ from chalicelib.errors import Conflict, Unavailable
 from chalicelib.storage.dynamodb import entities, ids
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
-from chalicelib.storage.log import log
+from chalicelib.storage.log import bodies
 from tests.faults.crashes import crasher
 from tests.resources.annotations.boxes import settle
 from tests.resources.media.samples import bare_media, media_type
@@ -79,7 +79,7 @@ class StoreIsDown:
             return real(client, name, arguments)
 
         monkeypatch.setattr(BaseClient, "_make_api_call", call)
-        monkeypatch.setattr(log, "_shunned_until", 0.0)
+        monkeypatch.setattr(bodies, "_shunned_until", 0.0)
 
 
 def test_large_creations_succeed_while_the_object_store_is_down(api, project, monkeypatch):

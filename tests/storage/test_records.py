@@ -13,7 +13,7 @@ from chalicelib.core.accounts import MEMBERSHIP, ORGANIZATION, PROJECT, Membersh
 from chalicelib.core.definitions import VERSION
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.projects import service as projects_service
-from chalicelib.storage.dynamodb import ahead, ids, records
+from chalicelib.storage.dynamodb import ahead, ids, record_rows, records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.log import log
 
@@ -129,7 +129,7 @@ def test_the_deletion_of_a_definition_comes_after_its_last_change_in_the_log(org
 
 def test_a_request_sees_a_record_that_it_creates_after_it_looked_ahead_for_it(organization):
     project = make(organization)
-    home = records.home(MEMBERSHIP, project.id, f"{8:012d}")
+    home = record_rows.home(MEMBERSHIP, project.id, f"{8:012d}")
     with ahead.reading():
         ahead.fetch([ahead.Wanted(RecordRow, home)])
         member = Membership(id=ids.reserve("membership")[0], project=project.id, user=8, permission="View Only")

@@ -19,111 +19,26 @@ from chalicelib.errors import NotFound
 from chalicelib.maintenance import compaction
 from chalicelib.query import check, parse
 from chalicelib.query.columns import BY_NAME
-from chalicelib.query.layout import Layout
 from chalicelib.query.parsers.parameters import LocalizationQuery
-from chalicelib.query.tree import Everything, Query
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
-from chalicelib.storage.dynamodb.transactions import Transaction
-from chalicelib.storage.log import archive, log
+from chalicelib.storage.log import archive, bodies, log
 from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.view import files as view_files
 from chalicelib.storage.view import snapshot_records, snapshots
 from chalicelib.storage.view.cache import Views
-from chalicelib.storage.view.deleted_definitions import Lost
-from chalicelib.storage.view.devices import Device, Extent
 from chalicelib.storage.view.snapshot_records import current, folder, pointer
-from chalicelib.storage.view.state import State
-from chalicelib.storage.view.store import Store
-from chalicelib.storage.view.view import Gap, View
+from chalicelib.storage.view.view import Gap
 from tests import objects
-from tests.query.query_rig import box, media, type_of, types
+from tests.query.query_rig import media, type_of, types
 from tests.query.query_worlds import PROJECT, change_of, world
+from tests.storage.commits import boxed, contents, grow, lose, put, reopened, replayed, typed, written_and_replayed
 
 
 @pytest.fixture
 def project() -> int:
     return ids.reserve("project")[0]
-
-
-def put(project: int, *changes: Change, edits: list[Edit] | None = None) -> int:
-    change = Transaction()
-    change.log(project, 7, list(changes), edits)
-    return change.run()
-
-
-def boxed(number: int, attributes=None, **more) -> Change:
-    return change_of("localization", box(number, attributes, **more))
-
-
-def typed(number: int = 1, **dtypes: str) -> Change:
-    return change_of("localization_type", type_of(LocalizationType, number, types(**dtypes), dtype="box"))
-
-
-def grow(project: int, boxes: int = 5) -> None:
-    """A type, then boxes, a commit each."""
-    put(project, typed(n="int", g="geopos", vector="float_array"))
-    for number in range(1, boxes + 1):
-        put(project, boxed(number, {"n": number, "g": [8.0, number], "vector": [1.0, number]}))
-
-
-def replayed(project: int, commits: list[Commit]) -> View:
-    view = View(project)
-    view.apply(commits)
-    return view
-
-
-def lose(project: int, below: int) -> None:
-    """What TTL does."""
-    log.forget(project, range(1, below))
-
-
-def contents(view: View):
-    """All that queries see of a view, whatever its columns are called."""
-    rows = {}
-    for kind in Kind:
-        builtins = ", ".join(f'"{name}"' for name in BY_NAME[kind])
-        rows[kind] = view.store.run(f'SELECT {builtins} FROM "{kind}" ORDER BY id')
-        for number, slots in view.state.layout.slots[kind].items():
-            for name, slot in slots.items():
-                column = f"[{slot.column}, {slot.column}b]" if slot.dtype == "geopos" else slot.column
-                rows[kind, number, name] = view.store.run(
-                    f'SELECT {column} FROM "{kind}" WHERE type = {number} ORDER BY id'
-                )
-    documents = {kind: view.documents(all_of(kind)) for kind in Kind}
-    return view.seq, documents, view.definitions, rows
-
-
-def all_of(kind: Kind) -> Query:
-    """A query for every row of a kind."""
-    return Query(kind=kind, where=Everything(), merge=False, show_deleted=True, show_all_marks=True)
-
-
-def reopened(view: View, _: Path | None = None) -> View:
-    """A view as a container opens it that has the snapshot of another, with no object store between them."""
-    view.compress()
-    view.store.documents.seal()
-    engine = view.store.engine
-
-    def opened(device: Device) -> Device:
-        body = device.read(0, device.size)
-        half = len(body) // 2
-        extents = [Extent(half, len(body) - half, "object", half), Extent(0, half, "object", 0)]
-        return engine.device(lambda _, offset, length: body[offset : offset + length], extents, len(body))
-
-    store = Store(opened(view.store.database), opened(view.store.documents.device))
-    layout = msgspec.json.decode(msgspec.json.encode(view.state.layout), type=Layout)
-    definitions = view_files.definitions_of(view.project, view_files.definitions_json(view.definitions))
-    lost = msgspec.json.decode(msgspec.json.encode(view.lost), type=Lost)
-    state = State(definitions, seq=view.seq, lost=lost, layout=layout, highest=dict(view.state.highest))
-    return View(view.project, state, store)
-
-
-def written_and_replayed(view: View, folder: Path) -> View:
-    """A view made from the Parquet files of another."""
-    definitions = view_files.definitions_of(view.project, view_files.definitions_json(view.definitions))
-    return view_files.replay(definitions, view.seq, list(view_files.write(view, folder)))
 
 
 class TestFiles:
@@ -295,7 +210,7 @@ class TestCompaction:
         assert pointer(project) == won
 
     def test_what_nobody_refers_to_is_swept_after_a_day(self, project, monkeypatch):
-        monkeypatch.setattr(log, "LARGEST_IN_ROW", 10)
+        monkeypatch.setattr(bodies, "LARGEST_IN_ROW", 10)
         grow(project)
         compaction.compact(project, force=True)
         first = current(project)

@@ -19,7 +19,7 @@ from chalicelib.errors import Conflict
 from chalicelib.storage.dynamodb import entities, ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.dynamodb.transactions import Transaction
-from chalicelib.storage.log import log, tickets
+from chalicelib.storage.log import bodies, log, tickets
 from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.cache import Views
 from infra.local.dynamodb.metering import metering
@@ -234,7 +234,7 @@ def test_a_reader_waits_for_a_writer_that_is_slow(project):
     make(project)
     ticket = tickets.take(project)
     make(project)
-    waiting = threading.Timer(0.05, lambda: log.row(log.commit_of(project, ticket.seq, 9, [], [])).save())
+    waiting = threading.Timer(0.05, lambda: bodies.row_of(log.commit_of(project, ticket.seq, 9, [], [])).save())
     waiting.start()
     assert [commit.user for commit in log.read_after(project, 0)] == [7, 9, 7]
     waiting.join()
@@ -324,7 +324,7 @@ def test_commits_that_come_while_a_reader_looks_have_not_expired(project, monkey
     look = tickets.state
 
     def later(number):
-        log.row(log.commit_of(number, slow.seq, 9, [], [])).save()
+        bodies.row_of(log.commit_of(number, slow.seq, 9, [], [])).save()
         tickets.settle(number, 3)
         monkeypatch.setattr(tickets, "state", look)
         return look(number)

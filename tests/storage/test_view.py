@@ -18,7 +18,8 @@ from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.view import Gap, View
 from tests.query.query_rig import box, media, type_of, types
-from tests.query.query_worlds import PROJECT, SEEDS, Asker, World, change_of, commit, world
+from tests.query.query_worlds import PROJECT, SEEDS, World, change_of, commit, world
+from tests.query.random_queries import Asker
 from tests.sweeps import examples
 
 

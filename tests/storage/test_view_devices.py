@@ -19,7 +19,7 @@ from chalicelib.storage.view.engine import engine
 from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.view import View
 from tests.query.query_worlds import PROJECT, commit
-from tests.storage.test_snapshots import contents, reopened
+from tests.storage.commits import contents, reopened
 from tests.storage.test_view import Log, box_type, boxed, found
 
 

@@ -11,7 +11,7 @@ from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, media, state, type_of, version
 from tests.query.query_worlds import PROJECT, SEEDS, change_of, commit
-from tests.storage.test_snapshots import contents, reopened
+from tests.storage.commits import contents, reopened
 from tests.sweeps import examples
 
 STRUCT = {

@@ -19,7 +19,7 @@ from chalicelib.storage.view import files as view_files
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import BOX, box, type_of
 from tests.query.query_worlds import PROJECT, change_of, commit
-from tests.storage.test_snapshots import reopened, written_and_replayed
+from tests.storage.commits import reopened, written_and_replayed
 from tests.storage.test_view import gone
 from tests.sweeps import examples
 
@@ -30,6 +30,7 @@ VALUES: dict[str, list[Any]] = {
     "string": ["", "é", "7"],
     "geopos": [[8.0, 48.0]],
     "bool": [False, True],
+    "float_array": [[1.0, -2.5], [0.0]],
 }
 
 

@@ -93,7 +93,7 @@ def test_errors_keep_their_kind():
 
 
 def test_a_file_that_corrupts_the_heap_is_refused_with_a_sentence():
-    # DATA's README says how the file was made.
+    # DATA's README says how the file was made. Which signal ends the process depends on what lies beside the overrun.
     with pytest.raises(BadInput, match="crashes the decoder") as refusal:
         isolation.run(tasks.probe_video, FileSource(DATA / "pcm_7_1.mov"))
-    assert refusal.value.details == "SIGABRT"
+    assert refusal.value.details in {"SIGABRT", "SIGSEGV"}

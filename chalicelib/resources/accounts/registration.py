@@ -26,7 +26,7 @@ from chalicelib.resources.accounts.invitations import (
 )
 from chalicelib.resources.email import notifications, system_emails
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb import ids, record_rows, records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -222,7 +222,7 @@ def reset_password(user: User, token: str, password: str, caller: Caller) -> Non
         )
 
     def use_up(change: Transaction, before: User, _after: User) -> None:
-        key = RecordRow(f"{PASSWORD_RESET.name}#{reset.id}", records.ALONE)
+        key = RecordRow(f"{PASSWORD_RESET.name}#{reset.id}", record_rows.ALONE)
         change.delete(key, RecordRow.pk.exists(), BadInput(NO_SUCH_RESET))
         records.add(change, UNLOCK, Unlock(id=reset.id, user=user.id, created=time.time()))
         passwords.revoke(change, before.tokens)

@@ -31,7 +31,7 @@ from chalicelib.resources.entities.service import (
     uuid_text,
 )
 from chalicelib.resources.versions import service as versions_service
-from chalicelib.storage.dynamodb import entities, ids, records, steps
+from chalicelib.storage.dynamodb import entities, ids, record_rows, records, steps
 from chalicelib.storage.dynamodb.steps import Step
 
 Spec = LocalizationSpec | StateSpec
@@ -123,8 +123,8 @@ class _Creation:
     def _read_ahead(self, types: Collection[int], versions: Collection[int]) -> None:
         """Read the definitions and the media in one call."""
         project = self._writer.project
-        keys = [records.home(TYPE_RECORD[self._kind], project, padded(number)) for number in types]
-        keys += [records.home(VERSION, project, padded(number)) for number in versions]
+        keys = [record_rows.home(TYPE_RECORD[self._kind], project, padded(number)) for number in types]
+        keys += [record_rows.home(VERSION, project, padded(number)) for number in versions]
         media = dict.fromkeys(number for spec in self._specs for number in _media_of(spec))
         entities.read_ahead(project, keys, Kind.MEDIA, list(media))
 

@@ -18,8 +18,9 @@ from msgspec import Struct
 from chalicelib.core.accounts import PROJECT, Project
 from chalicelib.core.definitions import MediaType
 from chalicelib.core.edits import changed
-from chalicelib.core.entities import BucketObject, ImageDefinition, Media, MediaFiles, VideoDefinition
+from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import BucketObject, ImageDefinition, MediaFiles, VideoDefinition
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, NotFound, TooLarge

@@ -18,15 +18,16 @@ import msgspec
 from msgspec import Struct
 
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms, object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.batches import batched
 from chalicelib.core.commits import Change
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.edits import changed
-from chalicelib.core.entities import BucketObject, Media, MediaFiles
+from chalicelib.core.entities import Media
 from chalicelib.core.integrations import BUCKET
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import BucketObject, MediaFiles
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, timestamp
 from chalicelib.core.retry import CONFLICTS
@@ -114,7 +115,7 @@ def look_at(message: LookAtObjects) -> None:
         names = [
             name
             for name in dict.fromkeys(message.names)
-            if name.startswith(source.prefix) and object_keys.is_referable(name, source.bucket)
+            if name.startswith(source.prefix) and key_forms.is_referable(name, source.bucket)
         ]
         if not names or records.get(BUCKET, source.bucket).name != message.bucket:
             continue
@@ -193,7 +194,7 @@ def _is_wanted(source: BucketSource, definitions: Definitions, found: Listed) ->
         found.size > 0
         and _type_of(source, definitions, found.name) is not None
         and fnmatchcase(below, source.pattern)
-        and object_keys.is_referable(found.name, source.bucket)
+        and key_forms.is_referable(found.name, source.bucket)
     )
 
 

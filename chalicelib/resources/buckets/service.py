@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
-from chalicelib.core import object_keys, origins
+from chalicelib.core import key_forms, object_keys, origins
 from chalicelib.core.accounts import Project
 from chalicelib.core.integrations import BUCKET, Bucket, BucketUpdate
 from chalicelib.core.object_keys import ObjectKey
@@ -139,7 +139,7 @@ def _address(name: str, url: str) -> Address:
 def _parse(key_info: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(key_info, type=dict[str, Any])
-    except msgspec.DecodeError as failure:
+    except (msgspec.DecodeError, RecursionError) as failure:
         raise BadInput("gcs_key_info: it is not a JSON object.") from failure
 
 
@@ -210,7 +210,7 @@ def check_key(project: Project, key: str, number: int | None) -> int | None:
     Raises:
         BadInput: `number` is given and another, or it is no bucket of the project's organization.
     """
-    bucket = object_keys.bucket_of(key)
+    bucket = key_forms.bucket_of(key)
     if number is not None and number != bucket:
         message = f"bucket_id: {key!r} was not made for bucket {number}; ask GetUploadInfo for a key with bucket_id."
         raise BadInput(message)
@@ -223,7 +223,7 @@ def name_object(project: Project, name: str, bucket: int | None) -> str:
     """A name of an object of a project that is to lie in a registered bucket, if in one; noted before it does."""
     if bucket is not None:
         placement.note(project.id, bucket)
-    return object_keys.in_bucket(name, bucket)
+    return key_forms.in_bucket(name, bucket)
 
 
 def media_key(project: Project, media: int, name: str) -> ObjectKey:

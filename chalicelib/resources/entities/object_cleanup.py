@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms
 from chalicelib.core.commits import Edit
 from chalicelib.core.entities import File, Media
 from chalicelib.core.kinds import Kind
@@ -123,7 +123,7 @@ def purge(
             mine = object_keys_of(entity)
             going |= {key for key in _removable(mine) if not (but and but.holds(key))}
             if kind is Kind.MEDIA:
-                folders |= {(owner[0], owner[2], number) for key in mine if (owner := object_keys.owner_of(key.path))}
+                folders |= {(owner[0], owner[2], number) for key in mine if (owner := key_forms.owner_of(key.path))}
     note = release(project, going)
     entities.purge(kind, wanted, whole=whole)
     for folder in folders:
@@ -176,7 +176,7 @@ def look(wanted: Iterable[ObjectKey]) -> Needs:
     """The given objects that no document names, including those outside the folder of any media or File."""
     folders: defaultdict[tuple[int, str, int] | None, list[ObjectKey]] = defaultdict(list)
     for key in wanted:
-        folders[object_keys.owner_of(key.path)].append(key)
+        folders[key_forms.owner_of(key.path)].append(key)
     found = Needs(doomed=folders.pop(None, []), unsure=[])
     for owner, inside in folders.items():
         if owner is None or not inside:

@@ -220,7 +220,8 @@ class Reader:
         dtype = getattr(definitions.types(Kind.MEDIA).get(media.type), "dtype", "video")
         is_video = dtype != "image"
         attributes = _present(media.attributes)
-        attributes.pop(TAG_ATTRIBUTE, None)
+        for tag in (TAG_ATTRIBUTE, *MediaEntity.also_attributes):
+            attributes.pop(tag, None)
         return Media(
             key=key_of(media.id, media.name),
             name=media.name,

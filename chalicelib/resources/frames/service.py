@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core.entities import BucketObject, ImageDefinition, Media
+from chalicelib.core.entities import Media
+from chalicelib.core.media_files import BucketObject, ImageDefinition
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.resources.media import streams

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +22,7 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
 from chalicelib.core.definitions import Definitions
-from chalicelib.core.entities import LocalizationSpec, StateSpec
+from chalicelib.core.entities import StateSpec
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive, Label, Media, Refusal, State
@@ -31,6 +31,19 @@ from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
 from chalicelib.resources.imports.mapping import Mapper, Size, Skipped
 from chalicelib.resources.imports.media import Files, MediaIndex, dtype_of
+from chalicelib.resources.imports.parts import (
+    BYTES_A_PART,
+    MEDIA_PART,
+    MOST_MEMBERS,
+    PART,
+    PHASES,
+    STATE_PART,
+    LabelRow,
+    MediaRow,
+    Phase,
+    StateRow,
+    Write,
+)
 from chalicelib.resources.imports.schemas import (
     MOST_ROWS,
     MOST_SHOWN,
@@ -42,55 +55,11 @@ from chalicelib.resources.imports.schemas import (
     Tally,
 )
 
-PART = 5_000
-"""Localizations of one part."""
-MEDIA_PART = 100
-"""Media of one part: each has its file copied from the archive."""
-STATE_PART = 500
-MOST_MEMBERS = 20_000
-"""Localizations of one track, and of the tracks of one part."""
 MOST_STATES = 200_000
 LARGEST = {"image": 512 * 1024**2, "video": 20 * 1024**3}
 """Bytes of a file of the archive that becomes a media."""
-BYTES_A_PART = 1024**3
-"""Bytes of files of one part, if it has several: each is copied to the uploads in one run of the queue function."""
 _AT_ONCE = 2_000
 """Elements of one question to the view."""
-
-
-class MediaRow(Struct, kw_only=True, array_like=True):
-    """A media that is created from a file of the archive."""
-
-    path: str
-    name: str
-    type: int
-    elemental_id: str
-    section: str
-    md5: str
-    attributes: dict[str, Any]
-    dtype: str = "image"
-
-
-class LabelRow(Struct, kw_only=True, array_like=True):
-    """A localization that is created; its media is an id, or the elemental id of a media that is created first."""
-
-    media: int | str
-    spec: LocalizationSpec
-
-
-class StateRow(Struct, kw_only=True, array_like=True):
-    """A state that is created, with the elemental ids of its localizations, 16 bytes each."""
-
-    media: list[int | str]
-    spec: StateSpec
-    members: bytes
-
-
-Phase = Literal["media", "labels", "states"]
-PHASES: tuple[Phase, ...] = ("media", "labels", "states")
-"""In the order in which parts are created."""
-Write = Callable[[Phase, int, Sequence[Any]], None]
-"""Stores the rows of a part, by its phase and its number there."""
 
 
 class _Found(Struct):

@@ -28,7 +28,7 @@ from chalicelib.query.tree import Query, Test
 from chalicelib.resources.annotations import creation as annotations_creation
 from chalicelib.resources.annotations.creation import default_version
 from chalicelib.resources.entities.service import Writer
-from chalicelib.resources.imports.checking import LabelRow, MediaRow, Phase, StateRow
+from chalicelib.resources.imports.parts import LabelRow, MediaRow, Phase, StateRow
 from chalicelib.resources.media import creation as media_creation
 from chalicelib.resources.media.schemas import MediaSpec
 from chalicelib.resources.transcodes import service as transcodes_service

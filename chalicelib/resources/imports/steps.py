@@ -25,9 +25,10 @@ from chalicelib.resources.annotations.creation import default_version
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.imports import archives, creating
 from chalicelib.resources.imports import service as imports_service
-from chalicelib.resources.imports.checking import PHASES, Check, Phase, element_of
+from chalicelib.resources.imports.checking import Check, element_of
 from chalicelib.resources.imports.media import Files, MediaIndex, dtype_of
 from chalicelib.resources.imports.messages import RunImportPart
+from chalicelib.resources.imports.parts import PHASES, Phase
 from chalicelib.resources.imports.planning import Needs, Plan
 from chalicelib.resources.imports.schemas import IMPORT, MOST_SHOWN, ImportSpec, PlannedType, StoredImport
 from chalicelib.settings import settings

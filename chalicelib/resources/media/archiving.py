@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms
 from chalicelib.core.edits import changed
 from chalicelib.core.entities import ArchiveState, Media
 from chalicelib.core.kinds import Kind
@@ -97,7 +97,7 @@ def _become(media: Media, before: ArchiveState, state: ArchiveState) -> Media:
 
 def _is_needed(key: ObjectKey, media: Media) -> bool:
     """Whether another media needs an object readable."""
-    owner = object_keys.owner_of(key.path)
+    owner = key_forms.owner_of(key.path)
     if owner is None:
         return False
     project, _, number = owner

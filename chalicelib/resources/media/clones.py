@@ -9,14 +9,14 @@ import msgspec
 
 from chalicelib.access import authentication, view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms
 from chalicelib.core.accounts import Project
 from chalicelib.core.commits import Change
 from chalicelib.core.definitions import MEDIA_TYPE, Definitions, MediaType, Section
 from chalicelib.core.edits import unseen
-from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import TAG_ATTRIBUTE, keys_of
+from chalicelib.core.media_files import TAG_ATTRIBUTE, MediaFiles, keys_of
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Forbidden, NotFound
@@ -91,7 +91,7 @@ def of(scope: Scope, found: Media) -> list[int]:
         raise BadInput(message)
     shared = _find_shared(found.media_files)
     keys = owners.authorize(found, shared)
-    folders = {(owner[0], owner[2]) for key in keys if (owner := object_keys.owner_of(key))}
+    folders = {(owner[0], owner[2]) for key in keys if (owner := key_forms.owner_of(key))}
     others = {found.id}.union(*(owners.clones(*folder) for folder in folders))
     rows = entities.many(Kind.MEDIA, [*sorted(number for _, number in folders), *sorted(others)])
     family = [
@@ -153,7 +153,7 @@ def _note(originals: Iterable[int], numbers: Iterable[int]) -> None:
         if original in rows:
             found: Media = rows[original].entity
             keys = owners.authorize(found, keys_of(found.media_files))
-            folders = {owner for key in keys if (owner := object_keys.owner_of(key))}
+            folders = {owner for key in keys if (owner := key_forms.owner_of(key))}
             pairs += [(project, folder, number) for project, _, folder in folders]
             pairs.append((found.project, original, number))
     owners.share(pairs)

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from chalicelib.access.scope import Scope
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms
 from chalicelib.core.accounts import Project
 from chalicelib.core.attribute_values import fill
 from chalicelib.core.commits import Change
 from chalicelib.core.definitions import MEDIA_TYPE, Definitions, MediaType, Section
-from chalicelib.core.entities import ImageDefinition, Media, MediaFiles
+from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.media_files import TAG_ATTRIBUTE, ImageDefinition, MediaFiles
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.queues import send_many
@@ -229,6 +229,6 @@ def store_picture(project: Project, number: int, url: str, scope: Scope) -> Imag
         raise
     except Exception as failure:
         raise BadInput("thumbnail_url: the file is not a picture that can be read.", str(failure)) from failure
-    key = buckets_service.media_key(project, number, object_keys.name_for(url))
+    key = buckets_service.media_key(project, number, key_forms.name_for(url))
     objects.write(key, data, mime)
     return ImageDefinition(path=key.path, resolution=[height, width], size=len(data), mime=mime)

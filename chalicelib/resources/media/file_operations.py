@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from chalicelib.core.entities import AudioDefinition, AuxiliaryFileDefinition, ImageDefinition, Media, VideoDefinition
+from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import AudioDefinition, AuxiliaryFileDefinition, ImageDefinition, VideoDefinition
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Id, Resource
 from chalicelib.core.responses import MessageResponse

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms, object_keys
 from chalicelib.core.accounts import Project
-from chalicelib.core.entities import Media, MediaFiles
-from chalicelib.core.media_files import ROLES
+from chalicelib.core.entities import Media
+from chalicelib.core.media_files import ROLES, MediaFiles
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput
@@ -52,7 +52,7 @@ def move(writer: Writer, media: Media, files: MediaFiles) -> int:
     if total > LARGEST:
         raise BadInput(f"media_files: the uploads have {total} bytes; at most {LARGEST} are moved at once.")
     for entry, name, key in uploads:
-        target = buckets_service.media_key(project, media.id, object_keys.name_for(key.path))
+        target = buckets_service.media_key(project, media.id, key_forms.name_for(key.path))
         objects.copy(key, target, getattr(entry, "mime", None) or getattr(entry, "codec_mime", None) or _PLAIN)
         setattr(entry, name, target.path)
     check_files(project, media.id, files)
@@ -78,7 +78,7 @@ def _names(files: MediaFiles) -> Iterator[tuple[str, Any, str]]:
 def _upload(writer: Writer, project: Project, role: str, entry: Any, name: str) -> ObjectKey:
     """The finished upload that a record names."""
     text = getattr(entry, name)
-    if object_keys.is_url(text):
+    if key_forms.is_url(text):
         key = fetching.object_key(text, project.id, writer.scope)
     else:
         key = object_keys.authorize_project_key(text, project.organization, project.id)

@@ -10,21 +10,13 @@ import msgspec
 from msgspec import Meta
 
 from chalicelib.core.definitions import MediaType
-from chalicelib.core.entities import (
-    ArchiveState,
-    Attributes,
-    ConcatDefinition,
-    Dimensions,
-    LiveDefinition,
-    Media,
-    MediaFiles,
-)
-from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.entities import ArchiveState, Attributes, Dimensions, Media
+from chalicelib.core.media_files import TAG_ATTRIBUTE, ConcatDefinition, LiveDefinition, MediaFiles
 from chalicelib.core.resource import ONE_LINE, Flag, Id, Resource, Uuid
 from chalicelib.errors import BadInput
 
-TAG_NAMES = {"svc_user_sections": TAG_ATTRIBUTE}
-"""An alias that is accepted as well."""
+TAG_NAMES = Media.also_attributes
+"""Older names of the tag, which are accepted as well."""
 JOBS_ATTRIBUTE = "_tator_import_workflow"
 """The attribute of a media that names the jobs that made its files."""
 
@@ -207,9 +199,24 @@ def _refuse(media: Media, files: MediaFiles, what: str, others: tuple[str, ...])
         raise BadInput(message)
 
 
-def with_tag(attributes: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Attributes as given, with the tag under its stored name."""
-    return None if attributes is None else {TAG_NAMES.get(name, name): value for name, value in attributes.items()}
+def with_tag(attributes: Mapping[str, Any] | None, stored: object = None) -> dict[str, Any] | None:
+    """Attributes as given, with the tag under its stored name.
+
+    Media show the tag under both names. Where a caller sends both, the value counts that differs from the stored tag.
+
+    Raises:
+        BadInput: both names are given, with two different values that are both new.
+    """
+    if attributes is None:
+        return None
+    given = {TAG_NAMES.get(name, name): value for name, value in attributes.items()}
+    tags = [attributes[name] for name in (TAG_ATTRIBUTE, *TAG_NAMES) if name in attributes]
+    new = [tag for tag in tags if tag != stored]
+    if any(tag != new[0] for tag in new):
+        names = " and ".join((TAG_ATTRIBUTE, *TAG_NAMES))
+        message = f"attributes: {names} are two names of one attribute, and have two values. Send one of them."
+        raise BadInput(message)
+    return given | {TAG_ATTRIBUTE: (new or tags)[0]} if tags else given
 
 
 def tagged_names(names: Iterable[str] | None) -> list[str] | None:

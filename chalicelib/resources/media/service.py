@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import object_keys, origins
+from chalicelib.core import key_forms, object_keys, origins
 from chalicelib.core.accounts import PROJECT, Project
 from chalicelib.core.attribute_values import merge
 from chalicelib.core.definitions import Definitions, MediaType, Section
-from chalicelib.core.entities import Media, MediaFiles, VideoDefinition
+from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import ROLES, TAG_ATTRIBUTE
+from chalicelib.core.media_files import ROLES, TAG_ATTRIBUTE, MediaFiles, VideoDefinition
 from chalicelib.core.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
@@ -102,7 +102,7 @@ def values_after(
     Raises:
         BadInput: an attribute breaks its definition, or the folder does not exist.
     """
-    asked = (with_tag(attributes), tagged_names(reset), tagged_names(nulls))
+    asked = (with_tag(attributes, current.attributes.get(TAG_ATTRIBUTE)), tagged_names(reset), tagged_names(nulls))
     if section is None and all(part is None for part in asked):
         return {}
     of = type_of(definitions, current.type)
@@ -150,7 +150,7 @@ def check_file(project: Project, media: int, role: str, entry: Any) -> None:
         BadInput: a URL is not allowed here or malformed, the bucket differs, or a segment file is missing.
     """
     is_video = isinstance(entry, VideoDefinition)
-    if object_keys.is_url(entry.path):
+    if key_forms.is_url(entry.path):
         if not getattr(entry, "reference_only", None):
             message = f"path: {role} takes a URL only for videos and images with reference_only."
             raise BadInput(message)
@@ -160,7 +160,7 @@ def check_file(project: Project, media: int, role: str, entry: Any) -> None:
         entry.bucket_id = buckets_service.check_key(project, entry.path, entry.bucket_id)
     if not is_video:
         return
-    if entry.segment_info and object_keys.is_url(entry.segment_info):
+    if entry.segment_info and key_forms.is_url(entry.segment_info):
         if not entry.reference_only:
             raise BadInput("segment_info: a URL is taken only with reference_only.")
         entry.segment_info = origins.normalize(entry.segment_info, "segment_info")
@@ -173,7 +173,7 @@ def check_file(project: Project, media: int, role: str, entry: Any) -> None:
 
 def _authorize(project: Project, media: int, path: str) -> None:
     """Raise Forbidden for the key of a file of another media, or of an object that the media does not refer to."""
-    if object_keys.is_reference(path):
+    if key_forms.is_reference(path):
         named = owners.Named(project.id, media, path)
         if named in owners.authorize_many([named]):
             return
@@ -225,5 +225,5 @@ def _places(files: Mapping[str, Any], roles: Collection[str]) -> Iterable[tuple[
     for role in roles:
         for entry in files.get(role) or []:
             for name in ("path", "segment_info"):
-                if entry.get(name) and not object_keys.is_url(entry[name]):
+                if entry.get(name) and not key_forms.is_url(entry[name]):
                     yield entry, name

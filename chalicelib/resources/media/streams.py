@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from chalicelib.core import object_keys
-from chalicelib.core.entities import BucketObject, Media, VideoDefinition
+from chalicelib.core import key_forms
+from chalicelib.core.entities import Media
+from chalicelib.core.media_files import BucketObject, VideoDefinition
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.uploads import fetching
@@ -180,7 +181,7 @@ def locate(project: int, media: int, paths: Iterable[str]) -> dict[str, Place]:
     keys = owners.authorize_many(named)
     organization = owners.organization_of(project)
     places: dict[str, Place] = {
-        each.path: Url(each.path, organization) for each in named if object_keys.is_url(each.path)
+        each.path: Url(each.path, organization) for each in named if key_forms.is_url(each.path)
     }
     return places | {each.path: key for each, key in keys.items()}
 

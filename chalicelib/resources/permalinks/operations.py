@@ -8,10 +8,11 @@ from msgspec import Meta
 
 from chalicelib.access import authentication
 from chalicelib.access.scope import Scope
-from chalicelib.core import object_keys, origins
+from chalicelib.core import key_forms, origins
 from chalicelib.core.definitions import MEDIA_TYPE
-from chalicelib.core.entities import ImageDefinition, Media, VideoDefinition
+from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import ImageDefinition, VideoDefinition
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput, Forbidden, NotFound, Unauthenticated
@@ -46,7 +47,7 @@ def get_permalink(call: Call[Media | None, PermalinkQuery, None]) -> Answer:
     if path is None:
         message = f"Media {media.id} has no file of the element {call.query.element}."
         raise NotFound(message)
-    if object_keys.is_url(path):
+    if key_forms.is_url(path):
         location = _redirectable(media, path)
     else:
         key = owners.authorize(media, [path]).get(path)

@@ -9,7 +9,7 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms
 from chalicelib.core.accounts import PROJECT, Project
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
@@ -112,6 +112,6 @@ def _first_picture(view: view_queries.View, scope: Scope, count: int) -> tuple[i
         page = Query(kind=Kind.MEDIA, sort=(Sort("$id"),), start=start, stop=start + _A_PAGE)
         for media in map(_decode, view_queries.documents(view, page, scope)):
             for picture in (media.media_files and media.media_files.thumbnail) or ():
-                if picture.path and not object_keys.is_url(picture.path):
+                if picture.path and not key_forms.is_url(picture.path):
                     return media.id, picture.path
     return None, None

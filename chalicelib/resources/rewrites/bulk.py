@@ -10,9 +10,9 @@ from chalicelib.core.attribute_values import merge
 from chalicelib.core.commits import Edit
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.edits import changed
-from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import ROLES
+from chalicelib.core.media_files import ROLES, MediaFiles
 from chalicelib.core.revisions import up_to_date
 from chalicelib.resources.annotations import tracks
 from chalicelib.resources.annotations.segments import segments

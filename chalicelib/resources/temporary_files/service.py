@@ -9,7 +9,7 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 from chalicelib.access.scope import Scope
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms, object_keys
 from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now, timestamp
@@ -44,7 +44,7 @@ def create(scope: Scope, project: int, spec: TemporaryFileSpec) -> TemporaryFile
     else:
         try:
             objects.copy(source, key, mime)
-            if (owner := object_keys.owner_of(source.path)) and owner[1] == Kind.MEDIA:
+            if (owner := key_forms.owner_of(source.path)) and owner[1] == Kind.MEDIA:
                 file.media = owner[2]
         except NotFound:
             message = f"url: there is no object {source.path}."

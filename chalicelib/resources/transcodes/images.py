@@ -11,9 +11,10 @@ import uuid
 import msgspec
 
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core.entities import ImageDefinition, Media, MediaFiles
+from chalicelib.core.entities import Media
 from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import ImageDefinition, MediaFiles
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now
 from chalicelib.errors import NotFound

@@ -15,11 +15,12 @@ from typing import Any, cast
 
 import msgspec
 
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms, object_keys
 from chalicelib.core.definitions import MediaType, S3StorageConfig
-from chalicelib.core.entities import AudioDefinition, ImageDefinition, Media, MediaFiles, VideoDefinition
+from chalicelib.core.entities import Media
 from chalicelib.core.jobs import StoredJob
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import AudioDefinition, ImageDefinition, MediaFiles, VideoDefinition
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.resources.media.service import project_with
 from chalicelib.resources.types import archive_keys
@@ -201,7 +202,7 @@ class Workshop:
         return self._picture(self._key("thumbnail", "jpg"), made)
 
     def _store_animation(self, streaming: list[VideoDefinition]) -> ImageDefinition | None:
-        usable = [entry for entry in streaming if entry.segment_info and not object_keys.is_url(entry.path)]
+        usable = [entry for entry in streaming if entry.segment_info and not key_forms.is_url(entry.path)]
         if not usable:
             return None
         wide = [entry for entry in usable if entry.resolution[1] >= thumbnails.WIDTH]

@@ -15,9 +15,10 @@ from chalicelib.core import object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.commits import Note
 from chalicelib.core.definitions import Definitions
-from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.entities import Media
 from chalicelib.core.jobs import JOB, Job, JobProgress, StoredJob, Transcode, TranscodeSpec
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import MediaFiles
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.query.parsers import filters

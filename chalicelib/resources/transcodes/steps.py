@@ -26,9 +26,10 @@ from msgspec import Struct
 from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core import object_keys
 from chalicelib.core.definitions import MediaType
-from chalicelib.core.entities import Media, MediaFiles
+from chalicelib.core.entities import Media
 from chalicelib.core.jobs import JOB, EmailSpec, StoredJob
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import MediaFiles
 from chalicelib.core.object_keys import ObjectPrefix
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from chalicelib.access import authentication
 from chalicelib.access.scope import Scope
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms, object_keys
 from chalicelib.core.accounts import Project
 from chalicelib.core.kinds import Kind
 from chalicelib.core.object_keys import ObjectKey
@@ -43,7 +43,7 @@ def key_for(
         _check_in(scope, project, Kind.FILE, file, "file_id")
     is_upload = media is None and file is None
     name = buckets_service.name_object(
-        project, object_keys.name_for(filename), bucket or (project.upload_bucket if is_upload else project.bucket)
+        project, key_forms.name_for(filename), bucket or (project.upload_bucket if is_upload else project.bucket)
     )
     if media is not None:
         return object_keys.media_key(project.organization, project.id, media, name)
@@ -88,7 +88,7 @@ def authorize(scope: Scope, project: Project, wanted: Iterable[str]) -> list[Obj
     named = [
         owners.Named(project.id, owner[2], path)
         for path in paths
-        if object_keys.is_reference(path) and (owner := object_keys.owner_of(path)) and owner[0] == project.id
+        if key_forms.is_reference(path) and (owner := key_forms.owner_of(path)) and owner[0] == project.id
     ]
     referred = {each.path: key for each, key in owners.authorize_many(named).items()}
     keys = [
@@ -121,17 +121,17 @@ def authorize_completion(path: str, project: Project, scope: Scope) -> ObjectKey
         BadInput: it is malformed, or its media or File was deleted.
     """
     caller = scope.caller
-    if object_keys.is_organizations(path):
+    if key_forms.is_organizations(path):
         key = object_keys.authorize_organization_key(path, project.organization)
         if not authentication.organization_level(caller, project.organization):
             message = f"key: {path!r} does not belong to the organization of project {project.id}, or you do not."
             raise Forbidden(message)
         return key
     (key,) = authorize(scope, project, [path])
-    owner = object_keys.owner_of(path)
+    owner = key_forms.owner_of(path)
     if owner is not None:
         _check_in(scope, project, Kind(owner[1]), owner[2], "key")
-    elif object_keys.uploader_of(path) != caller.id:
+    elif key_forms.uploader_of(path) != caller.id:
         message = f"key: {path!r} is not an upload of yours."
         raise Forbidden(message)
     return key
@@ -146,9 +146,9 @@ def check_open(scope: Scope, project: int, wanted: Iterable[ObjectKey]) -> None:
     restricted = scope.terms(project)
     folders: defaultdict[tuple[Kind, int], set[ObjectKey]] = defaultdict(set)
     for key in wanted:
-        if (owner := object_keys.owner_of(key.path)) and Kind(owner[1]) in restricted:
+        if (owner := key_forms.owner_of(key.path)) and Kind(owner[1]) in restricted:
             folders[Kind(owner[1]), owner[2]].add(key)
-        if object_keys.uploader_of(key.path) not in (None, scope.caller.id) and Kind.MEDIA in restricted:
+        if key_forms.uploader_of(key.path) not in (None, scope.caller.id) and Kind.MEDIA in restricted:
             message = f"key: {key.path!r} is the upload of another user, and parts of the project are closed to you."
             raise Forbidden(message)
     for (kind, number), keys_there in folders.items():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms, object_keys
 from chalicelib.core.accounts import Organization, Project
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, Forbidden, NotFound
@@ -84,7 +84,7 @@ def show_projects(user: int, projects: Sequence[Project]) -> list[Project]:
 def _first_thumb(project: Project) -> owners.Named | None:
     if project.thumb or not project.first_thumb:
         return None
-    owner = object_keys.owner_of(project.first_thumb)
+    owner = key_forms.owner_of(project.first_thumb)
     media = project.first_thumb_media or (owner[2] if owner else 0)
     return owners.Named(project.id, media, project.first_thumb)
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from chalicelib.core import object_keys, tus
+from chalicelib.core import key_forms, object_keys, tus
 from chalicelib.core.accounts import Project
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now, timestamp
@@ -36,7 +36,7 @@ def create(project: Project, user: int, length: int, filename: str | None, metad
     """Create an upload of a size in bytes; an empty one is finished already."""
     moment = datetime.now(UTC)
     key = object_keys.upload_key(
-        project.organization, project.id, user, object_keys.name_for(filename), moment.date().isoformat()
+        project.organization, project.id, user, key_forms.name_for(filename), moment.date().isoformat()
     )
     upload = Upload(
         id=uuid.uuid4().hex,
@@ -147,7 +147,7 @@ def key_of(number: str) -> tuple[int, ObjectKey] | None:
 
 def object_of(upload: Upload) -> ObjectKey:
     """The key of an upload's object. Raises Forbidden, BadInput if the row names a different one."""
-    organization = owners.organization_of(upload.project) or object_keys.home_of(upload.key) or 0
+    organization = owners.organization_of(upload.project) or key_forms.home_of(upload.key) or 0
     return object_keys.authorize_own_upload(upload.key, organization, upload.project, upload.user, "key")
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from datetime import UTC, datetime, timedelta
 
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms, object_keys
 from chalicelib.core.accounts import ORGANIZATION
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now, timestamp
@@ -30,7 +30,7 @@ log = logging.getLogger("limn.unclaimed")
 
 def watch(key: ObjectKey, upload: str, seconds: int) -> None:
     """Note that callers can write an object for so many seconds."""
-    if object_keys.uploader_of(key.path) is None or object_keys.bucket_of(key.path) is not None:
+    if key_forms.uploader_of(key.path) is None or key_forms.bucket_of(key.path) is not None:
         presigned_puts.add(key.path, upload, timedelta(seconds=seconds) + KEPT)
 
 
@@ -64,8 +64,8 @@ def _settle(put: Put) -> bool:
 
 def _is_picture(key: ObjectKey) -> bool:
     """Whether a key is that of an organization's picture."""
-    number = object_keys.home_of(key.path)
-    if number is None or not object_keys.is_organizations(key.path):
+    number = key_forms.home_of(key.path)
+    if number is None or not key_forms.is_organizations(key.path):
         return False
     organization = records.maybe(ORGANIZATION, number)
     return organization is not None and organization.thumb == key.path

@@ -23,7 +23,7 @@ from chalicelib.core.records import padded
 from chalicelib.core.retry import BUSY
 from chalicelib.core.revisions import Revision, up_to_date
 from chalicelib.errors import Unavailable
-from chalicelib.storage.dynamodb import ahead, records, retired
+from chalicelib.storage.dynamodb import ahead, record_rows, retired
 from chalicelib.storage.dynamodb.retired import Retired
 from chalicelib.storage.dynamodb.tables import EntityRow, write_batch
 
@@ -116,12 +116,12 @@ class Reading:
 
     def _look_up(self, places: set[tuple[int, int]], *, revised: bool) -> None:
         record, struct = TYPE_RECORD[self._kind], TYPE_RECORD[self._kind].struct
-        homes = {records.home(record, project, padded(number)): (project, number) for project, number in places}
+        homes = {record_rows.home(record, project, padded(number)): (project, number) for project, number in places}
         if not revised:
             homes = {}
         standing = {retired.key(project): project for project, _ in places}
         beside = [key for project, _ in places for key in ahead.keys_beside(project)] if len(places) == 1 else []
-        found = {(row.pk, row.sk): row for row in records.rows([*homes, *standing, *beside])}
+        found = {(row.pk, row.sk): row for row in record_rows.rows([*homes, *standing, *beside])}
         ahead.keep(beside, found)
         for key, row in found.items():
             if place := homes.get(key):
@@ -158,7 +158,7 @@ class Reading:
 
 
 def _read_part(keys: list[str]) -> list[EntityRow]:
-    return list(EntityRow.batch_get(keys, consistent_read=True))
+    return list(EntityRow.many([(key,) for key in keys]))
 
 
 def write(rows: Sequence[EntityRow]) -> None:

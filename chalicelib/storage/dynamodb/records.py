@@ -1,17 +1,12 @@
 """Records: small collections, read by key or by parent with a consistent query.
 
-    home     (parent#id, kind|key)    the document, under its parent; a record without parent is its own home
-    pointer  (kind#id, @)             where the home of an id is
-    link     (other#id, link|kind|id) the same, under another record that lists this one
-    claim    (claim#kind|word, @)     a unique value and the id of its owner
-
-All rows of a record are written in one transaction, with the commit if the record is a definition.
+All rows of a record (`record_rows.py`) are written in one transaction, with the commit if the record is a definition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -21,16 +16,24 @@ from chalicelib.core.kinds import DefinitionKind
 from chalicelib.core.records import RecordKind
 from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
-from chalicelib.storage.dynamodb import ahead
+from chalicelib.storage.dynamodb.record_rows import (
+    ALONE,
+    R,
+    claim_key,
+    decode,
+    encode,
+    encoder,
+    home,
+    home_of,
+    key_of,
+    pointers_of,
+    read,
+    row_of,
+    rows,
+    rows_beneath,
+)
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
-
-R = TypeVar("R", bound=msgspec.Struct)
-Key = tuple[str, str]
-
-ALONE = "@"
-BATCH = 100
-_encoder = msgspec.json.Encoder()
 
 
 def get(kind: RecordKind[R], number: int | str) -> R:
@@ -39,7 +42,7 @@ def get(kind: RecordKind[R], number: int | str) -> R:
     Raises:
         NotFound: there is no such record.
     """
-    return _read(kind, number)[0]
+    return read(kind, number)[0]
 
 
 def maybe(kind: RecordKind[R], number: int | str) -> R | None:
@@ -52,61 +55,37 @@ def maybe(kind: RecordKind[R], number: int | str) -> R | None:
 
 def find(kind: RecordKind[R], parent: int, key: str) -> R | None:
     """The record with a sort key under its parent, in one call."""
-    row = _row(home(kind, parent, key))
-    return _decode(kind, row) if row else None
+    row = row_of(home(kind, parent, key))
+    return decode(kind, row) if row else None
 
 
 def find_many(kind: RecordKind[R], parent: int, keys: Iterable[str]) -> dict[Any, R]:
     """The existing records with some sort keys under their parent, by id, a hundred per call."""
     wanted = [home(kind, parent, key) for key in keys]
     if len(wanted) == 1:
-        row = _row(wanted[0])
+        row = row_of(wanted[0])
         found = [row] if row else []
     else:
         found = list(rows(wanted))
-    return {kind.id_of(record): record for record in (_decode(kind, row) for row in found)}
+    return {kind.id_of(record): record for record in (decode(kind, row) for row in found)}
 
 
 def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
     """The first record under its parent whose sort key begins with a prefix, in one call."""
-    if kind.parent is None:
-        raise AssertionError(f"{kind.name} has no parent")
-    begins = RecordRow.sk.startswith(_home_key(kind, prefix))
-    rows = RecordRow.query(f"{kind.parent[1]}#{parent}", begins, consistent_read=True, limit=1)
-    return next((_decode(kind, row) for row in rows), None)
-
-
-def key_of(kind: RecordKind[Any], number: int | str) -> Key:
-    """Where the record with an id, or the pointer to it, is stored."""
-    return f"{kind.name}#{number}", ALONE
-
-
-def home(kind: RecordKind[Any], parent: int, key: str) -> Key:
-    """Where the record with a sort key under its parent is stored."""
-    if kind.parent is None:
-        raise AssertionError(f"{kind.name} has no parent")
-    return f"{kind.parent[1]}#{parent}", _home_key(kind, key)
-
-
-def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
-    """The existing rows among some keys, a hundred per call, in no order; a consistent read of all of them."""
-    found, wanted = ahead.take_all(RecordRow, list(keys))
-    yield from found
-    for start in range(0, len(wanted), BATCH):
-        yield from RecordRow.batch_get(wanted[start : start + BATCH], consistent_read=True)
+    return next((decode(kind, row) for row in rows_beneath(home(kind, parent, prefix), most=1)), None)
 
 
 def many(kind: RecordKind[R], numbers: Iterable[int]) -> dict[int, R]:
     """The existing records without parent among some ids, by id, a hundred per call."""
     if kind.parent is not None:
         raise AssertionError(f"{kind.name} has a parent")
-    found = (_decode(kind, row) for row in rows(key_of(kind, number) for number in dict.fromkeys(numbers)))
+    found = (decode(kind, row) for row in rows(key_of(kind, number) for number in dict.fromkeys(numbers)))
     return {kind.id_of(record): record for record in found}
 
 
 def get_claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
     """The record that holds a claim on a unique value."""
-    row = _row(_claim_key(kind, claim, word))
+    row = row_of(claim_key(kind, claim, word))
     if row is None:
         return None
     return maybe(kind, msgspec.json.decode(row.doc))
@@ -114,21 +93,13 @@ def get_claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
 
 def list_children(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
     """All records of a kind under a parent whose sort keys begin with a prefix, in the order of their keys."""
-    if kind.parent is None:
-        raise AssertionError(f"{kind.name} has no parent")
-    prefix = _home_key(kind, begins)
-    rows = RecordRow.query(f"{kind.parent[1]}#{parent}", RecordRow.sk.startswith(prefix), consistent_read=True)
-    return [_decode(kind, row) for row in rows]
+    return [decode(kind, row) for row in rows_beneath(home(kind, parent, begins))]
 
 
 def list_linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
     """All records of a kind that are linked to a record other than their parent, ordered by id."""
-    rows = RecordRow.query(f"{word}#{number}", RecordRow.sk.startswith(f"link|{kind.name}|"), consistent_read=True)
-    keys = [(row.home_pk, row.home_sk) for row in rows]
-    found = {}
-    for start in range(0, len(keys), BATCH):
-        for row in RecordRow.batch_get(keys[start : start + BATCH], consistent_read=True):
-            found[row.pk, row.sk] = _decode(kind, row)
+    keys = [(row.home_pk, row.home_sk) for row in rows_beneath((f"{word}#{number}", f"link|{kind.name}|"))]
+    found = {row.key(): decode(kind, row) for row in RecordRow.many(keys)}
     return [found[key] for key in keys if key in found]
 
 
@@ -149,10 +120,10 @@ def add(
     taken: LimnError | None = None,
 ) -> None:
     """Add a new record to a transaction."""
-    home = _home(kind, record)
-    doc = _encode(kind, record)
+    home = home_of(kind, record)
+    doc = encode(kind, record)
     change.put(RecordRow(*home, doc=doc, n=1), RecordRow.pk.does_not_exist(), taken)
-    for key in _pointers(kind, record):
+    for key in pointers_of(kind, record):
         change.put(RecordRow(*key, home_pk=home[0], home_sk=home[1]))
     for claim, word in kind.claims(record).items():
         _claim(change, kind, record, claim, word, taken)
@@ -183,14 +154,14 @@ def edit(
         Conflict: every attempt lost against another writer.
     """
     for _ in CONFLICTS.attempts():
-        before, row = _read(kind, number)
+        before, row = read(kind, number)
         after = how(before)
         if after is None or after == before:
             return before
-        moved = Conflict(f"The {kind.title.lower()} {number} was changed by another request at the same time.")
+        moved = _conflict(kind, number)
         change = Transaction()
         _rewrite(change, kind, before, after, row, moved=moved, taken=taken)
-        _commit(change, kind, after, _encode(kind, after), user, before)
+        _commit(change, kind, after, encode(kind, after), user, before)
         if also:
             also(change, before, after)
         try:
@@ -200,7 +171,7 @@ def edit(
                 raise
         else:
             return after
-    raise Conflict(f"The {kind.title.lower()} {number} is being changed by too many at once; nothing was changed.")
+    raise _too_many(kind, number)
 
 
 def change(
@@ -211,11 +182,11 @@ def change(
     Raises:
         NotFound: there is no such record.
     """
-    before, row = _read(kind, number)
+    before, row = read(kind, number)
     after = how(before)
-    moved = Conflict(f"The {kind.title.lower()} {number} was changed by another request at the same time.")
+    moved = _conflict(kind, number)
     _rewrite(transaction, kind, before, after, row, moved=moved, taken=None)
-    _commit(transaction, kind, after, _encode(kind, after), user, before)
+    _commit(transaction, kind, after, encode(kind, after), user, before)
 
 
 def _rewrite(
@@ -229,14 +200,14 @@ def _rewrite(
     taken: LimnError | None,
 ) -> None:
     """Add the changed rows of a record to a transaction: its home, and the changed pointers and claims."""
-    home, old_home = _home(kind, after), (row.pk, row.sk)
-    doc = _encode(kind, after)
+    home, old_home = home_of(kind, after), (row.pk, row.sk)
+    doc = encode(kind, after)
     if home == old_home:
         change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.n == row.n, moved)
     else:
         change.delete(RecordRow(*old_home), RecordRow.n == row.n, moved)
         change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.pk.does_not_exist(), taken)
-    old_pointers, pointers = set(_pointers(kind, before)), set(_pointers(kind, after))
+    old_pointers, pointers = set(pointers_of(kind, before)), set(pointers_of(kind, after))
     for key in pointers if home != old_home else pointers - old_pointers:
         change.put(RecordRow(*key, home_pk=home[0], home_sk=home[1]))
     for key in old_pointers - pointers:
@@ -245,7 +216,7 @@ def _rewrite(
     for claim, word in claims - old_claims:
         _claim(change, kind, after, claim, word, taken)
     for claim, word in old_claims - claims:
-        change.delete(RecordRow(*_claim_key(kind, claim, word)))
+        change.delete(RecordRow(*claim_key(kind, claim, word)))
 
 
 def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -> R:
@@ -265,7 +236,7 @@ def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -
                 raise
         else:
             return record
-    raise Conflict(f"The {kind.title.lower()} {number} is being changed by too many at once; nothing was changed.")
+    raise _too_many(kind, number)
 
 
 def drop(
@@ -283,16 +254,16 @@ def drop(
     moved = None
     if kind.definition and log:
         number = kind.id_of(record)
-        record, row = _read(kind, number)
-        moved = Conflict(f"The {kind.title.lower()} {number} was changed by another request at the same time.")
+        record, row = read(kind, number)
+        moved = _conflict(kind, number)
         change.delete(RecordRow(row.pk, row.sk), RecordRow.n == row.n, moved)
     else:
         gone = NotFound.of(kind.title, kind.id_of(record))
-        change.delete(RecordRow(*_home(kind, record)), RecordRow.pk.exists(), gone)
-    for key in _pointers(kind, record):
+        change.delete(RecordRow(*home_of(kind, record)), RecordRow.pk.exists(), gone)
+    for key in pointers_of(kind, record):
         change.delete(RecordRow(*key))
     for claim, word in kind.claims(record).items():
-        change.delete(RecordRow(*_claim_key(kind, claim, word)))
+        change.delete(RecordRow(*claim_key(kind, claim, word)))
     if log:
         _commit(change, kind, record, bytes(GONE), user, record)
     return moved
@@ -304,8 +275,8 @@ def guard(change: Transaction, kind: RecordKind[R], number: int | str) -> R:
     Raises:
         NotFound: there is no such record.
     """
-    record, row = _read(kind, number)
-    moved = Conflict(f"The {kind.title.lower()} {number} was changed by another request at the same time.")
+    record, row = read(kind, number)
+    moved = _conflict(kind, number)
     change.check(RecordRow(row.pk, row.sk), RecordRow.n == row.n, moved)
     return record
 
@@ -315,98 +286,22 @@ def everything(kind: RecordKind[R]) -> Iterator[R]:
     if kind.parent is not None:
         raise AssertionError(f"{kind.name} has a parent")
     begins = RecordRow.pk.startswith(f"{kind.name}#") & (RecordRow.sk == ALONE)
-    return (_decode(kind, row) for row in RecordRow.scan(begins, consistent_read=True) if row.doc is not None)
+    return (decode(kind, row) for row in RecordRow.scan(begins, consistent_read=True) if row.doc is not None)
 
 
 def definitions(project: int) -> Definitions:
     """All definitions of a project, in one consistent query."""
     found = Definitions(project=project)
-    for row in RecordRow.query(f"project#{project}", RecordRow.sk.startswith("definition|"), consistent_read=True):
+    for row in rows_beneath((f"project#{project}", "definition|")):
         kind = DefinitionKind(row.sk.split("|")[1])
         found.put(kind, msgspec.json.decode(row.doc, type=DEFINITION_STRUCT[kind]))
     return found
 
 
-def _read(kind: RecordKind[R], number: int | str) -> tuple[R, RecordRow]:
-    row = _row(key_of(kind, number))
-    if row is not None and row.home_pk is not None:
-        row = _home_row(row)
-    if row is None or row.doc is None:
-        raise NotFound.of(kind.title, number)
-    return _decode(kind, row), row
-
-
-def _home_row(pointer: RecordRow) -> RecordRow | None:
-    """The row that a pointer leads to; in a project, what else the request will need of it is read along."""
-    home = (pointer.home_pk, pointer.home_sk)
-    word, _, number = home[0].partition("#")
-    beside = ahead.keys_beside(int(number)) if word == "project" else []
-    if not beside:
-        return _row(home)
-    found = {(row.pk, row.sk): row for row in rows([home, *beside])}
-    ahead.keep(beside, found)
-    return found.get(home)
-
-
-def _row(key: Key) -> RecordRow | None:
-    is_read, row = ahead.take(RecordRow, *key)
-    if is_read:
-        return row
-    try:
-        return RecordRow.get(*key, consistent_read=True)
-    except RecordRow.DoesNotExist:
-        return None
-
-
-def _encode(kind: RecordKind[R], record: R) -> bytes:
-    """Encode a record and check that it can be decoded again: a Struct made in code checks nothing.
-
-    Raises:
-        BadInput: a member breaks its rule. Stored, it would fail every read of the project's records.
-    """
-    doc = _encoder.encode(record)
-    try:
-        msgspec.json.decode(doc, type=kind.struct)
-    except msgspec.ValidationError as error:
-        rule, _, place = str(error).partition(" - at ")
-        member = place.strip("`").removeprefix("$.") or kind.title.lower()
-        raise BadInput(f"{member}: {rule}.") from error
-    return doc
-
-
-def _decode(kind: RecordKind[R], row: RecordRow) -> R:
-    return msgspec.json.decode(row.doc, type=kind.struct)
-
-
-def _home_key(kind: RecordKind[Any], key: str) -> str:
-    return f"definition|{kind.name}|{key}" if kind.definition else f"{kind.name}|{key}"
-
-
-def _home(kind: RecordKind[Any], record: Any) -> Key:
-    if kind.parent is None:
-        return f"{kind.name}#{kind.id_of(record)}", ALONE
-    member, word = kind.parent
-    return f"{word}#{getattr(record, member)}", _home_key(kind, kind.sort_key(record))
-
-
-def _pointers(kind: RecordKind[Any], record: Any) -> list[Key]:
-    number = kind.id_of(record)
-    keys = [] if kind.parent is None else [(f"{kind.name}#{number}", ALONE)]
-    for member, word in kind.links.items():
-        if (value := getattr(record, member)) is not None:
-            key = f"{number:012d}" if isinstance(number, int) else number
-            keys.append((f"{word}#{value}", f"link|{kind.name}|{key}"))
-    return keys
-
-
-def _claim_key(kind: RecordKind[Any], claim: str, word: str) -> Key:
-    return f"claim#{kind.name}|{claim}|{word}", ALONE
-
-
 def _claim(
     change: Transaction, kind: RecordKind[Any], record: Any, claim: str, word: str, taken: LimnError | None
 ) -> None:
-    row = RecordRow(*_claim_key(kind, claim, word), doc=_encoder.encode(kind.id_of(record)))
+    row = RecordRow(*claim_key(kind, claim, word), doc=encoder.encode(kind.id_of(record)))
     refusal = taken or BadInput(f"{kind.title} with this {claim} already exists!")
     change.put(row, RecordRow.pk.does_not_exist(), refusal)
 
@@ -415,5 +310,13 @@ def _commit(
     change: Transaction, kind: RecordKind[Any], record: Any, doc: bytes, user: int | None, before: Any = None
 ) -> None:
     if kind.definition:
-        past = [] if before is None else [Change(kind.definition, record.id, msgspec.Raw(_encoder.encode(before)))]
+        past = [] if before is None else [Change(kind.definition, record.id, msgspec.Raw(encoder.encode(before)))]
         change.log(record.project, user, [Change(kind.definition, record.id, msgspec.Raw(doc))], past=past)
+
+
+def _conflict(kind: RecordKind[Any], number: int | str) -> Conflict:
+    return Conflict(f"The {kind.title.lower()} {number} was changed by another request at the same time.")
+
+
+def _too_many(kind: RecordKind[Any], number: int | str) -> Conflict:
+    return Conflict(f"The {kind.title.lower()} {number} is being changed by too many at once; nothing was changed.")

@@ -23,7 +23,7 @@ from chalicelib.core.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.dynamodb import ahead
 from chalicelib.storage.dynamodb.tables import LogRow, Row, connection
-from chalicelib.storage.log import log, tickets, wakeups
+from chalicelib.storage.log import bodies, log, tickets, wakeups
 from chalicelib.storage.log.tickets import Ticket
 
 LARGEST = 100
@@ -164,7 +164,7 @@ class Transaction:
             self._project, ticket.seq, self._user, self._changes, self._edits, self._past, self._notes
         )
         try:
-            return self._together(log.row(commit, hurried=attempt >= PATIENT))
+            return self._together(bodies.row_of(commit, hurried=attempt >= PATIENT))
         except LimnError as error:
             if not isinstance(error, Unavailable):
                 log.give_up(self._project, ticket)

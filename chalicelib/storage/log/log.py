@@ -1,9 +1,9 @@
 """The log of a project: its commits in gapless order, the source of every view.
 
 A commit is appended by a conditional put, inside the transaction of its change, under a number that its writer took as
-a ticket (`tickets.py`). Readers get commits in order and without holes. Bodies are compressed JSON. A large body is
-stored in S3 before the row that points to it; where S3 is unavailable, it is stored in the row if it fits. A body whose
-row was never written is removed by the compaction's sweep.
+a ticket (`tickets.py`). Readers get commits in order and without holes. A large body is stored in S3 (`bodies.py`)
+before the row that points to it; where S3 is unavailable, it is stored in the row if it fits. A body whose row was
+never written is removed by the compaction's sweep.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ import contextlib
 import itertools
 import threading
 import time
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 
 import msgspec
-from isal import isal_zlib
 from pynamodb.exceptions import DeleteError, PutError, PynamoDBException, UpdateError
 
 from chalicelib.core.commits import Change, Commit, Edit, Note, Operation
@@ -27,23 +26,9 @@ from chalicelib.core.retry import LOG, Retry
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.log import tickets
+from chalicelib.storage.log.bodies import decode, row_of
 from chalicelib.storage.log.tickets import Ticket
-from chalicelib.storage.objects import view_objects
 
-LARGEST_BODY = 16_000
-"""Bytes of a body that a row carries where the commit tells of `MANY` changes.
-
-A transaction pays two write units for each KB, so that from 4 KB on a PUT to S3, which costs as much as 8 units, is
-cheaper. It takes some 20 ms more.
-"""
-MANY = 100
-"""More changes than one part of a bulk change has. Parts, and functions without access to S3, write bodies inline."""
-LARGEST_IN_ROW = 350_000
-"""Bytes of a body that still fits into a DynamoDB item of 400 KB."""
-SHUN_SECONDS = 30.0
-"""Seconds to avoid S3 after it did not answer, where a row can hold the body."""
-_AHEAD = 16
-"""The number of commits read ahead, their bodies fetched from S3 in parallel."""
 HINT_SECONDS = 60.0
 """How long, in seconds, the last number seen counts as lately read."""
 HOLE_SECONDS = 0.25
@@ -60,16 +45,10 @@ GROWN_BY = 50
 """Growth is recorded for each commit of at least this size, and for one in so many smaller ones."""
 _CONDITION = "ConditionalCheckFailedException"
 
-_DEFLATE_LEVEL = 1  # ISA-L's level: a twelfth of the time of zlib's 5, and a sixth larger
-
-_pool = ThreadPoolExecutor(8, thread_name_prefix="bodies")
-_encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Commit)
 _hints: dict[int, tuple[int, float]] = {}
 _NO_HINT = (0, 0.0)
 _watched: set[int] = set()
 """The projects whose last known ticket carries the mark of `watch`."""
-_shunned_until = 0.0
 _operation: ContextVar[Operation | None] = ContextVar("operation", default=None)
 _locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
@@ -152,37 +131,6 @@ def watch(project: int, *, on: bool = True) -> int:
     return ticket.seq
 
 
-def row(commit: Commit, *, hurried: bool = False) -> LogRow:
-    """The row of a commit, for the transaction of its change.
-
-    Args:
-        commit: the commit.
-        hurried: readers may soon fill the number: keep the body in the row if it fits.
-    """
-    body = isal_zlib.compress(_encoder.encode(commit), _DEFLATE_LEVEL)
-    dear = len(commit.changes) >= MANY and not hurried and not _is_shunned()
-    if len(body) <= (LARGEST_BODY if dear else LARGEST_IN_ROW):
-        return LogRow(commit.project, commit.seq, body=body)
-    folder = f"commits/{commit.seq:012d}"
-    if len(body) > LARGEST_IN_ROW:
-        return LogRow(commit.project, commit.seq, object_key=view_objects.put(commit.project, folder, body))
-    key = view_objects.try_put(commit.project, folder, body)
-    if key is None:
-        _shun()
-        return LogRow(commit.project, commit.seq, body=body)
-    return LogRow(commit.project, commit.seq, object_key=key)
-
-
-def _shun() -> None:
-    """Avoid S3 for a while where a row can hold the body: it was unavailable, and each attempt takes seconds."""
-    global _shunned_until  # noqa: PLW0603 one per container
-    _shunned_until = time.monotonic() + SHUN_SECONDS
-
-
-def _is_shunned() -> bool:
-    return time.monotonic() < _shunned_until
-
-
 def commit_of(
     project: int,
     seq: int,
@@ -212,7 +160,7 @@ def part_of(operation: Operation | None) -> Iterator[None]:
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:
     """The commits after `seq`, in order; one consistent query, usually with no result."""
-    for commit in _decode(rows_after(project, seq)):
+    for commit in decode(rows_after(project, seq)):
         if commit.seq >= _hints.get(project, _NO_HINT)[0]:
             seen(project, commit.seq)
         yield commit
@@ -224,7 +172,7 @@ def rows_after(project: int, seq: int, most: int | None = None) -> Iterator[LogR
     Numbers are missing only where the commits have expired.
     """
     expected = seq + 1
-    for found in LogRow.query(project, LogRow.seq > seq, consistent_read=True, limit=most):
+    for found in LogRow.select(project, "#r > :0", seq, most=most):
         if found.seq > expected:
             yield from _missing(project, expected, int(found.seq))
         yield found
@@ -265,7 +213,7 @@ def fill(project: int, seq: int) -> None:
     """
     for _ in LOG.attempts():
         try:
-            row(Commit(project=project, seq=seq, at=now(), user=None, changes=[])).save(LogRow.seq.does_not_exist())
+            row_of(Commit(project=project, seq=seq, at=now(), user=None, changes=[])).save(LogRow.seq.does_not_exist())
         except PutError as failure:
             if failure.cause_response_code == _CONDITION:
                 return
@@ -278,11 +226,7 @@ def fill(project: int, seq: int) -> None:
 
 def find(project: int, seq: int) -> Commit | None:
     """One commit; None where it is not kept any more, or does not exist yet."""
-    return next(iter(_decode(LogRow.query(project, LogRow.seq == seq, consistent_read=True))), None)
-
-
-def _decode(rows: Iterable[LogRow]) -> Iterator[Commit]:
-    return (_decoder.decode(isal_zlib.decompress(body)) for body in _bodies(rows))
+    return next(iter(decode(LogRow.query(project, LogRow.seq == seq, consistent_read=True))), None)
 
 
 class Expired(Exception):
@@ -295,7 +239,7 @@ def follow(project: int, seq: int, most: int) -> Iterator[Commit]:
     Raises:
         Expired: the next commit's time is over. DynamoDB removes such commits in any order, at any time.
     """
-    yield from _decode(_check_kept(itertools.islice(rows_after(project, seq, most), most), seq))
+    yield from decode(_check_kept(itertools.islice(rows_after(project, seq, most), most), seq))
 
 
 def _check_kept(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
@@ -304,25 +248,6 @@ def _check_kept(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
         if found.seq != number or (found.expires is not None and found.expires <= moment):
             raise Expired
         yield found
-
-
-def _bodies(rows: Iterable[LogRow]) -> Iterator[bytes]:
-    """The bodies of commits in order; those in S3 are fetched a few ahead."""
-    waiting: deque[bytes | Future[bytes]] = deque()
-    for found in rows:
-        waiting.append(
-            found.body
-            if found.body is not None
-            else _pool.submit(view_objects.get, int(found.project), found.object_key)
-        )
-        if len(waiting) > _AHEAD:
-            yield _fetch(waiting.popleft())
-    while waiting:
-        yield _fetch(waiting.popleft())
-
-
-def _fetch(body: bytes | Future[bytes]) -> bytes:
-    return body.result() if isinstance(body, Future) else body
 
 
 def first(project: int) -> int:
@@ -334,7 +259,7 @@ def first(project: int) -> int:
 def begin_at(project: int, seq: int) -> None:
     """Make an empty commit with a given number, so that a lost log continues after the last known commit."""
     commit = Commit(project=project, seq=seq, at=now(), user=None, changes=[])
-    row(commit).save(LogRow.seq.does_not_exist())
+    row_of(commit).save(LogRow.seq.does_not_exist())
     tickets.raise_to(project, seq)
     tickets.settle(project, seq)
     _hints.pop(project, None)
@@ -388,14 +313,12 @@ def expire(project: int, numbers: range, when: int) -> None:
 
 def oldest(project: int, count: int) -> list[Commit]:
     """The first remaining commits, for a purge. A commit whose body is missing in S3 counts as empty."""
-    found = []
-    for commit in LogRow.query(project, limit=count, consistent_read=True):
+    found: list[Commit] = []
+    for row in LogRow.query(project, limit=count, consistent_read=True):
         try:
-            body = commit.body if commit.body is not None else view_objects.get(project, commit.object_key)
+            found += decode([row])
         except NotFound:
-            found.append(Commit(project=project, seq=int(commit.seq), at="", user=None, changes=[]))
-        else:
-            found.append(_decoder.decode(isal_zlib.decompress(body)))
+            found.append(Commit(project=project, seq=int(row.seq), at="", user=None, changes=[]))
     return found
 
 

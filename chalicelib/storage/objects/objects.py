@@ -19,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from chalicelib.core import key_forms
 from chalicelib.core import object_keys as naming
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound
@@ -29,7 +30,7 @@ from chalicelib.storage.objects.protocol import PART, Listed, ObjectStore, Parts
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-UPLOADS = f"{naming.UPLOADS}/"
+UPLOADS = f"{key_forms.UPLOADS}/"
 SMALLEST_PART = 5 * 1024 * 1024
 """Least bytes of every part of a multipart upload except the last."""
 PAGE = 1000
@@ -50,7 +51,7 @@ def client() -> S3Client:
 
 def bucket_of(key: ObjectKey) -> str:
     """The deployment's bucket of a key; empty for an object in a registered one."""
-    return placement.own_bucket(key) if naming.bucket_of(key.path) is None else ""
+    return placement.own_bucket(key) if key_forms.bucket_of(key.path) is None else ""
 
 
 def presign_get(key: ObjectKey, seconds: int, *, bucket: Place = None, headers: dict[str, str] | None = None) -> str:

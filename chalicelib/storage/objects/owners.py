@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms, object_keys
 from chalicelib.core.accounts import PROJECT
 from chalicelib.core.entities import STRUCT_OF, File, Media
 from chalicelib.core.kinds import Kind
@@ -71,7 +71,7 @@ def authorize_many(named: Iterable[Named]) -> dict[Named, ObjectKey]:
     found: dict[Named, ObjectKey] = {}
     foreign: dict[tuple[str, str], list[Named]] = {}
     for each in dict.fromkeys(named):
-        owner = object_keys.owner_of(each.path)
+        owner = key_forms.owner_of(each.path)
         if owner is None or owner[1] != "media":
             continue
         project, _, media = owner
@@ -85,9 +85,9 @@ def authorize_many(named: Iterable[Named]) -> dict[Named, ObjectKey]:
     for start in range(0, len(rows), _READ_AT_ONCE):
         for note in RecordRow.batch_get(rows[start : start + _READ_AT_ONCE], consistent_read=True):
             for each in foreign[note.pk, note.sk]:
-                project, _, media = object_keys.owner_of(each.path) or (0, "", 0)
+                project, _, media = key_forms.owner_of(each.path) or (0, "", 0)
                 # the project of the original may be purged while its clones need its objects
-                home = organization_of(project) or object_keys.home_of(each.path)
+                home = organization_of(project) or key_forms.home_of(each.path)
                 if key := _media_key(each.path, project, media, home):
                     found[each] = key
     return _drop_unnoted(found)
@@ -98,8 +98,8 @@ def _drop_unnoted(found: dict[Named, ObjectKey]) -> dict[Named, ObjectKey]:
     wanted: defaultdict[tuple[int, int], dict[ObjectKey, int]] = defaultdict(dict)
     for key in found.values():
         if key.is_reference:
-            project, _, media = object_keys.owner_of(key.path) or (0, "", 0)
-            wanted[project, object_keys.bucket_of(key.path) or 0][key] = media
+            project, _, media = key_forms.owner_of(key.path) or (0, "", 0)
+            wanted[project, key_forms.bucket_of(key.path) or 0][key] = media
     noted: set[ObjectKey] = set()
     for place, media_of in wanted.items():
         known = references.read(*place, (key.name for key in media_of))
@@ -121,7 +121,7 @@ def authorize_file(file: File) -> ObjectKey | None:
 def _media_key(path: str, project: int, media: int, organization: int | None) -> ObjectKey | None:
     if organization is None:
         return None
-    is_reference = object_keys.is_reference(path)
+    is_reference = key_forms.is_reference(path)
     authorize = object_keys.authorize_reference if is_reference else object_keys.authorize_media_key
     try:
         return authorize(path, organization, project, media)
@@ -134,8 +134,8 @@ def _note_key(project: int, path: str) -> ObjectKey | None:
     organization = organization_of(project)
     if organization is not None and path.startswith(f"{organization}/{project}/jobs/"):
         return object_keys.listed(object_keys.project_prefix(organization, project), path)
-    owner = object_keys.owner_of(path)
-    home = (organization_of(owner[0]) or object_keys.home_of(path)) if owner else None
+    owner = key_forms.owner_of(path)
+    home = (organization_of(owner[0]) or key_forms.home_of(path)) if owner else None
     if owner is None or home is None:
         return None
     try:

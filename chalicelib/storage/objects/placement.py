@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms
 from chalicelib.core.integrations import BUCKET, Bucket
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.core.records import padded
@@ -45,10 +45,10 @@ def store_of(key: ObjectKey | ObjectPrefix) -> ObjectStore:
     Raises:
         NotFound: the bucket of a reference, or of a prefix of a source, is not one of its organization any more.
     """
-    number = object_keys.bucket_of(key.path)
-    if key.path.startswith(f"{object_keys.BUCKETS}/"):
+    number = key_forms.bucket_of(key.path)
+    if key.path.startswith(f"{key_forms.BUCKETS}/"):
         organization, where = _open(number or 0, _now())
-        if organization != object_keys.home_of(key.path):
+        if organization != key_forms.home_of(key.path):
             raise NotFound.of("Bucket", number or 0)
         return where
     if number is not None:
@@ -56,7 +56,7 @@ def store_of(key: ObjectKey | ObjectPrefix) -> ObjectStore:
             found = _open(number, _now())
         except NotFound:
             found = None
-        if found is not None and found[0] == object_keys.home_of(key.path):
+        if found is not None and found[0] == key_forms.home_of(key.path):
             return found[1]
     return s3.own(own_bucket(key))
 
@@ -68,12 +68,12 @@ def store(number: int) -> ObjectStore:
 
 def own_bucket(key: ObjectKey | ObjectPrefix) -> str:
     """The deployment's bucket of a key, or None."""
-    return settings().upload_bucket if key.path.startswith(f"{object_keys.UPLOADS}/") else settings().media_bucket
+    return settings().upload_bucket if key.path.startswith(f"{key_forms.UPLOADS}/") else settings().media_bucket
 
 
 def key_named(address: Address) -> str | None:
     """The key of the object in a registered bucket that a URL names; None for any other URL."""
-    number = object_keys.bucket_of(address.path)
+    number = key_forms.bucket_of(address.path)
     if number is None:
         return None
     try:
@@ -81,7 +81,7 @@ def key_named(address: Address) -> str | None:
     except LimnError:
         return None
     key = found.key_of(address.url)
-    return key if key and object_keys.home_of(key) == organization else None
+    return key if key and key_forms.home_of(key) == organization else None
 
 
 def configuration(bucket: Bucket) -> dict[str, Any]:

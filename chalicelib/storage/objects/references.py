@@ -17,7 +17,7 @@ from msgspec import Struct
 from chalicelib.core.object_keys import ObjectPrefix
 from chalicelib.core.resource import Timestamp
 from chalicelib.errors import Conflict
-from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb import record_rows
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects.protocol import Listed
@@ -59,7 +59,7 @@ _decoder = msgspec.json.Decoder(Reference)
 def read(project: int, bucket: int, names: Iterable[str]) -> dict[str, Reference]:
     """The references to some objects, by name."""
     keys = ((_pk(project, bucket), name) for name in dict.fromkeys(names))
-    return {row.sk: _decode(row) for row in records.rows(keys)}
+    return {row.sk: _decode(row) for row in record_rows.rows(keys)}
 
 
 def between(project: int, bucket: int, prefix: ObjectPrefix, after: str, last: str | None) -> dict[str, Reference]:

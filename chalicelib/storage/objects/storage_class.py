@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import Unavailable
 from chalicelib.storage.objects import objects, placement
@@ -27,7 +27,7 @@ def freeze(key: ObjectKey) -> None:
     """Archive an object. A missing one is no error, and one that a media refers to where it lies stays as it is."""
     if key.is_reference:
         return
-    if object_keys.bucket_of(key.path) is not None:
+    if key_forms.bucket_of(key.path) is not None:
         placement.store_of(key).freeze(key)
         return
     _ask("put_object_tagging", key, Tagging={"TagSet": [TAG]})
@@ -35,7 +35,7 @@ def freeze(key: ObjectKey) -> None:
 
 def thaw(key: ObjectKey) -> bool:
     """Restore an object; returns whether it can be read. Call again until it can. A missing one counts as readable."""
-    if object_keys.bucket_of(key.path) is not None:
+    if key_forms.bucket_of(key.path) is not None:
         return key.is_reference or placement.store_of(key).thaw(key)
     found = _ask("head_object", key)
     if found is None:

@@ -309,9 +309,10 @@ def overlaid(before: Sequence[Extent], after: Sequence[Extent], size: int) -> li
     """The extents of a file of `size` bytes of which `after` was written over `before`; neither overlaps itself."""
     found = list(after)
     newer = sorted(after, key=lambda extent: extent.start)
+    starts = [extent.start for extent in newer]
     for old in before:
         start, end = old.start, min(old.start + old.length, size)
-        for new in newer:
+        for new in itertools.islice(newer, max(0, bisect_right(starts, start) - 1), None):
             if new.start >= end:
                 break
             if new.start + new.length <= start:

@@ -83,7 +83,7 @@ class PackCache:
 
 def _memory(pack: Pack) -> int:
     """Memory of a pack in bytes, including Python's overhead for each document."""
-    return 200 + sum(len(document.body) + 100 for document in pack)
+    return 200 + 100 * len(pack) + sum([len(document.body) for document in pack])
 
 
 _numbers = itertools.count()
@@ -113,22 +113,52 @@ class Documents:
             self.added += 1
             return self._start * _SLOTS + len(self._open) - 1
 
+    def add_all(self, bodies: Sequence[bytes], type_: int, seen: int) -> list[int]:
+        """Add documents of one type; returns their places."""
+        places: list[int] = []
+        while len(places) < len(bodies):
+            if len(self._open) >= PACK or self._open_bytes >= PACK_BYTES:
+                self.seal()
+            some, size = [], self._open_bytes
+            for body in bodies[len(places) : len(places) + PACK - len(self._open)]:
+                some.append(Document(body, type_, seen))
+                size += len(body)
+                if size >= PACK_BYTES:
+                    break
+            with self._lock:
+                first = self._start * _SLOTS + len(self._open)
+                self._open += some
+                self._open_bytes = size
+                self.added += len(some)
+            places += range(first, first + len(some))
+        return places
+
     def get(self, places: Sequence[int]) -> list[Document]:
         """The documents at places, in order."""
+        packs = self._packs_of(places)
+        return [packs[place // _SLOTS][place % _SLOTS] for place in places]
+
+    def bodies(self, places: Sequence[int]) -> list[bytes]:
+        """The bodies of the documents at places, in order."""
+        packs = self._packs_of(places)
+        return [packs[place // _SLOTS][place % _SLOTS].body for place in places]
+
+    def _packs_of(self, places: Sequence[int]) -> dict[int, Pack]:
+        """The packs with the documents at places, by their offsets."""
         packs: dict[int, Pack] = {}
         missing: list[int] = []
-        for place in places:
-            start = place // _SLOTS
-            if start not in packs:
-                pack = self._here(start)
-                if pack is None:
-                    missing.append(start)
-                packs[start] = pack or ()
+        for start in {place // _SLOTS for place in places}:
+            pack = self._here(start)
+            if pack is None:
+                missing.append(start)
+            else:
+                packs[start] = pack
         if missing:
+            missing.sort()
             self.device.prefetch((start, CHUNK // 4) for start in missing)
             for start in missing:
                 packs[start] = self._unpack(start)
-        return [packs[place // _SLOTS][place % _SLOTS] for place in places]
+        return packs
 
     def remember(self, place: int, document: Document) -> None:
         """Let `get` return the revised document while its pack is in memory."""

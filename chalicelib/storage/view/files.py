@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from chalicelib.core.resource import Resource
 from chalicelib.core.revisions import Revision
 from chalicelib.query import sql
 from chalicelib.query.columns import COLUMNS
-from chalicelib.query.layout import PLACE, SQL_TYPE, latitude
+from chalicelib.query.layout import PLACE, SQL_TYPE, latitude, stored_columns
 from chalicelib.storage.view.documents import Document
 from chalicelib.storage.view.rows import DOCUMENT as PLACE_OF_DOCUMENT
 from chalicelib.storage.view.rows import revise
@@ -47,15 +47,20 @@ BYTES_A_PART = 200_000_000
 PAGE = 10_000
 """Documents that are read at once."""
 WINDOW = 500_000
-"""Rows that are sorted together: a multiple of `PAGE`."""
+"""About how many rows are sorted together."""
+CHECKPOINT_EVERY = 1_000_000
+"""Rows after which a copy is written to its file: until then they take memory uncompressed."""
 DOCUMENT = "document"
+_LEVEL = 1
+"""Of zstd: higher levels take up to twice the time, and files of JSON become no smaller."""
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _encode = msgspec.json.Encoder().encode
 
 
 def _shape() -> str:
     """The fingerprint of this code's columns and emitted members."""
-    parts: list[Any] = [FORMAT, sorted(SQL_TYPE.items())]
+    stored = [stored_columns("column", each) for each in sorted(set(SQL_TYPE.values()))]
+    parts: list[Any] = [FORMAT, sorted(SQL_TYPE.items()), stored]
     for kind, struct in STRUCT_OF.items():
         columns = [(column.name, column.dtype) for column in COLUMNS[kind]]
         parts.append([kind, columns, struct.__struct_fields__, *_other_names(struct)])
@@ -145,18 +150,34 @@ def _parts(view: View, cursor: duckdb.DuckDBPyConnection, kind: Kind, type_: int
 def _pages(view: View, kind: Kind, columns: list[str], size: int, type_: int | None = None) -> Iterator[list[Any]]:
     """Columns of the rows of a kind, or of a type, in the order of ids, in batches; ids are the first column."""
     of = "" if type_ is None else f" AND type = {type_:d}"
-    statement = f"SELECT {', '.join(columns)} FROM {sql.table(kind)} WHERE id > ?{of} ORDER BY id LIMIT {WINDOW}"
     cursor = view.store.engine.cursor(view.store.name)
-    last, more = 0, True
-    while more:
-        cursor.execute(statement, [last])
-        rows = 0
+    for first, last in _windows(cursor, kind):
+        cursor.execute(
+            f"SELECT {', '.join(columns)} FROM {sql.table(kind)} WHERE id BETWEEN {first} AND {last}{of} ORDER BY id"
+        )
         while page := cursor.fetchmany(size):
-            rows += len(page)
-            last = page[-1][0]
             yield page
-        more = rows == WINDOW
     cursor.close()
+
+
+def _windows(cursor: duckdb.DuckDBPyConnection, kind: Kind) -> list[tuple[int, int]]:
+    """Ranges of ids that cover all rows of a kind, each of about `WINDOW` rows.
+
+    A statement for each range reads the row groups of that range alone. With a LIMIT it would have to look at all rows,
+    so that the time would grow with the square of their number.
+    """
+    ((rows, first, last),) = cursor.execute(f"SELECT count(*), min(id), max(id) FROM {sql.table(kind)}").fetchall()
+    if not rows:
+        return []
+    number = -(-rows // WINDOW)
+    shares = [place / number for place in range(1, number)]
+    ends = (
+        cursor.execute(f"SELECT approx_quantile(id, {shares}) FROM {sql.table(kind)}").fetchall()[0][0]
+        if shares
+        else []
+    )
+    bounds = [first - 1, *sorted({end for end in ends if first <= end < last}), last]
+    return [(before + 1, end) for before, end in pairwise(bounds)]
 
 
 def _revisions(view: View, kind: Kind, type_: int) -> Sequence[Revision]:
@@ -191,7 +212,7 @@ def _write_part(
     cursor.execute(
         f"COPY (SELECT {', '.join(taken)}, decode(d.document) AS {DOCUMENT} FROM {sql.table(kind)} t"
         f" JOIN temp.documents d ON d.id = t.id WHERE t.type = {type_} AND t.id BETWEEN {ids[0]} AND {ids[1]}"
-        f" ORDER BY t.id) TO {_text(str(path))} (FORMAT parquet, COMPRESSION zstd)"
+        f" ORDER BY t.id) TO {_text(str(path))} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL {_LEVEL})"
     )
 
 
@@ -286,6 +307,7 @@ def _copy_table(view: View, store: Store, kind: Kind) -> None:
     store.writer.execute(ddl)
     definitions = view.definitions.types(kind)
     revisions = {number: of.revisions for number, of in definitions.items()}
+    uncompressed = 0
     for page in _pages(view, kind, ["id", "type", PLACE_OF_DOCUMENT], 10 * PAGE):
         places = []
         documents = view.store.get([place for _, _, place in page])
@@ -301,6 +323,10 @@ def _copy_table(view: View, store: Store, kind: Kind) -> None:
             f"INSERT INTO {new} SELECT t.* REPLACE (p.place AS {PLACE_OF_DOCUMENT}) FROM {old} t"
             f" JOIN temp.places p ON p.id = t.id WHERE t.id BETWEEN {page[0][0]} AND {page[-1][0]} ORDER BY t.id"
         )
+        uncompressed += len(page)
+        if uncompressed >= CHECKPOINT_EVERY:
+            store.checkpoint()
+            uncompressed = 0
     cursor.close()
 
 

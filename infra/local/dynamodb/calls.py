@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from moto.dynamodb.models import DynamoDBBackend
 
+from infra.local.database import pack, unpack
 from infra.local.dynamodb import expressions, metering
 from infra.local.dynamodb.checks import (
     WRITE,
@@ -31,7 +32,8 @@ from infra.local.dynamodb.checks import (
     values_in,
 )
 from infra.local.dynamodb.expressions import Unusual, Values
-from infra.local.dynamodb.rows import Key, Native, Rows, pack, put_all, unpack
+from infra.local.dynamodb.keys import Key
+from infra.local.dynamodb.rows import Native, Rows, put_all
 
 BATCH_WRITES = 25
 BATCH_BYTES = 16 * 1024 * 1024

@@ -20,7 +20,8 @@ from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 from moto.dynamodb.parsing.key_condition_expression import parse_expression
 from moto.dynamodb.parsing.reserved_keywords import ReservedKeywords
 
-from infra.local.dynamodb.rows import Key, Native, key_of
+from infra.local.dynamodb.keys import Key, key_of
+from infra.local.dynamodb.rows import Native
 
 Names = tuple[tuple[str, str], ...]
 """ExpressionAttributeNames, hashable."""

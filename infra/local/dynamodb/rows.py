@@ -15,17 +15,16 @@ import base64
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import Any
 from zlib import crc32
 
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 
 from infra.local import database
-from infra.local.database import checksum, pack, unpack
+from infra.local.database import pack, unpack
+from infra.local.dynamodb.keys import Key, decode, encode, end_of_prefix, key_of, stored
+from infra.local.integrity import checksum
 
-Key = Any
-"""A key value that compares as in DynamoDB: str, int or Decimal; None is the sort key of a table without one."""
 Native = dict[str, dict[str, Any]]
 """A row as botocore takes and gives it."""
 Found = tuple[bytes, bytes, bytes]
@@ -37,7 +36,6 @@ listeners: list[Callable[[list[Change]], None]] = []
 """Called with the changes of each call that was committed; tests follow what is written by it."""
 
 _copies = itertools.count(1)
-_EXPONENT = 0x8000
 _SELECT = "SELECT pk, sk, doc, crc FROM rows WHERE tab = ? AND "
 _PUT = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)"
 _DELETE = "DELETE FROM rows WHERE tab = ? AND pk = ? AND sk = ?"
@@ -49,51 +47,6 @@ _LIMITS = {
     ">=": "sk >= ?",
     "BETWEEN": "sk BETWEEN ? AND ?",
 }
-
-__all__ = ["Change", "Found", "Key", "Native", "Rows", "encode", "key_of", "listeners", "pack", "transaction", "unpack"]
-
-
-def number(text: str) -> int | Decimal:
-    """The value of a DynamoDB number; equal values are equal and hash equally, however they are written."""
-    return int(text) if text.isascii() and text.isdigit() else Decimal(text)
-
-
-def key_of(kind: str, value: Any) -> Key:
-    """The comparable form of a key attribute of type `kind` ("S", "N" or "B")."""
-    if kind == "N":
-        return number(value)
-    return value.decode("latin-1") if isinstance(value, bytes) else value
-
-
-def encode(key: Key) -> bytes:
-    """A key as bytes that sort as the key does."""
-    if key is None:
-        return b""
-    if type(key) is str:
-        return key.encode("utf-8", "surrogatepass")
-    if not key:
-        return b"\x01"
-    if type(key) is int and key > 0:
-        text = str(key)
-        return b"\x02" + (len(text) + _EXPONENT).to_bytes(2, "big") + text.rstrip("0").encode()
-    sign, figures, exponent = Decimal(key).as_tuple()
-    digits = "".join(map(str, figures)).lstrip("0")
-    # the power of ten of the first digit, then the digits: 120 and 1.2E2 are alike
-    size = (int(exponent) + len(digits) + _EXPONENT).to_bytes(2, "big") + digits.rstrip("0").encode()
-    return b"\x00" + bytes(255 - byte for byte in size) + b"\xff" if sign else b"\x02" + size
-
-
-def decode(kind: str, raw: bytes) -> Key:
-    """The key that `encode` made bytes of."""
-    if kind != "N":
-        return raw.decode("utf-8", "surrogatepass") if kind else None
-    if raw == b"\x01":
-        return 0
-    size = raw[1:] if raw[0] else bytes(255 - byte for byte in raw[1:-1])
-    digits = size[2:].decode()
-    value = Decimal(digits).scaleb(int.from_bytes(size[:2], "big") - _EXPONENT - len(digits))
-    value = value if raw[0] else -value
-    return int(value) if value == value.to_integral_value() else value
 
 
 class _Changes:
@@ -161,11 +114,6 @@ def from_moto(value: DynamoType) -> dict[str, Any]:
 
 def _binary(value: str | bytes) -> bytes:
     return value if isinstance(value, bytes) else base64.b64decode(value)
-
-
-def stored(partition: Key, sort: Key) -> tuple[bytes, bytes]:
-    """A key as it is stored."""
-    return encode(partition), encode(sort)
 
 
 def put_all(writes: list[tuple[Rows, Key, Key, bytes | None]]) -> None:
@@ -267,7 +215,7 @@ class Rows:
         encoded = [encode(bound) for bound in bounds or ()]
         if operator == "BEGINS_WITH":
             wanted += " AND sk >= ?"
-            end = _behind(encoded[0])
+            end = end_of_prefix(encoded[0])
             if end is not None:
                 wanted += " AND sk < ?"
                 encoded.append(end)
@@ -414,9 +362,3 @@ class _Group:
 
     def __len__(self) -> int:
         return len(self.rows.items_of(self.partition))
-
-
-def _behind(prefix: bytes) -> bytes | None:
-    """The first key behind all that begin with a prefix; None where there is none."""
-    stem = prefix.rstrip(b"\xff")
-    return stem[:-1] + bytes([stem[-1] + 1]) if stem else None

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from moto.dynamodb.models import DynamoDBBackend
 
+from infra.local.database import pack
 from infra.local.dynamodb import metering
 from infra.local.dynamodb.calls import after_update, updated
 from infra.local.dynamodb.checks import (
@@ -30,7 +31,8 @@ from infra.local.dynamodb.checks import (
     values_in,
 )
 from infra.local.dynamodb.expressions import Unusual
-from infra.local.dynamodb.rows import Key, Rows, pack, put_all
+from infra.local.dynamodb.keys import Key
+from infra.local.dynamodb.rows import Rows, put_all
 
 TRANSACTION_ITEMS = 100
 TRANSACTION_BYTES = 4 * 1024 * 1024

@@ -28,9 +28,9 @@ from moto.s3.models import FakeKey, S3Backend, s3_backends
 from moto.s3.utils import metadata_from_headers
 
 from infra.local import database
-from infra.local.database import CannotStore, Damaged
 from infra.local.http import requests
 from infra.local.http.requests import Malformed
+from infra.local.integrity import CannotStore, Damaged
 from infra.local.s3 import index as s3_index
 from infra.local.s3.contents import BLOCK, Body, Reader
 from infra.local.s3.objects import open_content
@@ -129,7 +129,7 @@ class _Handler(requests.Handler):
     server: _Server
 
     def serve(self) -> None:
-        self._headers = {name.lower(): ",".join(self.headers.get_all(name, [])) for name in self.headers}
+        self._headers = {name.lower(): value for name, value in self.headers.items()}
         path, _, query = self.path.partition("?")
         self._request = Request(self.command, path, split_query(query), self._headers)
         self._answered = False

@@ -21,7 +21,7 @@ from moto.s3.models import FakeBucket, FakeKey, FakeMultipart, MultipartDict, S3
 from moto.s3.utils import _VersionedKeyStore
 
 from infra.local import database
-from infra.local.database import Damaged
+from infra.local.integrity import Damaged
 from infra.local.s3.contents import FILES, Content
 
 Document = dict[str, Any]

@@ -16,7 +16,7 @@ from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.log import wakeups
 from tests import objects
-from tests.resources.uploads.test_tus import BYTES, asked, begun
+from tests.resources.uploads.tus_client import BYTES, asked, begun
 from tests.resources.webhooks import receiver as receivers
 from tests.service import join, new_user
 

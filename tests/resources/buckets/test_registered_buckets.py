@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from chalicelib.core import object_keys
+from chalicelib.core import key_forms, object_keys
 from chalicelib.core.resource import timestamp
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
@@ -118,7 +118,7 @@ def test_a_transcode_reads_from_there_and_writes_there(api, project, settled):
     files = api.get(f"Media/{number}").json["media_files"]
     named = [entry["path"] for role in ("streaming", "thumbnail", "thumbnail_gif") for entry in files[role]]
     assert set(named) <= set(settled.keys())
-    assert all(object_keys.bucket_of(key) == settled.number for key in named)
+    assert all(key_forms.bucket_of(key) == settled.number for key in named)
     under = f"/{project}/{number}/"
     assert [key for key in objects.under("", bucket=settings().media_bucket) if under in key] == []
     for frame in (0, 37, 74):
@@ -192,7 +192,7 @@ class TestRefusals:
     def test_no_file_name_takes_an_upload_to_a_bucket(self, api, project):
         for name in ("a@12.mp4", "a@12", "a.@12", "@12", "a.b@12"):
             key = api.get(f"UploadInfo/{project}", filename=name).json["key"]
-            assert object_keys.bucket_of(key) is None, key
+            assert key_forms.bucket_of(key) is None, key
 
     def test_a_store_of_a_kind_we_do_not_talk_to(self, api, project, organization):
         spec = {"name": "b", "store_type": "AZURE", "config": {"connection_string": "x"}}

@@ -3,40 +3,22 @@
 import csv
 import io
 import re
-import uuid
 
 import msgspec
 import pytest
 from PIL import Image
 
 from chalicelib.core.datasets import EXPORT
-from chalicelib.core.resource import now
 from chalicelib.formats.registry import WRITERS
-from chalicelib.maintenance import compaction, upkeep
-from chalicelib.queues import encode
+from chalicelib.maintenance import compaction
 from chalicelib.resources.exports import joining, planning, steps
-from chalicelib.settings import override
 from chalicelib.storage.dynamodb import pieces, records
 from tests import objects
 from tests.resources.exports.samples import Dataset, document
+from tests.resources.exports.test_export_jobs import left_in
 from tests.resources.media.samples import shade, uploaded
-from tests.service import join, new_user
 
 COCO = "annotations/instances_all.json"
-
-
-@pytest.fixture
-def dataset(api, project):
-    return Dataset(api, project, pictures=False)
-
-
-@pytest.fixture
-def pictured(api, project):
-    return Dataset(api, project)
-
-
-def left_in(project, export):
-    return [str(key).rpartition("/")[2] for key in objects.under(f"_exports/{project}/{export}/")]
 
 
 class TestAnnotations:
@@ -303,99 +285,6 @@ def plain(archive):
     made.pop("info")
     rows = [{**each, "id": 0, "image_id": files[each["image_id"]]} for each in made["annotations"]]
     return [*sorted(map(str, rows)), *sorted(files.values()), str(made["videos"]), str(made["tracks"])]
-
-
-class TestUsers:
-    def test_an_export_is_its_makers_alone(self, api, project, dataset):
-        other = new_user()
-        join(other, project, "Full Control")
-        _, export = dataset.export(format="csv")
-        for ask in (other.get, other.delete):
-            assert ask(f"Export/{export['uid']}").status in (403, 404)
-        assert other.get(f"Exports/{project}").json == []
-        assert [each["uid"] for each in api.get(f"Exports/{project}").json] == [export["uid"]]
-        assert new_user().post(f"Exports/{project}", {"format": "csv"}).status == 404
-
-    def test_a_viewer_exports_only_what_the_viewer_may_see(self, api, project, dataset):
-        dataset.annotate()
-        hidden = api.made(f"Sections/{project}", {"name": "hidden"})
-        api.patch(f"Media/{dataset.images[0]}", {"primary_section": hidden})
-        viewer = new_user()
-        join(viewer, project, "View Only")
-        with override(fine_grained_permissions=True):
-            denied = {"section": hidden, "user": viewer.user.id, "permission": 0}
-            assert api.post("RowProtections", denied).status == 201
-            uid = viewer.made(f"Exports/{project}", {"format": "csv"})
-            api.drain()
-            assert viewer.get(f"Export/{uid}").json["media"] <= 3
-
-    def test_an_export_of_a_user_who_left_fails(self, api, project, dataset):
-        viewer = new_user()
-        join(viewer, project, "View Only")
-        uid = viewer.made(f"Exports/{project}", {"format": "csv"})
-        [membership] = [each["id"] for each in api.get(f"Memberships/{project}").json if each["user"] == viewer.user.id]
-        assert api.delete(f"Membership/{membership}").status == 200
-        api.drain()
-        found = records.get(EXPORT, uid)
-        assert (found.status, "no longer" in found.message) == ("failed", True)
-
-    def test_too_many_at_work_are_refused(self, api, project, dataset):
-        for _ in range(5):
-            api.made(f"Exports/{project}", {"format": "csv"})
-        assert api.post(f"Exports/{project}", {"format": "csv"}).status == 429
-        api.drain()
-        assert api.post(f"Exports/{project}", {"format": "csv"}).status == 201
-        api.drain()
-
-
-class TestEnds:
-    def test_one_that_is_cancelled_leaves_nothing(self, api, project, dataset):
-        dataset.annotate()
-        uid = api.made(f"Exports/{project}", {"format": "csv"})
-        assert api.delete(f"Export/{uid}").status == 200
-        api.drain()
-        uid = api.made(f"Exports/{project}", {"format": "csv"})
-        steps.plan(steps.PlanExport(uid=uid))
-        assert api.get(f"Export/{uid}").json["status"] == "running"
-        assert api.delete(f"Export/{uid}").status == 200
-        api.drain()
-        assert api.get(f"Export/{uid}").status == 404
-        assert left_in(project, uid) == []
-
-    def test_one_that_fails_says_why_and_leaves_nothing(self, api, project, dataset):
-        uid = api.made(f"Exports/{project}", {"format": "csv"})
-        objects.remove([f"_exports/{project}/{uid}/spec.json"])
-        api.drain()
-        export = api.get(f"Export/{uid}").json
-        assert (export["status"], export["url"]) == ("failed", None)
-        assert export["message"]
-
-    def test_it_expires_after_a_week_and_one_that_was_forgotten_is_planned_again(self, api, project, dataset):
-        _, export = dataset.export(format="csv")
-        forgotten = api.made(f"Exports/{project}", {"format": "csv"})
-
-        def age(uid, **change):
-            records.edit(EXPORT, uid, lambda current: msgspec.structs.replace(current, **change))
-
-        age(export["uid"], expires_datetime=now())
-        age(forgotten, created_datetime="2020-01-01T00:00:00.000Z")
-        steps.settings()
-        sent = []
-        from chalicelib.resources.exports import service
-
-        real, service.send = service.send, lambda _, message: sent.append(message)
-        try:
-            upkeep.look_after(project)
-        finally:
-            service.send = real
-        assert [message.uid for message in sent] == [forgotten]
-        assert encode(sent[0])
-        assert api.get(f"Export/{export['uid']}").status == 404
-        assert left_in(project, export["uid"]) == []
-        api.drain()
-
-    def test_unknown_exports_are_not_found(self, api):
-        assert api.get(f"Export/{uuid.uuid4()}").status == 404
 
 
 @pytest.mark.parametrize("path", ["Exports", "Datasets"])

@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from chalicelib.resources.jobs.engines import batch
+from chalicelib.resources.jobs.engines import batch_calls
 from tests.resources.jobs.test_engines_batch import launched, numbers
 from tests.resources.jobs.test_engines_batch import told as _told
 from tests.workflows.test_workflows import FORK
@@ -47,9 +47,9 @@ def misbehave(request, monkeypatch):
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     endpoint = f"http://127.0.0.1:{server.server_address[1]}"
-    impatient = batch.CONFIG.merge(Config(read_timeout=batch.CONFIG.read_timeout / 5))
-    bad, good = boto3.client("batch", endpoint_url=endpoint, config=impatient), batch.client()
-    yield lambda *, wrong: monkeypatch.setattr(batch, "client", lambda **_: bad if wrong else good)
+    impatient = batch_calls.CONFIG.merge(Config(read_timeout=batch_calls.CONFIG.read_timeout / 5))
+    bad, good = boto3.client("batch", endpoint_url=endpoint, config=impatient), batch_calls.client()
+    yield lambda *, wrong: monkeypatch.setattr(batch_calls, "client", lambda **_: bad if wrong else good)
     server.shutdown()
     server.server_close()
 

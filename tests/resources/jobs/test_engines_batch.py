@@ -6,7 +6,7 @@ import msgspec
 import pytest
 import yaml
 
-from chalicelib.resources.jobs.engines import batch, batch_jobs
+from chalicelib.resources.jobs.engines import batch_calls, batch_jobs
 from chalicelib.resources.jobs.engines.base import EngineUnavailable
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects import purging
@@ -27,8 +27,8 @@ def configure(monkeypatch, queue: str) -> None:
     monkeypatch.setenv("LIMN_JOB_EXECUTION_ROLE", "arn:aws:iam::123456789012:role/execution")
     monkeypatch.setenv("LIMN_JOB_FILES_ROLE", "arn:aws:iam::123456789012:role/files")
     settings.cache_clear()
-    batch.client.cache_clear()
-    batch._definitions.clear()
+    batch_calls.client.cache_clear()
+    batch_calls._definitions.clear()
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def queue(monkeypatch):
         yield arn
     monkeypatch.undo()
     settings.cache_clear()
-    batch.client.cache_clear()
+    batch_calls.client.cache_clear()
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def told(monkeypatch):
     """A Batch that keeps what it is told."""
     configure(monkeypatch, "arn:aws:batch:us-east-1:123456789012:job-queue/q")
     recorder = batches.Recorder()
-    monkeypatch.setattr(batch, "client", lambda **_: recorder)
+    monkeypatch.setattr(batch_calls, "client", lambda **_: recorder)
     yield recorder
     monkeypatch.undo()
     settings.cache_clear()
@@ -131,7 +131,7 @@ class TestForkAndJoin:
 
     def test_the_same_definition_is_registered_once(self, api, project, queue):
         launched(api, project, FORK, media=[1])
-        batch._definitions.clear()
+        batch_calls._definitions.clear()
         launched(api, project, FORK, media=[1])
         assert len({job.job_definition.arn for job in batches.jobs().values()}) == 1
 
@@ -322,12 +322,12 @@ class TestWhatBatchSays:
         def away(operation, **_):
             raise EngineUnavailable("AWS Batch does not answer (EndpointConnectionError).")
 
-        call = batch._call
-        monkeypatch.setattr(batch, "_call", away)
+        call = batch_calls.call
+        monkeypatch.setattr(batch_calls, "call", away)
         said = launched(api, project, FORK, media=[1])
         assert said["object"][0]["status"] == "Pending"
         assert "does not answer" in said["object"][0]["message"]
-        monkeypatch.setattr(batch, "_call", call)
+        monkeypatch.setattr(batch_calls, "call", call)
         uid = said["uid"][0]
         api.get(f"Job/{uid}")
         assert set(numbers(uid)) == {"left", "right", "join"}

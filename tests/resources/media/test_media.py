@@ -7,8 +7,8 @@ from PIL import Image
 
 from chalicelib.core.attributes import AttributeType
 from chalicelib.core.definitions import SECTION, Section
-from chalicelib.core.entities import ImageDefinition, MediaFiles, VideoDefinition
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import ImageDefinition, MediaFiles, VideoDefinition
 from chalicelib.storage.dynamodb import entities, ids, records
 from tests import objects
 from tests.resources.media.samples import box_type, media_type, picture, state_type, uploaded
@@ -50,7 +50,7 @@ class TestCreateMediaList:
         assert said.status == 201
         found = api.get(f"Media/{said.json['id']}").json
         assert found["media_files"] is None
-        assert found["attributes"] == {"Depth": 5, "tator_user_sections": ""}
+        assert found["attributes"] == {"Depth": 5, "tator_user_sections": "", "svc_user_sections": ""}
         assert said.json["object"] == found
 
     def test_one_in_a_list_answers_with_lists(self, api, project, video_type):

@@ -139,7 +139,8 @@ class TestCloneMediaList:
         (folder,) = api.get(f"Sections/{there}").json
         clone, original = clones[1], api.get(f"Media/{originals[0]}").json
         assert (clone["project"], clone["type"], clone["primary_section"]) == (there, type_, folder["id"])
-        assert clone["attributes"] == {"Depth": 0, "tator_user_sections": folder["tator_user_sections"]}
+        tag = folder["tator_user_sections"]
+        assert clone["attributes"] == {"Depth": 0, "tator_user_sections": tag, "svc_user_sections": tag}
         assert clone["media_files"] == original["media_files"] == {"audio": [{"path": key, "codec": "aac", "size": 5}]}
         for name in ("elemental_id", "gid", "fps", "archive_state", "md5"):
             assert clone[name] == original[name]

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from chalicelib.core.accounts import USER
-from chalicelib.core.entities import MediaFiles
 from chalicelib.core.kinds import Kind
+from chalicelib.core.media_files import MediaFiles
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from tests.service import join, new_user

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
+from tests.resources.types.boxes import Boxes, spec
 from tests.service import join, new_user
 
 DTYPES = {
@@ -21,46 +20,6 @@ DTYPES = {
     "float_array": {"size": 3},
 }
 CHANGEABLE = {("int", "float"), ("float", "int"), ("enum", "string"), ("string", "enum")}
-
-
-@dataclass
-class Boxes:
-    """A project with boxes, and short words for what is done to their attributes."""
-
-    api: Any
-    project: int
-    media_type: int
-    media: int
-    type: int
-
-    def add(self, addition: dict[str, Any], number: int | None = None, what: str = "LocalizationType") -> Any:
-        body = {"entity_type": what, "addition": addition}
-        return self.api.post(f"AttributeType/{number or self.type}", body)
-
-    def change(self, name: str, update: dict[str, Any], number: int | None = None, **more: Any) -> Any:
-        body = {"entity_type": "LocalizationType", "current_name": name, "attribute_type_update": update, **more}
-        return self.api.patch(f"AttributeType/{number or self.type}", body)
-
-    def remove(self, name: str, what: str = "LocalizationType", number: int | None = None) -> Any:
-        return self.api.delete(f"AttributeType/{number or self.type}", {"entity_type": what, "name": name})
-
-    def box(self, **attributes: Any) -> int:
-        spec = {"media_id": self.media, "type": self.type, "frame": 0, "attributes": attributes}
-        return self.api.made(f"Localizations/{self.project}", spec)[0]
-
-    def values(self, number: int) -> Any:
-        return self.api.get(f"Localization/{number}").json["attributes"]
-
-    def count(self, **query: Any) -> int:
-        return self.api.get(f"LocalizationCount/{self.project}", **query).json
-
-    def defined(self, number: int | None = None) -> dict[str, Any]:
-        found = self.api.get(f"LocalizationType/{number or self.type}").json["attribute_types"]
-        return {each["name"]: each for each in found}
-
-    def other_type(self, *attributes: dict[str, Any]) -> int:
-        spec = {"name": "other", "dtype": "dot", "media_types": [self.media_type], "attribute_types": attributes}
-        return self.api.made(f"LocalizationTypes/{self.project}", spec)
 
 
 @pytest.fixture
@@ -288,7 +247,7 @@ class TestChanging:
         assert "dtype" in said.message
         assert boxes.change("x", {"name": "x", "dtype": "int", "minimum": 3}).status == 200
         assert boxes.defined()["x"]["minimum"] == 3
-        assert boxes.api.post(f"Localizations/{boxes.project}", _spec(boxes, x=2)).status == 400
+        assert boxes.api.post(f"Localizations/{boxes.project}", spec(boxes, x=2)).status == 400
 
     def test_0_false_and_empty_are_changes(self, boxes):
         boxes.add({"name": "x", "dtype": "int", "description": "d", "order": 4, "required": True, "default": 3})
@@ -414,7 +373,3 @@ class TestWhoMay:
     def test_a_type_that_is_not_there_is_not_found(self, boxes):
         assert boxes.add({"name": "x", "dtype": "int"}, 987_654_321).status == 404
         assert boxes.add({"name": "x", "dtype": "int"}, boxes.type, "Nothing").status == 400
-
-
-def _spec(boxes: Boxes, **attributes: Any) -> dict[str, Any]:
-    return {"media_id": boxes.media, "type": boxes.type, "frame": 0, "attributes": attributes}

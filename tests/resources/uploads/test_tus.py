@@ -2,16 +2,12 @@
 
 import base64
 import hashlib
-import io
-import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-import boto3
 import msgspec
 import pytest
-from tusclient.client import TusClient
 
 from chalicelib.access.masks import BITS_OF
 from chalicelib.core.permissions import Level
@@ -19,60 +15,26 @@ from chalicelib.core.resource import timestamp
 from chalicelib.core.tus import LARGEST, LARGEST_CHUNK
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import override, settings
-from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.objects import tus_uploads as rows
-from infra.local.http.gateway import Server
 from tests import objects
 from tests.resources.media.samples import BUNNY, media_type
-from tests.service import GATEWAY, Api, join
+from tests.resources.uploads.tus_client import (
+    BYTES,
+    MIB,
+    VERSION,
+    asked,
+    begun,
+    left_of,
+    multiparts,
+    offset,
+    pairs,
+    sent,
+    upload_of,
+)
+from tests.service import join
 
 # moto leaves the spooled files of uploads to the garbage collector
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-VERSION = {"Tus-Resumable": "1.0.0"}
-BYTES = {**VERSION, "Content-Type": "application/offset+octet-stream"}
-MIB = 1024 * 1024
-
-
-def pairs(**metadata):
-    return ",".join(f"{name} {base64.b64encode(str(value).encode()).decode()}" for name, value in metadata.items())
-
-
-def asked(who, method, path, body=None, **headers):
-    """Ask with exactly these headers; `_` stands for `-`."""
-    named = {name.replace("_", "-"): str(value) for name, value in headers.items()}
-    return Api(who.user, who.token, named).ask(method, path, raw=body)
-
-
-def begun(who, project, length, body=None, **metadata):
-    said = asked(
-        who, "POST", "/files/", body, **BYTES, Upload_Length=length, Upload_Metadata=pairs(project=project, **metadata)
-    )
-    assert said.status == 201, said.body
-    return said.headers["Location"].removeprefix(settings().public_url)
-
-
-def sent(who, path, offset, body, **more):
-    return asked(who, "PATCH", path, body, **BYTES, Upload_Offset=offset, **more)
-
-
-def offset(who, path):
-    said = asked(who, "HEAD", path, **VERSION)
-    assert said.status == 200
-    return int(said.headers["Upload-Offset"])
-
-
-def upload_of(path):
-    return rows.get(path.rpartition("/")[2])
-
-
-def left_of(path):
-    """The chunks that an upload still has in the store."""
-    return list(objects.under(f"_uploads/chunks/{upload_of(path).id}/"))
-
-
-def multiparts(key):
-    listed = boto3.client("s3").list_multipart_uploads(Bucket=settings().upload_bucket, Prefix=key)
-    return listed.get("Uploads", [])
 
 
 class TestCapabilities:
@@ -158,14 +120,8 @@ class TestCreation:
             assert (said.status, "project is required" in said.message) == (400, True)
 
     def test_an_upload_begins_with_nothing(self, api, project, organization):
-        said = asked(
-            api,
-            "POST",
-            "/files/",
-            **VERSION,
-            Upload_Length=10,
-            Upload_Metadata=pairs(project=project, filename="a.mp4"),
-        )
+        metadata = pairs(project=project, filename="a.mp4")
+        said = asked(api, "POST", "/files/", **VERSION, Upload_Length=10, Upload_Metadata=metadata)
         assert said.status == 201
         assert said.headers["Location"].startswith(f"{settings().public_url}/files/")
         assert said.headers["Upload-Expires"].endswith("GMT")
@@ -385,67 +341,7 @@ class Died(BaseException):
     """The container went away."""
 
 
-class TestCrashes:
-    """Whatever call an upload dies before or after, the client asks for the offset, goes on, and all bytes arrive."""
-
-    DATA = b"".join(hashlib.sha256(number.to_bytes(4, "big")).digest() * 4096 for number in range(90))
-
-    def run(self, api, project, where, *, after):
-        """Upload with one death at the `where`-th call; whether there was so late a call at all."""
-        calls = 0
-
-        def dying(real):
-            def call(*given, **named):
-                nonlocal calls
-                calls += 1
-                if calls != where:
-                    return real(*given, **named)
-                if after:
-                    real(*given, **named)
-                raise Died
-
-            return call
-
-        path = begun(api, project, len(self.DATA))
-        with pytest.MonkeyPatch.context() as patch:
-            for owner, names in (
-                (service_objects, ("write", "begin", "put_part", "complete", "read", "remove")),
-                (rows, ("save", "parts", "forget_parts")),
-            ):
-                for name in names:
-                    patch.setattr(owner, name, dying(getattr(owner, name)))
-            for _ in range(20):
-                at = offset(api, path) if calls != where else self.asked_again(path)
-                if at == len(self.DATA) and upload_of(path).is_finished:
-                    break
-                body = self.DATA[at : at + 3 * MIB]
-                try:
-                    tus.append(upload_of(path), at, body)
-                except Died:
-                    continue
-        upload = upload_of(path)
-        assert objects.read(upload.key) == self.DATA
-        assert upload.is_finished
-        return calls >= where
-
-    def asked_again(self, path):
-        return tus.finish(upload_of(path)).offset
-
-    @pytest.mark.parametrize(
-        ("after", "first"),
-        [
-            pytest.param(False, 1, id="before odd"),
-            pytest.param(True, 2, id="after even"),
-            pytest.param(False, 2, id="before even", marks=pytest.mark.nightly),
-            pytest.param(True, 1, id="after odd", marks=pytest.mark.nightly),
-        ],
-    )
-    def test_a_death_at_any_call_loses_nothing(self, api, project, after, first):
-        where = first
-        while self.run(api, project, where, after=after):
-            where += 2
-        assert where > 15
-
+class TestUse:
     def test_what_nobody_finished_is_finished_by_who_uses_it(self, api, project, monkeypatch):
         path = begun(api, project, 4)
 
@@ -461,8 +357,6 @@ class TestCrashes:
         assert api.post(f"TemporaryFiles/{project}", body).status == 201
         assert objects.read(upload_of(path).key) == b"data"
 
-
-class TestUse:
     def test_a_finished_upload_can_be_downloaded(self, api, project):
         path = begun(api, project, 4, b"da")
         assert asked(api, "GET", path).status == 409
@@ -501,54 +395,3 @@ class TestUse:
         url = f"{settings().public_url}/files/{'0' * 32}" if of == "unknown" else settings().public_url + path
         said = api.post(f"TemporaryFiles/{project}", {"name": "a.bin", "url": url, "lookup": "x", "hours": 1})
         assert said.status == (400 if of == "unfinished" else 403)
-
-
-@pytest.fixture
-def served(monkeypatch):
-    """The API on a port of this machine; its address."""
-    server = Server(GATEWAY, "127.0.0.1", 0)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    monkeypatch.setenv("LIMN_PUBLIC_URL", f"http://127.0.0.1:{server.server_port}")
-    settings.cache_clear()
-    yield settings().public_url
-    monkeypatch.undo()
-    settings.cache_clear()
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
-class TestTuspy:
-    """The protocol's own client for Python."""
-
-    def upload(self, api, project, served, size, *, chunk=LARGEST_CHUNK, stop_every=3):
-        """Upload so many bytes, a new client every few chunks; the digest of what was sent and of what arrived."""
-        block = hashlib.sha256(str(size).encode()).digest() * 1024
-        data = (block * (size // len(block) + 1))[:size]
-        headers = {"Authorization": f"Token {api.token}"}
-        client, url, rounds = TusClient(f"{served}/files/", headers=headers), None, 0
-        at = 0
-        while at < size:
-            uploader = client.uploader(
-                file_stream=io.BytesIO(data),
-                url=url,
-                chunk_size=chunk,
-                metadata={"project": str(project), "filename": "a.bin"},
-                upload_checksum=True,
-            )
-            assert uploader.offset == at
-            uploader.upload(stop_at=min(size, at + stop_every * chunk))
-            url, at, rounds = uploader.url, uploader.offset, rounds + 1
-        return data, objects.read(upload_of(url).key), rounds
-
-    def test_it_uploads_with_interruptions(self, api, project, served):
-        data, arrived, rounds = self.upload(api, project, served, 13 * MIB + 17, chunk=2 * MIB, stop_every=2)
-        assert arrived == data
-        assert rounds == 4
-
-    @pytest.mark.nightly
-    def test_it_uploads_200_mb_with_interruptions(self, api, project, served):
-        data, arrived, rounds = self.upload(api, project, served, 200_000_000, stop_every=5)
-        assert arrived == data
-        assert rounds == 10

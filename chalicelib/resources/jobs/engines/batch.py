@@ -10,18 +10,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
-import boto3
 import msgspec
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import Timestamp, timestamp
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.resources.jobs.engines import batch_jobs
+from chalicelib.resources.jobs.engines import batch_calls, batch_jobs
 from chalicelib.resources.jobs.engines.base import (
     EngineUnavailable,
     HandOverInProgress,
@@ -46,41 +43,11 @@ PHASES = {
     "SUCCEEDED": SUCCEEDED,
     "FAILED": FAILED,
 }
-LOG_GROUP = "/aws/batch/job"
-"""The log group of jobs on Fargate."""
-AT_ONCE = 100
-"""Maximum jobs described in one call."""
 MOST_NEEDS = 20
 """Maximum dependencies of a job; a node with more is submitted when some have finished."""
 HAND_OVER_SECONDS = 10.0
 LARGEST_OUTPUT = 16_384
 """Maximum bytes of an output parameter; all of a run are stored in its record."""
-_ANSWERS = {
-    "submit_job": "jobId",
-    "describe_jobs": "jobs",
-    "list_jobs": "jobSummaryList",
-    "describe_job_definitions": "jobDefinitions",
-    "register_job_definition": "jobDefinitionArn",
-}
-"""The members that every answer has."""
-_REFUSED = ("ClientException", "ValidationException", "AccessDeniedException")
-
-
-CONFIG = Config(connect_timeout=1.5, read_timeout=3, retries={"total_max_attempts": 2, "mode": "standard"})
-"""Two attempts must fit into the time of an API request; a job that Batch did not accept is submitted later."""
-
-
-@lru_cache(maxsize=2)
-def client(*, once: bool = False) -> Any:
-    """The Batch client of this process; `once`: a client without retries, for calls that are not idempotent."""
-    config = CONFIG.merge(Config(retries={"total_max_attempts": 1, "mode": "standard"})) if once else CONFIG
-    return boto3.client("batch", endpoint_url=settings().aws_endpoint or None, config=config)
-
-
-@lru_cache(maxsize=1)
-def logs_client() -> Any:
-    """The CloudWatch Logs client of this process."""
-    return boto3.client("logs", endpoint_url=settings().aws_endpoint or None, config=CONFIG)
 
 
 class Batch:
@@ -112,7 +79,7 @@ class Batch:
             for node in submission.run.nodes
             if node.job and node.status not in FINISHED
         ]
-        jobs = _describe(asked)
+        jobs = batch_calls.describe_jobs(asked)
         found: dict[str, RunStatus | None] = {}
         for submission in submissions:
             if found and time.monotonic() > deadline:
@@ -127,9 +94,9 @@ class Batch:
         """End all jobs of a run."""
         doomed = {node.job for node in run.nodes if node.job and node.status not in FINISHED}
         if run.lease:
-            doomed |= _list_jobs(batch_jobs.names_of(run))
+            doomed |= batch_calls.list_jobs(batch_jobs.names_of(run))
         for job in sorted(doomed):
-            _call("terminate_job", jobId=job, reason="The job was deleted.")
+            batch_calls.call("terminate_job", jobId=job, reason="The job was deleted.")
 
     def output(self, run: Run, node: RunNode, lines: int) -> list[str]:  # noqa: ARG002 other engines need the run
         """The last lines that a step printed, from CloudWatch Logs."""
@@ -137,7 +104,7 @@ class Batch:
             return []
         group, _, stream = node.log.partition(":")
         try:
-            answer = logs_client().get_log_events(
+            answer = batch_calls.logs_client().get_log_events(
                 logGroupName=group, logStreamName=stream, limit=lines, startFromHead=False
             )
             return last_lines([str(event["message"]).rstrip("\n") for event in answer["events"]])
@@ -247,11 +214,11 @@ def _submit_job(run: Run, node: Node, needs: Iterable[str | None]) -> str:
     made = batch_jobs.job_of(run, node)
     for key, body in made.files.items():
         objects.write(key, body)
-    answer = _call(
+    answer = batch_calls.call(
         "submit_job",
         jobName=made.name,
         jobQueue=settings().job_queue,
-        jobDefinition=_ensure_definition(made.definition),
+        jobDefinition=batch_calls.ensure_definition(made.definition),
         dependsOn=[{"jobId": job} for job in needs],
         tags={"limn:project": str(run.project), "limn:job": run.uid},
         propagateTags=True,
@@ -261,44 +228,9 @@ def _submit_job(run: Run, node: Node, needs: Iterable[str | None]) -> str:
     return str(answer["jobId"])
 
 
-def _ensure_definition(definition: dict[str, Any]) -> str:
-    """The name of an existing job definition, registered if needed: its name derives from its content."""
-    name = definition["jobDefinitionName"]
-    if name not in _definitions:
-        found = _call("describe_job_definitions", jobDefinitionName=name, status="ACTIVE")
-        if not found["jobDefinitions"]:
-            _call("register_job_definition", **definition)
-        _definitions.add(name)
-    return str(name)
-
-
-_definitions: set[str] = set()
-
-
 def _find(run: Run, node: Node) -> str | None:
     """The job of a node whose submission was not recorded."""
-    return next(iter(_list_jobs(batch_jobs.name_of(run, node))), None)
-
-
-def _list_jobs(name: str) -> set[str]:
-    """The jobs with a name, or with the prefix before its `*`."""
-    filters = [{"name": "JOB_NAME", "values": [name]}]
-    more: dict[str, Any] = {}
-    found: set[str] = set()
-    while True:
-        answer = _call("list_jobs", jobQueue=settings().job_queue, filters=filters, **more)
-        found |= {str(job["jobId"]) for job in answer["jobSummaryList"] if "jobId" in job}
-        if not answer.get("nextToken"):
-            return found
-        more = {"nextToken": answer["nextToken"]}
-
-
-def _describe(numbers: Sequence[str]) -> dict[str, dict[str, Any]]:
-    found = {}
-    for start in range(0, len(numbers), AT_ONCE):
-        for job in _call("describe_jobs", jobs=list(numbers[start : start + AT_ONCE]))["jobs"]:
-            found[str(job.get("jobId"))] = job
-    return found
+    return next(iter(batch_calls.list_jobs(batch_jobs.name_of(run, node))), None)
 
 
 def _with_job(node: RunNode, job: Mapping[str, Any]) -> RunNode:
@@ -339,7 +271,7 @@ def _reason(job: Mapping[str, Any]) -> str | None:
 def _log(job: Mapping[str, Any]) -> str | None:
     """The location of a job's output: log group and stream."""
     stream = _main(job).get("logStreamName")
-    return f"{LOG_GROUP}:{stream}" if stream else None
+    return f"{batch_calls.LOG_GROUP}:{stream}" if stream else None
 
 
 def _result(node: RunNode) -> Result:
@@ -395,25 +327,3 @@ def _moment(milliseconds: object) -> Timestamp | None:
     if not isinstance(milliseconds, int | float) or milliseconds <= 0:
         return None
     return timestamp(datetime.fromtimestamp(milliseconds / 1000, UTC))
-
-
-def _call(operation: str, **more: Any) -> dict[str, Any]:
-    """Batch's answer to a call. Raises WorkflowRefused, or EngineUnavailable, also if it is unreadable."""
-    try:
-        asked = client(once=True) if operation == "submit_job" else client()
-        answer: dict[str, Any] = getattr(asked, operation)(**more)
-    except ClientError as failure:
-        code = failure.response["Error"]["Code"]
-        if code in _REFUSED:
-            raise WorkflowRefused(
-                f"AWS Batch refuses: {failure.response['Error'].get('Message', code)[:300]}"
-            ) from failure
-        raise EngineUnavailable(f"AWS Batch does not answer ({code}).") from failure
-    except BotoCoreError as failure:
-        raise EngineUnavailable(f"AWS Batch does not answer ({type(failure).__name__}).") from failure
-    except (AttributeError, KeyError, TypeError, ValueError) as failure:
-        # botocore ignores unexpected content
-        raise EngineUnavailable("AWS Batch answers with something that cannot be read.") from failure
-    if _ANSWERS.get(operation, "ResponseMetadata") not in answer:
-        raise EngineUnavailable("AWS Batch answers with something else than was asked.")
-    return answer

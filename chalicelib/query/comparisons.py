@@ -1,0 +1,89 @@
+"""Comparisons of a column with a value as SQL, by operator; the text of each has only placeholders for values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from chalicelib.query import geodesy
+from chalicelib.query.operators import Op
+from chalicelib.query.values import fold
+
+Bind = Callable[[Any], str]
+"""Adds a parameter to the statement; returns its placeholder."""
+Comparison = Callable[[Bind, str, str, Any], str]
+"""From the column, its data type and the value to the condition; NULL where the column is NULL."""
+MOST_INLINE = 40
+"""Lists longer than this are passed as one JSON parameter: thousands of parameters take longer to bind and plan."""
+_JSON_LIST = {"int": "'[\"BIGINT\"]'", "ints": "'[\"BIGINT\"]'", "float": "'[\"DOUBLE\"]'", "string": "'[\"VARCHAR\"]'"}
+_encode = msgspec.json.Encoder().encode
+
+
+def _infix(sign: str) -> Comparison:
+    return lambda bind, column, _, value: f"{column} {sign} {bind(value)}"
+
+
+def _function(name: str) -> Comparison:
+    return lambda bind, column, _, value: f"{name}(lower({column}), {bind(value)})"
+
+
+def _equals(bind: Bind, column: str, dtype: str, value: Any) -> str:
+    if dtype == "bool":
+        return column if value else f"NOT {column}"
+    return f"{column} = {bind(value)}"
+
+
+def is_in(bind: Bind, column: str, dtype: str, value: tuple[Any, ...]) -> str:
+    """The condition that a column has one of some values."""
+    if not value:
+        return "false"
+    if len(value) > MOST_INLINE and (json_list := _JSON_LIST.get("string" if dtype in ("enum", "blob") else dtype)):
+        listed = bind(_encode(list(value)).decode())
+        return f"{column} IN (SELECT unnest(from_json({listed}, {json_list})))"
+    return f"{column} IN ({', '.join(map(bind, value))})"
+
+
+def _between(bind: Bind, column: str, _: str, value: tuple[Any, Any]) -> str:
+    return f"{column} BETWEEN {bind(value[0])} AND {bind(value[1])}"
+
+
+def _under(bind: Bind, column: str, _: str, value: str) -> str:
+    return f"({column} = {bind(value)} OR starts_with({column}, {bind(value + '.')}))"
+
+
+def _resembles(bind: Bind, column: str, _: str, value: tuple[str, int]) -> str:
+    return f"levenshtein(lower({column}), {bind(value[0])}) <= {bind(value[1])}"
+
+
+def _overlaps(bind: Bind, column: str, _: str, value: tuple[int, ...]) -> str:
+    listed = bind(_encode(list(value)).decode())
+    return f"list_has_any({column}, from_json({listed}, '[\"BIGINT\"]'))"
+
+
+def _within(bind: Bind, column: str, _: str, value: tuple[float, float, float]) -> str:
+    km, latitude, longitude = value
+    return geodesy.within_sql(column, (longitude, latitude), km, bind)
+
+
+COMPARISONS: dict[Op, Comparison] = {
+    Op.EQ: _equals,
+    Op.LT: _infix("<"),
+    Op.LTE: _infix("<="),
+    Op.GT: _infix(">"),
+    Op.GTE: _infix(">="),
+    Op.IN: is_in,
+    Op.BETWEEN: _between,
+    Op.CONTAINS: _function("contains"),
+    Op.STARTS: _function("starts_with"),
+    Op.ENDS: _function("ends_with"),
+    Op.SAME: lambda bind, column, _, value: f"lower({column}) = {bind(fold(value))}",
+    Op.MATCHES: lambda bind, column, _, value: f"regexp_full_match(lower({column}), {bind(value)}, 's')",
+    Op.RESEMBLES: _resembles,
+    Op.UNDER: _under,
+    Op.OVERLAPS: _overlaps,
+    Op.WITHIN: _within,
+    Op.PRESENT: lambda _, column, __, ___: f"{column} IS NOT NULL",
+}
+"""By operation: the condition on a column; NULL where the column is NULL."""
