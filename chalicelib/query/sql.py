@@ -67,6 +67,16 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
 
     `among` as in `count`. Where a query orders by distance, its rows are ordered by the other keys, and unsliced.
     """
+    columns = "t0.id, coalesce(i.n, 0)" if query.incident else "t0.id"
+    return _selected(query, layout, f"{columns}, t0.{more}" if more else columns, among)
+
+
+def column(query: Query, layout: Layout, name: str) -> Statement:
+    """The values of a column of the entities that a checked query without `nearest` selects, in order."""
+    return _selected(query, layout, f"t0.{name}")
+
+
+def _selected(query: Query, layout: Layout, columns: str, among: Sequence[int] | None = None) -> Statement:
     compiler = Compiler(layout)
     head, rest = compiler.selection(query, among)
     order = compiler.order(query)
@@ -75,9 +85,6 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
         limit += f" LIMIT {compiler.value(max(0, query.stop - query.start))}"
     if query.start and not query.nearest:
         limit += f" OFFSET {compiler.value(query.start)}"
-    columns = "t0.id, coalesce(i.n, 0)" if query.incident else "t0.id"
-    if more:
-        columns += f", t0.{more}"
     return Statement(f"{head}SELECT {columns} {rest} ORDER BY {order}{limit}", compiler.parameters)
 
 

@@ -110,7 +110,7 @@ class Views:
         """
         with self._lock:
             view = self._views.get(project)
-        if view is not None:
+        if view is not None and settings().reads_beside:
             seq = view.seq
             commits = _readers.submit(lambda: list(islice(self._read_after(project, seq), COMMITS_AT_ONCE)))
             _AHEAD.set(_Ahead(project, seq, commits))
@@ -189,9 +189,8 @@ class Views:
                 # again.
                 excess -= self._views[each].memory
                 self._release(each)
-            for each in [
-                each for each in self._views if each != project and self._views[each].store.written > LITTLE_DISK
-            ]:
+            large = [each for each, view in self._views.items() if view.store.written > LITTLE_DISK and each != project]
+            for each in large:
                 if not engine().is_disk_short(DISK_SHARE):
                     break
                 self._release(each)

@@ -68,13 +68,18 @@ class Store:
         with self.translate_errors(), turns[0], turns[1], self._cursor() as cursor, interrupting(cursor.interrupt):
             if prefetches:
                 self._prefetch(text, cursor)
-            rows: list[Any] = cursor.execute(text, parameters).fetchall()
+            rows: list[Any] = cursor.execute(self.engine.parsed(text, cursor), parameters).fetchall()
             return rows
 
     def get(self, places: Sequence[int]) -> list[Document]:
         """The documents at places. Raises Unavailable as `run` does."""
         with self.translate_errors():
             return self.documents.get(places)
+
+    def bodies(self, places: Sequence[int]) -> list[bytes]:
+        """The bodies of the documents at places. Raises Unavailable as `run` does."""
+        with self.translate_errors():
+            return self.documents.bodies(places)
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from chalicelib.core.commits import Commit
@@ -133,6 +134,9 @@ class View:
         """The JSON documents that a checked query selects, in order, as responses show them."""
         with self._gate.reading():
             note_commit(self.seq)
+            if query.incident is None and not query.nearest:
+                found = self._run(sql.column(query, self.state.layout, DOCUMENT))
+                return self._documents(query.kind, [*chain.from_iterable(found)])
             rows = self._rows_of(query, DOCUMENT)
             documents = self._documents(query.kind, [row[-1] for row in rows])
         if query.incident is not None:
@@ -199,10 +203,10 @@ class View:
 
     def _documents(self, kind: Kind, places: Sequence[int]) -> list[bytes]:
         """The documents at places, after their missing revisions."""
-        found = self.store.get(places)
         revisions = {number: of.revisions for number, of in self.definitions.types(kind).items() if of.revisions}
         if not revisions:
-            return [document.body for document in found]
+            return self.store.bodies(places)
+        found = self.store.get(places)
         bodies = []
         for place, document in zip(places, found, strict=True):
             body = document.body
