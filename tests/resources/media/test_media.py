@@ -268,23 +268,6 @@ class TestUpdateMedia:
         assert [api.get(f"Media/{part}").json["archive_state"] for part in parts] == ["to_archive"] * 2
         assert api.patch(f"Media/{media}", {"concat": [{"id": parts[0], "timestampOffset": 0}]}).status == 400
 
-    @pytest.mark.parametrize("is_bulk", [False, True])
-    def test_a_clone_of_a_multi_archives_nothing_of_the_other_project(
-        self, api, project, organization, media, video_type, is_bulk
-    ):
-        part = api.made(f"Medias/{project}", {"type": video_type, "name": "a", "md5": ""})
-        assert api.patch(f"Media/{media}", {"multi": {"ids": [part], "layout": [1, 1], "quality": 0}}).status == 200
-        there = api.made("Projects", {"name": f"there {is_bulk}", "organization": organization})
-        type_ = api.made(f"MediaTypes/{there}", {"name": "multi", "dtype": "multi"})
-        body = {"dest_project": there, "dest_type": type_}
-        (clone,) = api.post(f"CloneMedia/{project}", body, media_id=media).json["id"]
-        before = api.get(f"Media/{part}").json
-        wanted = {"archive_state": "to_archive"}
-        path = f"Medias/{there}" if is_bulk else f"Media/{clone}"
-        assert api.patch(path, wanted).status == 200
-        assert api.get(f"Media/{clone}").json["archive_state"] == "to_archive"
-        assert api.get(f"Media/{part}").json == before
-
     def test_members_of_a_multi_must_exist_once_each(self, api, media):
         assert api.patch(f"Media/{media}", {"multi": {"ids": [media, media]}}).status == 400
         assert api.patch(f"Media/{media}", {"multi": {"ids": [9_999_999]}}).status == 400
