@@ -99,7 +99,7 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
     named = _by_name(operation.query)
     for place in sorted({named[name] for name in multi_value_params if name in named}):
         parameter = _parameters(operation.query)[place]
-        if (name := next((name for name in parameter.names if multi_value_params.get(name)), None)) is None:
+        if (name := _given_name(parameter, multi_value_params)) is None:
             continue
         texts = multi_value_params[name]
         check_parameter(name, texts)
@@ -118,6 +118,16 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
             raise BadInput(f"Query parameter error: {name}", f"{name} is required.") from None
         details = explain(str(error), inspect.type_info(operation.query))
         raise BadInput(f"Invalid query parameter: {path[1:].partition('[')[0]}", details) from None
+
+
+def _given_name(parameter: _Parameter, given: Mapping[str, list[str]]) -> str | None:
+    """The name under which a parameter was given. Raises BadInput for two names with different values."""
+    names = [name for name in parameter.names if given.get(name)]
+    for other in names[1:]:
+        if given[other] != given[names[0]]:
+            rule = f"{names[0]} and {other} name one parameter; send one of them."
+            raise BadInput(f"Invalid query parameter: {other}", rule)
+    return names[0] if names else None
 
 
 def _check_parameters(operation: Operation, given: Mapping[str, list[str]]) -> None:

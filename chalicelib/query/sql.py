@@ -95,11 +95,22 @@ def tally(query: Query, layout: Layout, column: str) -> Statement:
     return Statement(f"{head}SELECT t0.{column}, count(*) {rest} GROUP BY 1 ORDER BY 1", compiler.parameters)
 
 
-def values(kind: Kind, column: str, among: Sequence[int] | None = None) -> Statement:
-    """The values of a column: rows of an id and a value, for all entities or some; nulls are left out."""
+def values(kind: Kind, column: str) -> Statement:
+    """The values of a column: rows of an id and a value, without nulls."""
+    return Statement(f"SELECT id, {column} FROM {table(kind)} WHERE {column} NOTNULL", [])
+
+
+def values_between(kind: Kind, column: str, start: int, stop: int) -> Statement:
+    """The same of the rows at some places in the table, exclusive of `stop`."""
+    text = f"SELECT id, {column} FROM {table(kind)} WHERE rowid >= $1 AND rowid < $2 AND {column} NOTNULL"
+    return Statement(text, [start, stop])
+
+
+def placed(kind: Kind, numbers: Sequence[int], column: str) -> Statement:
+    """Rows of an id, a type and a column, of the given ids that exist."""
     compiler = Compiler(Layout())
-    where = "" if among is None else f" AND {is_in(compiler.value, 'id', 'int', tuple(among))}"
-    return Statement(f"SELECT id, {column} FROM {table(kind)} WHERE {column} NOTNULL{where}", compiler.parameters)
+    where = is_in(compiler.value, "id", "int", tuple(numbers))
+    return Statement(f"SELECT id, type, {column} FROM {table(kind)} WHERE {where}", compiler.parameters)
 
 
 def existing(kind: Kind, numbers: Sequence[int]) -> Statement:

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from chalicelib.core.kinds import Kind
+from chalicelib.core.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.query import operators
 from chalicelib.query.operators import Op
@@ -152,7 +153,7 @@ _LIFECYCLES: dict[str, Tree] = {
 def _after_media(get: _Given) -> Iterable[Tree]:
     if (after := get("after")) is not None:
         # Older clients send a name here; digits are an id.
-        number = after if isinstance(after, int) else int(after) if after.isdecimal() else None
+        number = after if isinstance(after, int) else natural(after)
         yield Test("name", Op.GT, after) if number is None else AfterMedia(number)
     if (after_name := get("after_name")) is not None:
         yield Test("name", Op.GT, after_name)

@@ -37,6 +37,9 @@ _PARSED = 256
 """The most parsed statements that are kept."""
 _SHARE = 0.5
 """The share of the memory for views that DuckDB may take; documents, vectors and Python have the rest."""
+_LEAST, _BESIDE = 0.2, 0.75
+"""The share that it may take in any case, and what it may take together with vectors; documents and Python have the
+rest."""
 _SPILL = 4
 """The share of the disk for views that sorts and joins larger than memory take in addition."""
 _DOCUMENTS = 0.15
@@ -55,6 +58,7 @@ class Engine:
         self._devices: dict[str, Device] = {}
         self._abandoned: deque[tuple[str, tuple[Device, ...]]] = deque()
         self._names = itertools.count(1)
+        self._held: dict[str, int] = {}
         self._lock = threading.Lock()
         self._parsed: dict[str, duckdb.Statement] = {}
         self._root = duckdb.connect(
@@ -124,8 +128,23 @@ class Engine:
                 return
             with self._lock:
                 self._root.execute(f"DETACH {name}")
+            if self._held.pop(name, 0):
+                self._fit()
             for device in (self._devices.pop(name), *others):
                 device.close()
+
+    def hold(self, name: str, size: int) -> None:
+        """Say how many bytes a database's view holds outside of DuckDB, whose memory is reduced by as much."""
+        if size == self._held.get(name, 0):
+            return
+        self._held[name] = size
+        self._fit()
+
+    def _fit(self) -> None:
+        whole = settings().view_memory
+        limit = max(whole * _LEAST, min(whole * _SHARE, whole * _BESIDE - sum(self._held.values())))
+        with self._lock:
+            self._root.execute(f"SET memory_limit = '{int(limit)}B'")
 
     @property
     def memory(self) -> int:

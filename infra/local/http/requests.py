@@ -197,7 +197,8 @@ class Handler(BaseHTTPRequestHandler):
             line = self._head_line(left)
         self._read_request_line(line)
         left -= len(line)
-        self.headers, names, number = {}, {}, 0
+        self.headers, number = {}, 0
+        names: dict[str, str] = {}
         while line := self._head_line(left):
             left -= len(line)
             found = _HEADER.fullmatch(line)
