@@ -65,7 +65,7 @@ class Store:
         with self.translate_errors(), self._cursor() as cursor, interrupting(cursor.interrupt):
             if prefetches:
                 self._prefetch(text, cursor)
-            rows: list[Any] = cursor.execute(self.engine.parsed(text, cursor), parameters).fetchall()
+            rows: list[Any] = cursor.execute(self.engine.statement(text, cursor), parameters).fetchall()
             return rows
 
     def get(self, places: Sequence[int]) -> list[Document]:
