@@ -166,7 +166,7 @@ class Documents:
         """The packs with the documents at places, by their offsets."""
         packs: dict[int, Pack] = {}
         missing: list[int] = []
-        for start in {place // _SLOTS for place in places}:
+        for start in dict.fromkeys([place // _SLOTS for place in places]):
             pack = self._here(start)
             if pack is None:
                 missing.append(start)
