@@ -35,7 +35,7 @@ check: $(VENV) ## lint, format, types, layers, templates and their security rule
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m infra.app_template build/check/app.json
-	@$(BIN)/cfn-lint infra/stateful.yaml infra/batch.yaml build/check/app.json
+	@$(BIN)/cfn-lint infra/stateful.yaml infra/batch.yaml infra/analytics.yaml build/check/app.json
 	@$(BIN)/python -m infra.security cfripper
 	@$(BIN)/python -m infra.audit
 

@@ -5,6 +5,7 @@
     app.json          the stack of API and functions: Chalice's template with functions.yaml and alarms.yaml merged in
     stateful.json     the stack of what the service keeps
     batch.json        the stack of where algorithms without a job cluster run; optional
+    analytics.json    the stack of the tables for Athena; optional
 
 Dependencies are wheels of the versions in requirements.txt for Lambda's Linux, whatever this machine is: pip takes them
 from its cache or from `PIP_FIND_LINKS` where there is no network. Chalice would pick them for the Python it runs on, so
@@ -32,7 +33,7 @@ from packaging.utils import canonicalize_name
 
 from chalicelib.api.router import resource_of
 from infra import dashboard
-from infra.templates import ALARMS, BATCH, FUNCTIONS, STATEFUL, load, of_type
+from infra.templates import ALARMS, ANALYTICS, BATCH, FUNCTIONS, STATEFUL, load, of_type
 
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build"
@@ -115,7 +116,7 @@ def main() -> None:
     ):
         template["Parameters"][name]["Default"] = value
     write_template(build / "app.json", template)
-    for path in (STATEFUL, BATCH):
+    for path in (STATEFUL, BATCH, ANALYTICS):
         beside = load(path)
         beside["Parameters"]["Stage"]["Default"] = given.stage
         write_template(build / f"{path.stem}.json", beside)

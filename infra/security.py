@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infra.templates import BATCH, STATEFUL, defaults, load
+from infra.templates import ANALYTICS, BATCH, STATEFUL, defaults, load
 
 TOOLS = ("cfripper", "checkov")
 GIVEN = {
@@ -55,7 +55,7 @@ def templates() -> dict[str, dict[str, Any]]:
     app = expanded(whole())
     # of an API, SAM makes the API itself and its stage; what rules are about is the stage
     app["Resources"]["RestAPIStage"]["Metadata"] = app["Resources"]["RestAPI"].pop("Metadata")
-    return {"app": app, "batch": load(BATCH), "stateful": load(STATEFUL)}
+    return {"analytics": load(ANALYTICS), "app": app, "batch": load(BATCH), "stateful": load(STATEFUL)}
 
 
 def explained(name: str, template: dict[str, Any], tool: str) -> dict[Finding, str]:

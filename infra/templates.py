@@ -12,6 +12,7 @@ STATEFUL = FOLDER / "stateful.yaml"
 FUNCTIONS = FOLDER / "functions.yaml"
 ALARMS = FOLDER / "alarms.yaml"
 BATCH = FOLDER / "batch.yaml"
+ANALYTICS = FOLDER / "analytics.yaml"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

@@ -18,7 +18,7 @@ from functions import worker
 from infra import package
 from infra.app_template import whole
 from infra.local.deploy import variable
-from infra.templates import ALARMS, BATCH, FUNCTIONS, STATEFUL, load, of_type
+from infra.templates import ALARMS, ANALYTICS, BATCH, FUNCTIONS, STATEFUL, load, of_type
 from tests import roles
 from tests.environment import VARIABLES
 
@@ -39,7 +39,7 @@ def lint(path):
 
 
 @CHECKED
-@pytest.mark.parametrize("path", [STATEFUL, BATCH], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [STATEFUL, BATCH, ANALYTICS], ids=lambda path: path.name)
 def test_the_stacks_beside_are_clean(path):
     assert lint(path) == []
 
@@ -333,7 +333,7 @@ def test_no_table_has_an_index():
 def test_parameters_have_defaults_except_what_only_the_operator_knows():
     wanting = {
         name
-        for template in (STATE, RUNNING, load(FUNCTIONS), load(ALARMS))
+        for template in (STATE, RUNNING, load(ANALYTICS), load(FUNCTIONS), load(ALARMS))
         for name, parameter in template["Parameters"].items()
         if "Default" not in parameter
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,18 @@ import pytest
 
 from chalicelib.core.kinds import Kind
 from chalicelib.maintenance import compaction
+from chalicelib.query import tree
+from chalicelib.query.columns import COLUMNS
+from chalicelib.query.cost import BUDGET_SECONDS, estimate
+from chalicelib.query.layout import SQL_TYPE
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Everything, Nearest, Query, SortKey
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.objects import objects
 from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.snapshot_records import current, folder
+from infra.templates import ANALYTICS, load, of_type
 from tests.storage.commits import boxed, put, typed
 
 PAGE = Path("docs/analytics.md").read_text()
@@ -61,18 +69,95 @@ def same(found: list[Any], expected: list[tuple[str, int, float]]) -> bool:
 def test_duckdb_answers_as_the_view_does(files: tuple[Path, list[Any]]):
     place, expected = files
     statement = block("sql", "DuckDB").split(";", 1)[1]  # without the secret
-    statement = re.sub(r"'s3://[^']*/localization/7/", f"'{place}/", statement)
+    statement = re.sub(r"'s3://[^']*/localization/type=7/", f"'{place}/", statement)
     assert same(duckdb.connect().execute(statement).fetchall(), expected)
 
 
 def test_the_table_of_athena_names_columns_of_the_files_by_their_types(files: tuple[Path, list[Any]]):
     place, _ = files
-    declared = re.search(r"CREATE EXTERNAL TABLE boxes \((.*?)\)", block("sql", "Athena"))
+    declared = re.search(r"CREATE EXTERNAL TABLE boxes \((.*?)\)", PAGE)
     assert declared
     there = {name: kind.lower() for name, kind, *_ in duckdb.sql(f"DESCRIBE FROM '{place}/*.parquet'").fetchall()}
     names = {"varchar": "string"}
     for name, kind in (each.split() for each in declared[1].split(", ")):
         assert names.get(there[name], there[name]) == kind
+
+
+def test_an_engine_finds_the_types_of_a_kind_by_their_folders(files: tuple[Path, list[Any]]):
+    place, expected = files
+    found = duckdb.sql(
+        f"SELECT label, count(*) FROM read_parquet('{place.parent}/*/*.parquet', hive_partitioning=true)"
+        " WHERE type = 7 AND media BETWEEN 1 AND 100 GROUP BY label ORDER BY label"
+    )
+    assert found.fetchall() == [row[:2] for row in expected]
+
+
+def test_the_rows_of_a_media_are_neighbours(files: tuple[Path, list[Any]]):
+    media = [row[0] for row in duckdb.sql(f"SELECT media FROM '{files[0]}/*.parquet'").fetchall()]
+    assert media == sorted(media)
+
+
+class TestGlue:
+    """infra/analytics.yaml: its tables are those of the files, and its query that of the page."""
+
+    def tables(self) -> dict[str, Any]:
+        found = of_type(load(ANALYTICS), "AWS::Glue::Table").values()
+        return {table["TableInput"]["Name"]: table["TableInput"] for table in found}
+
+    def test_a_table_has_the_columns_of_the_files_and_their_place(self):
+        sql_types = {"bigint": "BIGINT", "double": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN"}
+        sql_types |= {"timestamp": "TIMESTAMP", "array<bigint>": "BIGINT[]"}
+        tables = self.tables()
+        assert tables.keys() == {kind.value for kind in Kind}
+        for kind in Kind:
+            declared = [
+                (each["Name"], sql_types[each["Type"]]) for each in tables[kind]["StorageDescriptor"]["Columns"]
+            ]
+            columns = [(each.name, SQL_TYPE[each.dtype]) for each in COLUMNS[kind] if each.name != "type"]
+            assert declared == [*columns, ("document", "VARCHAR")]
+            assert [each["Name"] for each in tables[kind]["PartitionKeys"]] == ["project", "snapshot", "type"]
+            template, _ = tables[kind]["Parameters"]["storage.location.template"]["Fn::Sub"]
+            assert (
+                template == f"s3://${{Bucket}}/projects/${{!project}}/snapshots/${{!snapshot}}/{kind}/type=${{!type}}/"
+            )
+
+    def test_files_lie_where_the_tables_look(self, files: tuple[Path, list[Any]]):
+        assert re.search(r"/snapshots/[^/]+/localization/type=7$", str(files[0]))
+
+    def test_the_query_of_the_page_answers_as_the_view_does(self, files: tuple[Path, list[Any]]):
+        place, expected = files
+        database = duckdb.connect()
+        snapshot = place.parts[-3]
+        database.execute("CREATE SCHEMA limn_prod; CREATE MACRO json_extract_scalar(j, p) AS json_extract_string(j, p)")
+        database.execute(
+            "CREATE VIEW limn_prod.localization AS"
+            f" SELECT * REPLACE ('7' AS type), '14' AS project, '{snapshot}' AS snapshot FROM '{place}/*.parquet'"
+        )
+        statement = block("sql", "Athena").replace("FOLDER", snapshot)
+        assert same(database.execute(statement).fetchall(), expected)
+
+
+def test_the_sizes_from_which_the_api_refuses_are_those_of_the_estimate():
+    sizes = {
+        row[0]: float(row[1].replace(",", "")) * 1e6
+        for row in re.findall(r"^\| (.*?) \| ([\d,]+) million(?: rows)? \|$", PAGE, re.MULTILINE)
+    }
+    everything = Query(kind=Kind.LOCALIZATION, where=Everything(), merge=False)
+    equal = replace(everything, where=tree.Test("frame", Op.EQ, 7))
+    questions = {
+        "count or list by an equality": (equal, None),
+        "a wildcard of 10 characters": (
+            replace(everything, where=tree.Test("elemental_id", Op.MATCHES, "x" * 10)),
+            None,
+        ),
+        "sorted by one key": (replace(everything, keys=(SortKey(False, "frame"),)), None),
+        "nearest neighbours, vectors of 512": (replace(everything, nearest=(Nearest("v", (0.5,) * 512),)), None),
+    }
+    assert set(questions) < set(sizes)
+    for name, (query, aggregate) in questions.items():
+        for factor, is_refused in ((0.9, False), (1.1, True)):
+            seconds = sum(estimate(query, lambda _, n=name, f=factor: int(sizes[n] * f), aggregate).values())
+            assert (seconds > BUDGET_SECONDS) == is_refused, (name, seconds)
 
 
 @pytest.mark.nightly
@@ -82,7 +167,7 @@ def test_spark_answers_as_the_view_does(files: tuple[Path, list[Any]]):
     spark = pyspark.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     try:
         read, asked = block("python", "Spark").split("boxes.createOrReplaceTempView", 1)
-        table = spark.read.parquet(re.sub(r".*s3a://.*/localization/7/.*", str(place), read).strip())
+        table = spark.read.parquet(re.sub(r".*s3a://.*/localization/type=7/.*", str(place), read).strip())
         table.createOrReplaceTempView("boxes")
         statement = asked.split('"""')[1]
         assert same([tuple(row) for row in spark.sql(statement).collect()], expected)

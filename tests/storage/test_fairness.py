@@ -67,6 +67,9 @@ def run_stopped(view, stopped, number):
     """Begin statements that stop while they hold their turn."""
 
     class Cursor:
+        def extract_statements(self, text):
+            return engine()._root.extract_statements(text)
+
         def execute(self, *_):
             stopped.stop()
             return self

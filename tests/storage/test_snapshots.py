@@ -230,7 +230,7 @@ class TestCompaction:
         left = keys()
         assert {key.rpartition("/")[0] for key in left if key.startswith("snapshots/0")} == {
             kept,
-            f"{kept}/localization/1",
+            f"{kept}/localization/type=1",
         }
         assert len([key for key in left if key.startswith("archive/")]) == 1
         assert [int(key.split("/")[1]) for key in sorted(left) if key.startswith("commits/")] == [7]

@@ -45,6 +45,10 @@ FORMAT = 3
 ROWS_A_PART = 250_000
 BYTES_A_PART = 200_000_000
 """Most bytes of documents in a file: several files must fit onto the disk of a container at once."""
+ROW_GROUP = 20_480
+"""Rows of a row group, which engines skip by its minima and maxima."""
+_FILE_ORDER = {Kind.LOCALIZATION: "t.media, t.id", Kind.STATE: "t.media[1], t.id"}
+"""The order of the rows of a file, so that a row group has few media."""
 PAGE = 10_000
 """Documents that are read at once."""
 WINDOW = 500_000
@@ -77,7 +81,7 @@ SHAPE = _shape()
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """One file of rows of one type, in the order of their ids."""
+    """One file of rows of one type: of later ids than those of the file before, in the order of their media."""
 
     kind: Kind
     type: int
@@ -135,7 +139,7 @@ def write(view: View, folder: Path, done: Sequence[Part] = (), last: int = 0) ->
             columns = names(kind, view.definitions.types(kind).get(type_))
             parts = _parts(view, kind, type_, after=last if first else 0)
             for place, (numbers, documents) in enumerate(parts, first):
-                key = f"{kind}/{type_}/{place}.parquet"
+                key = f"{kind}/type={type_}/{place}.parquet"
                 path = folder / f"{kind}-{type_}-{place}.parquet"
                 _register(cursor, "documents", id=numbers, document=documents)
                 _write_part(view, cursor, kind, type_, (numbers[0], numbers[-1]), columns, path)
@@ -246,7 +250,8 @@ def _write_part(
     cursor.execute(
         f"COPY (SELECT {', '.join(taken)}, decode(d.document) AS {DOCUMENT} FROM {sql.table(kind)} t"
         f" JOIN documents d ON d.id = t.id WHERE t.type = {type_} AND t.id BETWEEN {ids[0]} AND {ids[1]}"
-        f" ORDER BY t.id) TO {_text(str(path))} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL {_LEVEL})"
+        f" ORDER BY {_FILE_ORDER.get(kind, 't.id')}) TO {_text(str(path))}"
+        f" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL {_LEVEL}, ROW_GROUP_SIZE {ROW_GROUP})"
     )
 
 
