@@ -17,6 +17,7 @@ from chalicelib.core.entities import Media
 from chalicelib.core.media_files import BucketObject, ImageDefinition
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, TooLarge
+from chalicelib.resources.frames.recent import Recent
 from chalicelib.resources.media import streams
 from chalicelib.resources.uploads.fetching import HttpSource, ObjectSource
 
@@ -29,6 +30,7 @@ MOST_FRAMES = 256
 LARGEST_IMAGE = 128 * 1024 * 1024
 """Bytes of an image file that is decoded within a request."""
 _AVIF = "image/avif"
+_recent = Recent()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +86,14 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     file = file or streams.choose(media, request.quality)
     if not isinstance(file, Picture):
         _check_size(file, count, options)
-    source, view = look_at(file, parts)
-    return draw([source], Drawing((view,), msgspec.structs.replace(options, rois=())), "frames")
+
+    def drawn() -> tuple[bytes, str]:
+        source, view = look_at(file, parts)
+        return draw([source], Drawing((view,), msgspec.structs.replace(options, rois=())), "frames")
+
+    # The content of an object's key never changes; that of an address may.
+    is_fixed = isinstance(file, streams.Stream) and isinstance(file.path, ObjectKey)
+    return _recent.get((file.path, request), drawn) if is_fixed else drawn()
 
 
 def picture_source(media: Media) -> File:
