@@ -73,7 +73,7 @@ def format_of(file: SourceFile) -> str:
 
 
 def archive_of(source: Source) -> str:
-    """The kind of archive that a file is, with its article; empty if it is none."""
+    """The kind of archive that a file is, with its article; else empty."""
     named = format_of(SourceFile(source))
     return named if named.endswith("archive") else ""
 

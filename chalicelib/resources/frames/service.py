@@ -83,17 +83,17 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     file: File | None = _image_of(media)
     if file is not None and request.frames != (0,):
         raise BadInput("frames: an image has frame 0 only.")
-    file = file or streams.choose(media, request.quality)
-    if not isinstance(file, Picture):
-        _check_size(file, count, options)
+    chosen: File = file or streams.choose(media, request.quality)
+    if not isinstance(chosen, Picture):
+        _check_size(chosen, count, options)
 
-    def drawn() -> tuple[bytes, str]:
-        source, view = look_at(file, parts)
+    def make() -> tuple[bytes, str]:
+        source, view = look_at(chosen, parts)
         return draw([source], Drawing((view,), msgspec.structs.replace(options, rois=())), "frames")
 
     # The content of an object's key never changes; that of an address may.
-    is_fixed = isinstance(file, streams.Stream) and isinstance(file.path, ObjectKey)
-    return _recent.get((file.path, request), drawn) if is_fixed else drawn()
+    place = chosen.path if isinstance(chosen, streams.Stream) else None
+    return _recent.get((place, request), make) if isinstance(place, ObjectKey) else make()
 
 
 def picture_source(media: Media) -> File:
