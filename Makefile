@@ -88,7 +88,7 @@ deploy: package ## send it to AWS; STAGE=dev, PARAMETERS="EmailSender=limn@examp
 destroy: $(VENV) ## delete a stage after asking; STAGE=dev, what it keeps stays unless DATA=delete
 	@$(BIN)/python -m infra.deploy down $(STAGE) $(if $(filter delete,$(DATA)),--data)
 
-LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 $(if $(UPGRADE),--upgrade)
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade)
 
 lock: $(VENV) ## compile requirements*.txt from pyproject.toml; UPGRADE=1 takes the newest of everything
 	@$(BIN)/python -m pip install --quiet uv

@@ -17,6 +17,7 @@ import argparse
 import copy
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -123,7 +124,7 @@ def main() -> None:
 
 
 def pins(python: str, architecture: str) -> dict[str, str]:
-    """The distributions that requirements.txt names for Lambda: canonical name to `name==version`.
+    """The distributions that requirements.txt names for Lambda: canonical name to `name==version --hash=…`.
 
     pip reads markers for the Python it runs on, so they are read here.
     """
@@ -138,12 +139,13 @@ def pins(python: str, architecture: str) -> dict[str, str]:
         "platform_machine": MACHINES[architecture],
     }
     found: dict[str, str] = {}
-    for line in (ROOT / "requirements.txt").read_text().splitlines():
-        text = line.partition("#")[0].strip()
-        if text:
-            requirement = Requirement(text)
-            if requirement.marker is None or requirement.marker.evaluate(environment):
-                found[canonicalize_name(requirement.name)] = f"{requirement.name}{requirement.specifier}"
+    lock = re.sub(r"#.*", "", (ROOT / "requirements.txt").read_text()).replace("\\\n", "")
+    for line in filter(None, map(str.strip, lock.splitlines())):
+        text, *hashes = map(str.strip, line.split("--hash="))
+        requirement = Requirement(text)
+        if requirement.marker is None or requirement.marker.evaluate(environment):
+            pin = [f"{requirement.name}{requirement.specifier}", *hashes]
+            found[canonicalize_name(requirement.name)] = " --hash=".join(pin)
     return found
 
 
@@ -161,7 +163,10 @@ def install(wanted: dict[str, str], python: str, architecture: str, build: Path)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--only-binary", ":all:", "--implementation", "cp", "--python-version", python, "--dest", str(wheels)]
     command += [word for platform in platforms for word in ("--platform", platform)]
-    command += [pin for name, pin in wanted.items() if name not in _TOOLS]
+    pinned = build / "work" / "requirements.txt"
+    pinned.parent.mkdir(parents=True, exist_ok=True)
+    pinned.write_text("".join(f"{pin}\n" for name, pin in wanted.items() if name not in _TOOLS))
+    command += ["--require-hashes", "--requirement", str(pinned)]
     subprocess.run(command, check=True)  # noqa: S603 nothing of it comes from outside
     folders: dict[str, Path] = {}
     for wheel in sorted(wheels.glob("*.whl")):

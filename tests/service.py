@@ -6,8 +6,6 @@ import itertools
 import json
 import os
 import uuid
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -31,20 +29,7 @@ from infra.local.http.gateway import Gateway, Reply  # noqa: E402
 from infra.local.s3 import stored_answers  # noqa: E402
 from tests import roles  # noqa: E402
 
-
-class Inline(Executor):
-    """Runs requests in the thread of the test: a profile shows them, and no time goes into changing threads."""
-
-    def submit(self, call: Callable[..., Any], /, *args: Any, **more: Any) -> Future[Any]:
-        done: Future[Any] = Future()
-        try:
-            done.set_result(call(*args, **more))
-        except Exception as error:  # noqa: BLE001 it is raised again where the result is taken
-            done.set_exception(error)
-        return done
-
-
-GATEWAY = Gateway(app, Inline())
+GATEWAY = Gateway(app)
 GATEWAY.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
 roles.install()
 STRENGTH = passwords.STRENGTH

@@ -7,7 +7,7 @@ import { text } from "./strings.js";
 import { Questions } from "./ui/dialog.js";
 import { Frame } from "./ui/frame.js";
 import { Empty, Failure, Loading } from "./ui/states.js";
-import { Toasts } from "./ui/toast.js";
+import { toast, Toasts } from "./ui/toast.js";
 import { Button } from "./ui/controls.js";
 
 /** The component of the current view, with the project of its address open. */
@@ -51,6 +51,15 @@ function App() {
 effect(() => {
   const { view, path, query } = route.value;
   if (!token.value && !view?.open) navigate("/sign-in", path === "/" ? {} : { next: link(path, query).slice(1) }, { replace: true });
+});
+
+// a file that is dropped beside the place for it would replace the page
+addEventListener("dragover", (event) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); });
+addEventListener("drop", (event) => {
+  if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  const open = project.peek();
+  if (open) toast(text.dropElsewhere, { action: text.toUpload, run: () => navigate(`/projects/${open.id}/upload`) });
 });
 
 // the first view is read while the session is

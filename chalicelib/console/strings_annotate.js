@@ -6,6 +6,7 @@ const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} 
 export const annotate = {
   stage: (/** @type {string} */ name, /** @type {number} */ frame, /** @type {number} */ count) => `${name}, frame ${frame}, ${plural(count, "annotation")}`,
   back: "Back to the project's media",
+  nextMedia: "Next media (Shift Page Down)", previousMedia: "Previous media (Shift Page Up)", noNeighbour: "There is no further media in this list.",
   noMedia: "This media has no file that can be shown yet",
   noMediaLead: "It may still be transcoded. Reload the page when the job has ended.",
   // transport
@@ -33,17 +34,19 @@ export const annotate = {
   // panel
   onFrame: "Annotations on this frame", tracks: "Tracks", states: "States", wholeMedia: "media", layers: "Layers", details: "Details", nothingHere: "Nothing on this frame.",
   nothingHereLead: (/** @type {string} */ key) => `Press ${key} to draw the first type, or ? for all keys.`, noTracks: "No tracks yet. Select a shape and press t.",
-  noTypes: "No type can be drawn here", noTypesLead: "A project manager adds localization types under Manage.",
+  noTypes: "No type can be drawn here", addTypes: "Add types", noTypesLead: "A project manager adds localization types under Manage.",
   selectedCount: (/** @type {number} */ count) => `${plural(count, "annotation")} selected`, remove: "Delete", several: "several values",
   trackOf: (/** @type {number} */ count) => plural(count, "frame"), joinTrack: "Draw into this track", leaveTrack: "Stop drawing into this track",
   layerActive: "Draw here", layerVisible: (/** @type {string} */ name) => `Show ${name}`, layerLocked: "In another layer. Draw in that layer to change it.",
   addLayer: "New layer", layerName: "Name of the layer", layerBase: "Annotations of the layer you draw in now show through.", create: "Create",
   geometry: "Position and size", noAttributes: "This type has no attributes.", author: (/** @type {string} */ name, /** @type {string} */ when) => `Changed by ${name}, ${when}`, mine: "not saved yet",
   readOnly: "You may look at this project and not change it.",
+  addState: "Add", newState: (/** @type {string} */ name) => `Add ${name}`, noStates: "Nothing is said about frames or the whole media yet.", about: "Media", aboutSaved: "The attributes of the media are saved.", editFields: "Edit the attributes of the selection",
+  telemetry: "Telemetry", telemetryFailed: "The file cannot be read.", atFrame: (/** @type {string} */ name, /** @type {string} */ value) => `${name}: ${value}`,
   // steps of undo
   steps: {
     draw: "draw", move: "move", reshape: "change a shape", remove: "delete", copy: "copy to another frame", attribute: "change attributes", track: "new track", extend: "extend a track",
-    fill: "fill a track", merge: "merge tracks", split: "split a track", trim: "trim a track", join: "add to a track", review: "review",
+    fill: "fill a track", merge: "merge tracks", split: "split a track", trim: "trim a track", join: "add to a track", state: "add a state", review: "review",
   },
   nothingToFill: "The track has no gaps between shapes of one kind. Polygons are not filled.",
   filledFrames: (/** @type {number} */ count) => `Filled ${plural(count, "frame")}.`,

@@ -1,4 +1,4 @@
-// Every sentence of the views of webhooks, trigger rules, versions of datasets and restoring.
+// Every sentence of the views of label trees, webhooks, trigger rules, versions of datasets and restoring.
 
 /** @param {number} count @param {string} one @param {string} [many] */
 const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
@@ -42,4 +42,23 @@ export const datasets = {
   about: (/** @type {string} */ labels, /** @type {string} */ media, /** @type {number} */ commit) => `${labels} labels of ${media} media at commit ${commit}`,
   compare: "Compare", compareTitle: (/** @type {string} */ name) => `Compare ${name}`, with: "With the earlier version", added: "Added", changed: "Changed", removed: "Removed", rows: { media: "Media", localizations: "Localizations", states: "Tracks and states" }, ids: "The first of them",
   of: "Version of a dataset", present: "The project as it is now", export_: "Export", deleteLead: "Its rows are deleted. The project's annotations stay.",
+};
+
+export const leaves = {
+  title: "Label trees", lead: "Names in an order of their own, such as a taxonomy. Texts of annotations are completed from them.", readOnly: "Members with full control change them.",
+  noTypes: "No label trees yet", noTypesLead: "A label tree is a type of leaves. Create one, then its leaves.", newTree: "New label tree", tree: "Label tree", empty: "No leaves yet", emptyLead: "Begin with those at the top.",
+  find: "Find a leaf", matches: (/** @type {number} */ count) => (count >= MOST_MATCHES ? `The first ${MOST_MATCHES} matches` : plural(count, "match", "matches")), count: (/** @type {number} */ count) => plural(count, "leaf", "leaves"),
+  addTop: "Add at the top", addBelow: "Add below", addBeside: "Add beside", addBelowOf: (/** @type {string} */ name) => `Add below ${name}`, names: "Names", namesHint: "One per line. Letters, digits, blanks, _ - ( ) and dots.", added: (/** @type {number} */ count) => `Added ${plural(count, "leaf", "leaves")}.`,
+  editLeaf: "Rename or edit", saved: (/** @type {string} */ name) => `${name} is saved.`, path: "Path", move: "Move", moving: (/** @type {string} */ name) => `Moving ${name}: choose the leaf that it goes below.`, moveHere: (/** @type {string} */ name) => `Put ${name} below this`, toTop: "To the top", moved: (/** @type {string} */ name, /** @type {string} */ below) => `${name} is ${below ? `below ${below}` : "at the top"} now.`,
+  deleteLead: (/** @type {number} */ below) => `${below ? `${below >= MOST_MATCHES ? `${MOST_MATCHES} or more` : plural(below, "leaf", "leaves")} below it ${below === 1 ? "is" : "are"} deleted with it. ` : ""}Annotations keep the names.`,
+  showMore: (/** @type {number} */ count) => `Show ${count.toLocaleString("en")} more`, keys: "Arrow keys move, n adds below, Enter edits, x takes up and v puts down, Delete deletes.", completion: "Completed from", completionNone: "Nothing",
+  completionHint: "Texts are completed from the leaves below it.",
+};
+
+/** So many leaves are read at once. */
+export const MOST_MATCHES = 1000;
+
+export const transfers = {
+  yoloTask: "Labels", tasks: { detect: "Boxes", segment: "Polygons" }, firstPixel: "Number of the first pixel", imageFormat: "Format of pictures", imageHeight: "Height of pictures", imageHeightHint: "Higher ones are scaled down to it.", splitTest: "With a test set (70 : 20 : 10)",
+  classAttribute: "The name of the class becomes", classAttributeHint: "The value of an attribute, or the type of that name.", outside: "Shapes beyond the picture", unknownAttributes: "Attributes that the type lacks", refuse: "Refuse the row", clip: "Cut them off", drop: "Leave them out", intoFolder: "Folder of new media", begin: "Begin", importNow: "Import it now",
 };

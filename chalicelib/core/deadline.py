@@ -23,6 +23,7 @@ from chalicelib.errors import Unavailable
 log = logging.getLogger("limn.deadline")
 REQUEST_SECONDS = 20.0
 """Seconds from its beginning for which a request may query. API Gateway returns 504 after 29 s."""
+_LENIENT_SECONDS = 5.0
 _AGAIN_SECONDS = 0.25
 """An interrupt between two steps of a statement has no effect, so it is repeated."""
 _END: ContextVar[float | None] = ContextVar("end", default=None)
@@ -51,6 +52,15 @@ def remaining() -> float | None:
     """Seconds until the limit, negative after it; None outside of a request."""
     end = _END.get()
     return None if end is None else end - time.monotonic()
+
+
+def check() -> None:
+    """Raise Unavailable where the time for the checks before a change is over."""
+    if (left := remaining()) is not None and left < -_LENIENT_SECONDS:
+        raise Unavailable(
+            f"The request was not checked within {REQUEST_SECONDS + _LENIENT_SECONDS:.0f} s; nothing was changed.",
+            "Send it in parts.",
+        )
 
 
 class _Block:

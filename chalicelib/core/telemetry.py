@@ -10,7 +10,7 @@ import io
 import math
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Literal
@@ -20,6 +20,7 @@ from chalicelib.core.names import nearest
 from chalicelib.errors import BadInput
 
 MOST_ROWS = 2_000_000
+MOST_COLUMNS = 1_000
 Join = Literal["preceding", "nearest"]
 
 
@@ -45,10 +46,14 @@ class Series:
 
 @dataclass(frozen=True)
 class Table:
-    """A file of telemetry: its columns, rows in order of time, and whether the times are instants."""
+    """A file of telemetry: its columns, rows in order of time, and whether the times are instants.
+
+    `kept` are the places of the columns that rows hold, in this order.
+    """
 
     columns: tuple[str, ...]
-    rows: list[tuple[float, list[str]]]
+    kept: tuple[int, ...]
+    rows: list[tuple[float, tuple[str, ...]]]
     has_instants: bool
 
     def series(self, columns: Sequence[str]) -> Series:
@@ -56,51 +61,65 @@ class Table:
         for name in columns:
             if name not in self.columns:
                 raise BadInput(f"columns: the telemetry has no column {name!r}.{nearest(name, self.columns)}")
-        places = [self.columns.index(name) for name in columns]
+        places = [self.kept.index(self.columns.index(name)) for name in columns]
         found = Series()
         for time, row in self.rows:
-            values = tuple(row[place].strip() for place in places)
+            values = tuple(row[place] for place in places)
             if all(values):
                 found.times.append(time)
                 found.values.append(values)
         return found
 
 
-def read(body: bytes, time: str) -> Table:
+def read(body: bytes, time: str, wanted: Collection[str] | None = None) -> Table:
     """The table of a file. Of rows with the same time, the last counts.
 
     Args:
         body: the CSV.
         time: the name of the column of times.
+        wanted: the columns to keep; all by default. Memory grows with what is kept, not with the file.
 
     Raises:
-        BadInput: it is no CSV, lacks the column, mixes seconds and instants, or has too many rows; the message has the
-            number of the row.
+        BadInput: it is no CSV, lacks the column, mixes seconds and instants, or has too many rows or columns; the
+            message has the number of the row.
     """
+    lines = csv.reader(io.TextIOWrapper(io.BytesIO(body), "utf-8-sig", newline=""), strict=True)
     try:
-        lines = csv.reader(io.StringIO(body.decode("utf-8-sig"), newline=""), strict=True)
         columns = tuple(name.strip() for name in next(lines, ()))
-        rows = [row for row in lines if row]
+        if len(columns) > MOST_COLUMNS:
+            raise BadInput(f"file: telemetry may have at most {MOST_COLUMNS} columns, and this has {len(columns)}.")
+        if time not in columns:
+            raise BadInput(f"time: the telemetry has no column {time!r}.{nearest(time, columns)}")
+        kept = tuple(place for place, name in enumerate(columns) if wanted is None or name in wanted)
+        rows, has_instants = _read_rows(lines, columns, columns.index(time), kept)
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"file: the telemetry is not CSV in UTF-8: {error}.") from None
-    if time not in columns:
-        raise BadInput(f"time: the telemetry has no column {time!r}.{nearest(time, columns)}")
-    if len(rows) > MOST_ROWS:
-        raise BadInput(f"file: telemetry may have at most {MOST_ROWS} rows, and this has {len(rows)}.")
-    place = columns.index(time)
-    has_instants = bool(rows) and len(rows[0]) == len(columns) and _seconds(rows[0][place]) is None
-    moment = _instant if has_instants else _seconds
-    found = []
-    for number, row in enumerate(rows, 2):
+    rows.sort(key=lambda pair: pair[0])
+    return Table(columns, kept, rows, has_instants)
+
+
+def _read_rows(
+    lines: Iterator[list[str]], columns: tuple[str, ...], place: int, kept: tuple[int, ...]
+) -> tuple[list[tuple[float, tuple[str, ...]]], bool]:
+    """The times and kept cells of rows, and whether the times are instants."""
+    found: list[tuple[float, tuple[str, ...]]] = []
+    moment = _seconds
+    for count, row in enumerate(lines, 1):
+        if count > MOST_ROWS:
+            raise BadInput(f"file: telemetry may have at most {MOST_ROWS} rows, and this has more.")
+        if not row:
+            continue
+        if not found and len(row) == len(columns) and _seconds(row[place]) is None:
+            moment = _instant
         at = moment(row[place]) if len(row) == len(columns) else None
         if at is None:
-            rule = "an ISO 8601 instant" if has_instants else "a number of seconds"
+            rule = "an ISO 8601 instant" if moment is _instant else "a number of seconds"
             raise BadInput(
-                f"file: row {number} of the telemetry must have {len(columns)} cells, and {time!r} be {rule}."
+                f"file: row {len(found) + 2} of the telemetry must have {len(columns)} cells, "
+                f"and {columns[place]!r} be {rule}."
             )
-        found.append((at, row))
-    found.sort(key=lambda pair: pair[0])
-    return Table(columns, found, has_instants)
+        found.append((at, tuple(row[each].strip() for each in kept)))
+    return found, moment is _instant
 
 
 def instant_seconds(text: str) -> float | None:

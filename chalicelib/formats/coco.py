@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.core.numbers import natural
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
     Dataset,
@@ -126,7 +127,7 @@ def _annotation(label: Label, media: Media) -> dict[str, Any] | None:
 
 def track_number(key: str) -> int | str:
     """A track's key, as a number where it is one."""
-    return int(key) if key.isdecimal() else key
+    return key if (number := natural(key)) is None else number
 
 
 def area(points: tuple[float, ...]) -> float:

@@ -13,7 +13,8 @@ entities from them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, Literal, Protocol
 
 import msgspec
@@ -127,6 +128,19 @@ class Group(Struct, kw_only=True, frozen=True):
         if not self.media.is_video:
             return [0] if self.is_first else []
         return sorted({label.frame for label in self.labels})
+
+    def texts_by_frame(self, text_of: Callable[[Label, Media], str]) -> tuple[dict[int, list[str]], int]:
+        """The texts of its labels by frame, for all `frames`; labels without a text or a picture are left out.
+
+        Returns:
+            the texts, and the number of labels that are left out.
+        """
+        found: defaultdict[int, list[str]] = defaultdict(list, {frame: [] for frame in self.frames})
+        for label in self.labels:
+            text = text_of(label, self.media)
+            if text and (self.pictures is None or label.frame in found):
+                found[label.frame].append(text)
+        return found, len(self.labels) - sum(map(len, found.values()))
 
 
 class Dataset(Struct, kw_only=True, frozen=True):

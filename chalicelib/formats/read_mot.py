@@ -11,6 +11,7 @@ import re
 
 import msgspec
 
+from chalicelib.core.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive, Label, State
 from chalicelib.formats.reading import MediaTable, Placed, Rows, matching, number, refusal, text_lines, whole
@@ -42,9 +43,9 @@ def read(archive: Archive) -> Rows:
             name=info.get("name") or key,
             is_video=True,
             **{
-                member: int(text)
+                member: size
                 for member, name in (("width", "imwidth"), ("height", "imheight"), ("frames", "seqlength"))
-                if (text := info.get(name, "")).isdecimal()
+                if (size := natural(info.get(name, ""))) is not None
             },
         )
         for place, line in text_lines(archive, path):

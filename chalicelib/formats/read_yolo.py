@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chalicelib.core.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive, Label
 from chalicelib.formats.reading import MediaTable, Placed, Rows, base, matching, number, refusal, stem, text_lines
@@ -50,11 +51,12 @@ def _media(table: MediaTable, place: str, key: str, pictures: dict[str, str]) ->
 
 def _label(line: str, media: str, frame: int, classes: dict[int, str]) -> Label:
     head, *rest = line.split()
-    if not head.isdecimal() or int(head) not in classes:
+    place = natural(head)
+    if place is None or place not in classes:
         message = f"class {head[:20]!r} is not one of the classes 0 to {len(classes) - 1}"
         raise ValueError(message)
     found = tuple(map(number, rest))
-    members: dict[str, Any] = {"media": media, "frame": frame, "class_name": classes[int(head)]}
+    members: dict[str, Any] = {"media": media, "frame": frame, "class_name": classes[place]}
     if len(found) + 1 == _BOX:
         x, y, width, height = found
         return Label(kind="box", shape=(x - width / 2, y - height / 2, width, height), **members)

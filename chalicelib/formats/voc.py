@@ -8,8 +8,8 @@ datumaro write it; a class with a colon is not in it.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
+from functools import partial
 from posixpath import splitext
 from xml.sax.saxutils import escape
 
@@ -36,18 +36,11 @@ TRACK = "track_id"
 
 def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> int:  # noqa: ARG001 no numbers in VOC
     """Write one part; see `model.Format`."""
-    classes = set(dataset.classes)
     left_out = 0
     for group in groups:
         manifest.write(group, sink)
-        frames: defaultdict[int, list[str]] = defaultdict(list, {frame: [] for frame in group.frames})
-        pictured = None if group.pictures is None else set(group.pictures)
-        for label in group.labels:
-            text = _object(dataset, label, group.media) if label.class_name in classes else ""
-            if not text or (pictured is not None and label.frame not in pictured):
-                left_out += 1
-                continue
-            frames[label.frame].append(text)
+        frames, more = group.texts_by_frame(partial(_object, dataset))
+        left_out += more
         for frame, objects in sorted(frames.items()):
             name = picture_name(group.media, frame, dataset.picture)
             stem = splitext(name)[0]
@@ -82,7 +75,7 @@ def edges(low: float, length: float, side: int, first: int) -> tuple[int, int]:
 
 def _object(dataset: Dataset, label: Label, media: Media) -> str:
     """The element of a label; empty for one that VOC cannot hold."""
-    if not has_pixel_bounds(label, media):
+    if label.class_name not in dataset.classes or not has_pixel_bounds(label, media):
         return ""
     x, y, width, height = box_of(in_pixels(label, media))
     left, right = edges(x, width, media.width, dataset.first_pixel)

@@ -8,8 +8,8 @@ Lines and dots are left out, and so are shapes without extent. Tracks, attribute
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 from posixpath import splitext
 
 import msgspec
@@ -38,14 +38,8 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     left_out = 0
     for group in groups:
         manifest.write(group, sink)
-        frames: defaultdict[int, list[str]] = defaultdict(list, {frame: [] for frame in group.frames})
-        pictured = None if group.pictures is None else set(group.pictures)
-        for label in group.labels:
-            text = _line(dataset, label, group.media) if label.class_name in numbers else ""
-            if not text or (pictured is not None and label.frame not in pictured):
-                left_out += 1
-                continue
-            frames[label.frame].append(f"{numbers[label.class_name]} {text}\n")
+        frames, more = group.texts_by_frame(partial(_line, dataset, numbers))
+        left_out += more
         for frame, lines in sorted(frames.items()):
             sink.add(label_path(group.media, frame), "".join(lines).encode())
     return left_out
@@ -76,10 +70,14 @@ def label_path(media: Media, frame: int) -> str:
     return f"labels/{media.split or 'train'}/{splitext(picture_name(media, frame, 'jpg'))[0]}.txt"
 
 
-def _line(dataset: Dataset, label: Label, media: Media) -> str:
-    """The numbers of a label; empty for one that YOLO cannot hold."""
-    if label.kind not in ("box", "poly"):
-        return ""
+def _line(dataset: Dataset, numbers: Mapping[str, int], label: Label, media: Media) -> str:
+    """The line of a label; empty for one that YOLO cannot hold."""
+    extent = _extent(dataset, label, media) if label.class_name in numbers and label.kind in ("box", "poly") else ""
+    return extent and f"{numbers[label.class_name]} {extent}\n"
+
+
+def _extent(dataset: Dataset, label: Label, media: Media) -> str:
+    """The numbers of a box or polygon; empty for one without extent."""
     if label.unit == "pixel":
         if not (media.width and media.height):
             return ""

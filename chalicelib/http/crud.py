@@ -15,7 +15,7 @@ Each kind provides two functions, `listed` and `made`, and may provide others.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -99,24 +99,21 @@ class RecordResource:
 
         def attempt() -> None:
             guard = steps.guard(call.project) if self.guarded(call.body) else None
-            change = self.changed(call, given(call.body))
+
+            def how(current: Any) -> Any:
+                """What the change makes of the record as it is now, not as it was when the request was admitted."""
+                change = self.changed(replace(call, target=current), given(call.body))
+                if not change:
+                    names = ", ".join(field.encode_name for field in msgspec.structs.fields(self.update))
+                    raise BadInput(f"Nothing to change: give one of {names}.")
+                return msgspec.structs.replace(current, **change)
 
             def also(transaction: Transaction, before: Any, after: Any) -> None:
                 steps.add_guard(transaction, guard)
                 if self.noted:
                     transaction.note(after.project, call.caller.id, self.noted(before, after))
 
-            if not change:
-                names = ", ".join(field.encode_name for field in msgspec.structs.fields(self.update))
-                raise BadInput(f"Nothing to change: give one of {names}.")
-            records.edit(
-                self.kind,
-                number,
-                lambda current: msgspec.structs.replace(current, **change),
-                user=call.caller.id,
-                taken=taken,
-                also=also,
-            )
+            records.edit(self.kind, number, how, user=call.caller.id, taken=taken, also=also)
 
         if self.guarded(call.body):
             steps.again(attempt)

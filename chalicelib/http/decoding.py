@@ -96,8 +96,10 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
     if operation.query is NoQuery:
         return NoQuery()
     values: dict[str, str | list[str]] = {}
-    for parameter in _parameters(operation.query):
-        if (name := next((name for name in parameter.names if multi_value_params.get(name)), None)) is None:
+    named = _by_name(operation.query)
+    for place in sorted({named[name] for name in multi_value_params if name in named}):
+        parameter = _parameters(operation.query)[place]
+        if (name := _given_name(parameter, multi_value_params)) is None:
             continue
         texts = multi_value_params[name]
         check_parameter(name, texts)
@@ -118,16 +120,28 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
         raise BadInput(f"Invalid query parameter: {path[1:].partition('[')[0]}", details) from None
 
 
+def _given_name(parameter: _Parameter, given: Mapping[str, list[str]]) -> str | None:
+    """The name under which a parameter was given. Raises BadInput for two names with different values."""
+    names = [name for name in parameter.names if given.get(name)]
+    for other in names[1:]:
+        if given[other] != given[names[0]]:
+            rule = f"{names[0]} and {other} name one parameter; send one of them."
+            raise BadInput(f"Invalid query parameter: {other}", rule)
+    return names[0] if names else None
+
+
 def _check_parameters(operation: Operation, given: Mapping[str, list[str]]) -> None:
     """Refuse parameters that the operation does not declare, and different values of one that takes one value."""
-    declared = {name: parameter.is_list for parameter in _parameters(operation.query) for name in parameter.names}
-    if len(formats_of(operation)) > 1:
-        declared |= {"format": False} | ({"bom": False} if "csv" in formats_of(operation) else {})
+    if not given:
+        return
+    named, parameters = _by_name(operation.query), _parameters(operation.query)
+    own = ("format", *(("bom",) if "csv" in formats_of(operation) else ())) if len(formats_of(operation)) > 1 else ()
     for name, texts in given.items():
-        if name not in declared:
-            rule = f"{operation.id} has no query parameter {name!r}.{nearest(name, declared)}"
+        if name not in named and name not in own:
+            rule = f"{operation.id} has no query parameter {name!r}.{nearest(name, (*named, *own))}"
             raise BadInput(f"Unknown query parameter: {name}", rule)
-        if not declared[name] and len(set(texts)) > 1:
+        is_list = name in named and parameters[named[name]].is_list and name not in own
+        if not is_list and len(set(texts)) > 1:
             raise BadInput(f"Invalid query parameter: {name}", f"{name} takes one value, not {len(texts)}.")
 
 
@@ -142,6 +156,12 @@ def _parameters(query: type[Resource]) -> tuple[_Parameter, ...]:
         old = tuple(old for old, name in query.accepts.items() if name == field.name)
         found.append(_Parameter(names=(field.encode_name, *old), pattern=pattern, rule=rule, is_list=is_list))
     return tuple(found)
+
+
+@cache
+def _by_name(query: type[Resource]) -> dict[str, int]:
+    """The place of each parameter among `_parameters`, by all its names."""
+    return {name: place for place, parameter in enumerate(_parameters(query)) for name in parameter.names}
 
 
 def _look(options: list[inspect.Type]) -> tuple[re.Pattern[str], str]:

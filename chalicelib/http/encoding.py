@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from typing import Any, get_args
 
@@ -153,13 +154,16 @@ def negotiate(operation: Operation, query: Mapping[str, list[str]], headers: Map
     raise BadInput("Could not satisfy the request Accept header.", f"Formats: {', '.join(formats)}")
 
 
-def _accepted(header: str) -> Iterable[tuple[str, float]]:
+@lru_cache(maxsize=256)  # of 64 KB at most, as API Gateway has it
+def _accepted(header: str) -> tuple[tuple[str, float], ...]:
     """The items of an Accept or Accept-Encoding header with their qualities, 0 to 1."""
+    found = []
     for item in header.split(","):
         name, *parameters = (part.strip().lower() for part in item.split(";"))
         quality = next((parameter[2:] for parameter in parameters if parameter.startswith("q=")), "1")
         if name:
-            yield name, float(quality) if re.fullmatch(r"[01](\.[0-9]{0,3})?", quality) else 0.0
+            found.append((name, float(quality) if re.fullmatch(r"[01](\.[0-9]{0,3})?", quality) else 0.0))
+    return tuple(found)
 
 
 def _matches(media_range: str, media_type: str) -> bool:
@@ -209,20 +213,28 @@ def _takes_gzip(header: str) -> bool:
     return qualities.get("gzip", qualities.get("*", 0.0)) > 0
 
 
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+
 # Values --------------------------------------------------------------------------------------------------------------
 
 
 def plain(value: Any) -> Any:
     """A value in responses: Structs as mappings under old and new names, without hidden members."""
+    if type(value) in _SCALARS:
+        return value
     if isinstance(value, Struct):
         whole = isinstance(value, Resource)
         seen = answer(value) if isinstance(value, Resource) else msgspec.structs.asdict(value)
-        return {name: plain(item) for name, item in seen.items() if item is not None or (whole and "id" in seen)}
+        if not (whole and "id" in seen):
+            seen = {name: item for name, item in seen.items() if item is not None}
+        return _plain_members(seen)
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {name: plain(item) for name, item in value.items()}
-    return value
+    return _plain_members(value) if isinstance(value, dict) else value
+
+
+def _plain_members(members: dict[Any, Any]) -> dict[Any, Any]:
+    return {name: item if type(item) in _SCALARS else plain(item) for name, item in members.items()}
 
 
 def _json_documents(result: Any) -> Iterable[bytes]:

@@ -96,7 +96,7 @@ class Tidying:
 
     def _object(self, value: dict[str, Any], forms: _Forms, path: str, *, is_change: bool) -> dict[str, Any]:
         if not value.keys() <= forms.members:
-            value = self._known(value, forms, path)
+            value = self._known(value, forms, path, takes_null=is_change and not forms.is_whole)
         if None in value.values():
             if is_change and not forms.is_whole:
                 _check_nulls(value, forms, path)
@@ -108,12 +108,17 @@ class Tidying:
                 value = {**value, name: self.tidied(value[name], type_, f"{path}.{name}", is_change=inner)}
         return value
 
-    def _known(self, value: dict[str, Any], forms: _Forms, path: str) -> dict[str, Any]:
-        """The members under their current names."""
+    def _known(self, value: dict[str, Any], forms: _Forms, path: str, *, takes_null: bool) -> dict[str, Any]:
+        """The members under their current names; `takes_null`: null is a value, and not the absence of one."""
         known = {name: item for name, item in value.items() if name in forms.members}
+        sent_as: dict[str, str] = {}
         for old, name in forms.renames.items():
-            if known.get(name) is None and old in value:
-                known[name] = value[old]
+            if old not in value or (name in known and value[old] is None and not takes_null):
+                continue
+            if name in known and known[name] != value[old] and (known[name] is not None or takes_null):
+                both = f"{sent_as.get(name, name)} and {old} name one member"
+                raise BadInput(BODY_ERROR, f"{path.lstrip('.') + ': ' if path else ''}{both}; send one of them.")
+            known[name], sent_as[name] = value[old], old
         allowed = forms.members | forms.renames.keys() | forms.unused | (self.places if path.count(".") == 0 else set())
         unknown = {name: item for name, item in value.items() if name not in allowed}
         if forms.gathers:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar, get_origin
 
 from chalicelib.access.authentication import Caller
@@ -193,6 +194,14 @@ class Operation:
     always: Mapping[str, str] = field(default_factory=dict)
     """Headers of every response, including errors."""
 
+    @cached_property
+    def all_formats(self) -> tuple[str, ...]:
+        """See `formats_of`."""
+        if isinstance(self.returns, str):
+            return self.formats
+        lists = ("jsonl", "csv") if get_origin(self.returns) is list else ()
+        return tuple(dict.fromkeys(("json", *lists, *self.formats)))
+
     @property
     def success(self) -> int:
         """The status of a success."""
@@ -201,7 +210,4 @@ class Operation:
 
 def formats_of(operation: Operation) -> tuple[str, ...]:
     """The formats of an operation's response, the default first: every list also has jsonl and csv."""
-    if isinstance(operation.returns, str):
-        return operation.formats
-    lists = ("jsonl", "csv") if get_origin(operation.returns) is list else ()
-    return tuple(dict.fromkeys(("json", *lists, *operation.formats)))
+    return operation.all_formats

@@ -54,9 +54,11 @@ _ROW = {
 _ROW_PLAIN, _ROW_JOIN, _ROW_SORT, _ROW_MERGE, _ROW_VECTOR = 5, 150, 300, 500, 1_500
 _PER_CHARACTER = {Op.MATCHES: 2, Op.RESEMBLES: 40}
 """Nanoseconds that each character of a pattern adds to a row."""
-_PER_NUMBER = {"l1norm": 50.0}
-_PER_NUMBER_OTHERS = 0.1
-"""Nanoseconds that each number of a vector takes, by metric: `l1norm` is computed in Python."""
+_PER_NUMBER = {"l1norm": 4.0}
+_PER_NUMBER_OTHERS = 0.4
+"""Nanoseconds that each number of a vector takes, by metric."""
+_L1_PYTHON, _L1_NUMBERS = 50.0, 16_000_000
+"""The same of the first numbers for `l1norm`: few vectors are compared in Python (`WHOLE` of `vectors.py`)."""
 _INLINE = 40
 """Lists up to this length are planned as single values."""
 
@@ -132,6 +134,8 @@ def estimate(query: Query, rows_of: RowsOf, aggregate: Aggregate | None = None) 
     for nearest in query.nearest:
         per_row = _ROW_VECTOR + _PER_NUMBER.get(nearest.metric, _PER_NUMBER_OTHERS) * len(nearest.center)
         seconds[_VECTORS] += _NANO * per_row * count(query.kind)
+        if nearest.metric == "l1norm":
+            seconds[_VECTORS] += _NANO * _L1_PYTHON * min(_L1_NUMBERS, len(nearest.center) * count(query.kind))
     if query.merge:
         seconds[_TERMS] += _NANO * _ROW_MERGE * count(query.kind)
     if aggregate is not None:

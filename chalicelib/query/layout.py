@@ -7,8 +7,8 @@ never part of a statement, a rename moves no data, and a list over all types is 
 
 A place is five columns of the table: its longitude under the name, its latitude beside it (`latitude`), for comparing
 plain numbers takes a quarter of the time of taking them out of arrays; and the same place as a unit vector (`vector`),
-so that most distances are decided without an angle. A vector of any dimension is 32 bit floats, little-endian;
-statements never read it, `storage/view/vectors.py` compares them.
+so that most distances are decided without an angle. A vector of any dimension is two columns: 32 bit floats,
+little-endian, and its code (`codes`, `query/vector_codes.py`); `storage/view/vectors.py` compares them.
 """
 
 from __future__ import annotations
@@ -52,12 +52,19 @@ def place_columns(column: str) -> tuple[str, ...]:
     return column, latitude(column), *vector(column)
 
 
+def codes(column: str) -> str:
+    """The column of the codes of a column of vectors."""
+    return f"{column}q"
+
+
 def stored_columns(column: str, sql_type: str) -> tuple[tuple[str, str], ...]:
     """The names and declarations of the table columns for one column of a SQL type."""
     if sql_type == PLACE:
         return (column, "DOUBLE"), (latitude(column), "DOUBLE"), *((each, "FLOAT") for each in vector(column))
-    # Measurements hardly compress.
-    return ((column, f"{sql_type} USING COMPRESSION uncompressed" if sql_type == VECTOR else sql_type),)
+    if sql_type == VECTOR:
+        declared = f"{sql_type} USING COMPRESSION uncompressed"  # measurements hardly compress
+        return (column, declared), (codes(column), declared)
+    return ((column, sql_type),)
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,16 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
 
     `among` as in `count`. Where a query orders by distance, its rows are ordered by the other keys, and unsliced.
     """
+    columns = "t0.id, coalesce(i.n, 0)" if query.incident else "t0.id"
+    return _selected(query, layout, f"{columns}, t0.{more}" if more else columns, among)
+
+
+def column(query: Query, layout: Layout, name: str) -> Statement:
+    """The values of a column of the entities that a checked query without `nearest` selects, in order."""
+    return _selected(query, layout, f"t0.{name}")
+
+
+def _selected(query: Query, layout: Layout, columns: str, among: Sequence[int] | None = None) -> Statement:
     compiler = Compiler(layout)
     head, rest = compiler.selection(query, among)
     order = compiler.order(query)
@@ -75,9 +85,6 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
         limit += f" LIMIT {compiler.value(max(0, query.stop - query.start))}"
     if query.start and not query.nearest:
         limit += f" OFFSET {compiler.value(query.start)}"
-    columns = "t0.id, coalesce(i.n, 0)" if query.incident else "t0.id"
-    if more:
-        columns += f", t0.{more}"
     return Statement(f"{head}SELECT {columns} {rest} ORDER BY {order}{limit}", compiler.parameters)
 
 
@@ -88,11 +95,22 @@ def tally(query: Query, layout: Layout, column: str) -> Statement:
     return Statement(f"{head}SELECT t0.{column}, count(*) {rest} GROUP BY 1 ORDER BY 1", compiler.parameters)
 
 
-def values(kind: Kind, column: str, among: Sequence[int] | None = None) -> Statement:
-    """The values of a column: rows of an id and a value, for all entities or some; nulls are left out."""
+def values(kind: Kind, column: str) -> Statement:
+    """The values of a column: rows of an id and a value, without nulls."""
+    return Statement(f"SELECT id, {column} FROM {table(kind)} WHERE {column} NOTNULL", [])
+
+
+def values_between(kind: Kind, column: str, start: int, stop: int) -> Statement:
+    """The same of the rows at some places in the table, exclusive of `stop`."""
+    text = f"SELECT id, {column} FROM {table(kind)} WHERE rowid >= $1 AND rowid < $2 AND {column} NOTNULL"
+    return Statement(text, [start, stop])
+
+
+def placed(kind: Kind, numbers: Sequence[int], column: str) -> Statement:
+    """Rows of an id, a type and a column, of the given ids that exist."""
     compiler = Compiler(Layout())
-    where = "" if among is None else f" AND {is_in(compiler.value, 'id', 'int', tuple(among))}"
-    return Statement(f"SELECT id, {column} FROM {table(kind)} WHERE {column} NOTNULL{where}", compiler.parameters)
+    where = is_in(compiler.value, "id", "int", tuple(numbers))
+    return Statement(f"SELECT id, type, {column} FROM {table(kind)} WHERE {where}", compiler.parameters)
 
 
 def existing(kind: Kind, numbers: Sequence[int]) -> Statement:

@@ -139,19 +139,25 @@ def sample_sizes(moof: bytes, default: int = 0) -> tuple[int, list[int]] | None:
     if flags & _TFHD_SIZE:
         skip = sum(size for bit, size in (*_TFHD_FIELDS, (_TFHD_DURATION, 4)) if flags & bit)
         default = _integer(moof, tfhd.body + 8 + skip)
-    flags = _integer(moof, trun.body, 4) & 0xFFFFFF
-    count = _integer(moof, trun.body + 4)
+    flags, count, first, stride = _run(moof, trun)
     if not flags & _TRUN_OFFSET or flags & _TRUN_SHIFT:
         return None
     start = _integer(moof, trun.body + 8)
-    stride = 4 * sum(bool(flags & bit) for bit in _TRUN_EACH)
-    first = trun.body + 8 + sum(size for bit, size in _TRUN_FIRST if flags & bit)
-    if first + count * stride > trun.end or count > len(moof) * 1000:
-        raise BadInput("The MP4 file has a fragment of impossible length.")
     if not flags & _TRUN_SIZE:
         return start, [default] * count
     at = first + (4 if flags & _TRUN_DURATION else 0)
     return start, [_integer(moof, at + number * stride) for number in range(count)]
+
+
+def _run(moof: bytes, trun: Box) -> tuple[int, int, int, int]:
+    """The flags of a run, the number of its samples, where their entries begin, and the bytes of an entry."""
+    flags = _integer(moof, trun.body, 4) & 0xFFFFFF
+    count = _integer(moof, trun.body + 4)
+    stride = 4 * sum(bool(flags & bit) for bit in _TRUN_EACH)
+    first = trun.body + 8 + sum(size for bit, size in _TRUN_FIRST if flags & bit)
+    if first + count * stride > trun.end or count > len(moof) * 1000:
+        raise BadInput("The MP4 file has a fragment of impossible length.")
+    return flags, count, first, stride
 
 
 def sample_durations(moof: bytes, default: int = 0) -> list[int]:
@@ -166,12 +172,7 @@ def sample_durations(moof: bytes, default: int = 0) -> list[int]:
     for trun in children(moof, traf.body, traf.end):
         if trun.name != "trun":
             continue
-        flags = _integer(moof, trun.body, 4) & 0xFFFFFF
-        count = _integer(moof, trun.body + 4)
-        stride = 4 * sum(bool(flags & bit) for bit in _TRUN_EACH)
-        first = trun.body + 8 + sum(size for bit, size in _TRUN_FIRST if flags & bit)
-        if first + count * stride > trun.end or count > len(moof) * 1000:
-            raise BadInput("The MP4 file has a fragment of impossible length.")
+        flags, count, first, stride = _run(moof, trun)
         if flags & _TRUN_DURATION:
             durations += [_integer(moof, first + number * stride) for number in range(count)]
         else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from msgspec import Struct
 
+from chalicelib.core.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.video import boxes, segments
 from chalicelib.video.decode import THREADS
@@ -39,14 +40,14 @@ def parse_ranges(texts: Sequence[str], num_frames: int) -> tuple[Range, ...]:
     """`start:end` texts as inclusive frame ranges; BadInput when malformed or outside 0 … `num_frames` - 1."""
     ranges = []
     for text in texts:
-        first, _, last = text.partition(":")
-        if not (first.isdecimal() and last.isdecimal()):
+        first, last = (natural(part) for part in (text.partition(":")[0], text.partition(":")[2]))
+        if first is None or last is None:
             message = f"frame_ranges must be start:end in frames, not {text!r}."
             raise BadInput(message)
-        if not int(first) <= int(last) < num_frames:
+        if not first <= last < num_frames:
             message = f"frame_ranges: {text!r} is not within the video's frames 0 to {num_frames - 1}."
             raise BadInput(message)
-        ranges.append((int(first), int(last)))
+        ranges.append((first, last))
     if not ranges:
         raise BadInput("frame_ranges must name at least one range.")
     return tuple(ranges)

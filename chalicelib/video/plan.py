@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from chalicelib.core.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.video.timing import FrameTable, Keyframe
 
@@ -331,7 +332,7 @@ def _rendition(name: str, video: VideoInfo, height: int, vcodec: Any, config: Ma
         message = f"crf must be 0 to {_LARGEST_CRF[vcodec]} for {vcodec}, not {crf!r}."
         raise BadInput(message)
     preset = str(config.get("preset") or _DEFAULT_PRESETS[vcodec])
-    if not (preset in _WORD_PRESETS if vcodec != "av1" else preset.isdigit() and int(preset) <= _LARGEST_AV1_PRESET):
+    if not (preset in _WORD_PRESETS if vcodec != "av1" else natural(preset) in range(_LARGEST_AV1_PRESET + 1)):
         message = f"preset {preset!r} is not one that {vcodec} knows."
         raise BadInput(message)
     pixel_format = config.get("pixel_format") or "yuv420p"

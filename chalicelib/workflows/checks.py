@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.core.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.workflows.manifests import Step, Template, Workflow, line_of, parse, strings, workflow
 
@@ -210,10 +211,10 @@ def attempts(template: Template) -> int:
     retry = template.retry_strategy
     if retry is None:
         return 1
-    limit = str(MOST_ATTEMPTS - 1 if retry.limit is None else retry.limit)
-    if not limit.isdecimal():
+    limit = natural(str(MOST_ATTEMPTS - 1 if retry.limit is None else retry.limit))
+    if limit is None:
         raise BadInput(f"manifest: template {template.name!r}: retryStrategy.limit must be a number.")
-    return int(limit) + 1
+    return limit + 1
 
 
 def _check_tag(name: str, inputs: set[str], steps: set[str], where: str) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.core.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.workflows import conditions
 from chalicelib.workflows.checks import TAG, attempts, dependencies
@@ -161,7 +162,7 @@ class _Expansion:
         node.outputs = tuple(_outputs(template))
         node.attempts = attempts(template)
         seconds = fill(as_text(template.active_deadline_seconds or ""), scope)
-        node.seconds = int(seconds) if seconds and seconds.isdecimal() else None
+        node.seconds = natural(seconds or "")
         node.keeps_text = node.task.partition("(")[0] in self._printers
         done = result if node.phase == SUCCEEDED else None
         return _Made(

@@ -60,6 +60,7 @@ def _run() -> None:
     os.environ.setdefault("LIMN_STORE_ORIGINS", s3_public)
     os.environ.setdefault("LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS", "true")
     os.environ.setdefault("POWERTOOLS_TRACE_DISABLED", "true")
+    os.environ["LIMN_READS_BESIDE"] = "false"
 
     _say("deploying infra/stateful.yaml")
     from infra.local.deploy import deploy

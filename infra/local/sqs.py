@@ -20,6 +20,7 @@ from moto.sqs.models import MAXIMUM_MESSAGE_DELAY, Message, Queue, SQSBackend, _
 from infra.local import database
 from infra.local.database import pack, unpack
 from infra.local.integrity import checksum
+from infra.local.patches import Patches
 
 LONGEST_VISIBILITY = 43_200
 """Seconds since it was sent after which a message cannot be kept invisible any longer (12 hours)."""
@@ -34,7 +35,7 @@ _UPSERT = """INSERT INTO messages (id, queue, due, delayed, doc, crc) VALUES (?,
 ON CONFLICT (id) DO UPDATE SET
 queue = excluded.queue, due = excluded.due, delayed = excluded.delayed, doc = excluded.doc, crc = excluded.crc"""
 
-_originals: list[tuple[Any, str, Any]] = []
+_patches = Patches()
 
 
 def now() -> float:
@@ -213,27 +214,19 @@ def clear(queue: Queue) -> None:
 
 def install() -> None:
     """Change moto's SQS. Queues made before keep moto's own ways."""
-    if _originals:
+    if _patches:
         return
-    _replace(Queue, "__init__", _with_shelf)
-    _replace(Queue, "add_message", _add_message)
+    _patches.replace(Queue, "__init__", _with_shelf(Queue.__init__))
+    _patches.replace(Queue, "add_message", _add_message(Queue.add_message))
     for index, name in enumerate(("", "_delayed", "_not_visible")):
         _count(f"approximate_number_of_messages{name}", index)
     for name, replacement in _BACKEND.items():
-        _replace(SQSBackend, name, replacement)
+        _patches.replace(SQSBackend, name, replacement(getattr(SQSBackend, name)))
 
 
 def uninstall() -> None:
     """Put moto back as it was."""
-    while _originals:
-        target, name, original = _originals.pop()
-        setattr(target, name, original)
-
-
-def _replace(target: Any, name: str, replacement: Callable[..., Any]) -> None:
-    original = getattr(target, name)
-    _originals.append((target, name, original))
-    setattr(target, name, replacement(original))
+    _patches.undo()
 
 
 def _with_shelf(original: Callable[..., None]) -> Callable[..., None]:
@@ -264,8 +257,7 @@ def _count(name: str, index: int) -> None:
         number: int = original.fget(self)
         return number
 
-    _originals.append((Queue, name, original))
-    setattr(Queue, name, property(count))
+    _patches.replace(Queue, name, property(count))
 
 
 def _on_shelf(own: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

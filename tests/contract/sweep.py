@@ -110,6 +110,62 @@ def in_paths(worlds: Worlds, report: Report, operations: list[Operation]) -> Non
             report.note("path", said, f"{name}: {operation.id}", accepted=accepted)
 
 
+def in_open_paths(worlds: Worlds, report: Report) -> None:
+    """Address what has no level: users, row protections and permalinks, whose handlers decide."""
+    there = worlds.there
+    spec = {"section": there.things["section"], "user": there.owner.user.id, "permission": 1}  # type: ignore[union-attr]
+    numbers = {
+        "User": there.things["user"],
+        "RowProtection": there.owner.made("RowProtections", spec),
+        "Permalink": there.things["media"],
+    }
+    for operation in OPERATIONS:
+        word = operation.path.split("/")[2]
+        if operation in LEVELLED or "{id}" not in operation.path or word not in numbers:
+            continue
+        for name, caller in worlds.callers.items():
+            if word == "User" and caller.user and caller.user.is_staff:
+                continue  # staff administers all accounts
+            path = operation.path.replace("{id}", str(numbers[word]))
+            said = caller.ask(operation.method, path, body_of(operation), **query_of(operation))
+            report.note("path", said, f"{name}: {operation.id}", accepted=(401, 403, 404))
+
+
+def _planted(value: Any, number: int, name: str = "") -> Iterator[tuple[str, Any]]:
+    """A body with a foreign id in the place of one of its own, for each place below the first level."""
+    if isinstance(value, dict):
+        for member, item in value.items():
+            if name and _ID.search(member) and member not in _NOT_IDS and isinstance(item, int | list):
+                yield f"{name}.{member}", {**value, member: [number] if isinstance(item, list) else number}
+            for place, planted in _planted(item, number, f"{name}.{member}" if name else member):
+                yield place, {**value, member: planted}
+    elif isinstance(value, list) and value:
+        for place, planted in _planted(value[0], number, f"{name}[]"):
+            yield place, [planted, *value[1:]]
+
+
+def in_deep_bodies(worlds: Worlds, report: Report, operations: list[Operation]) -> None:
+    """Name foreign objects in bodies of requests to the callers' own, below the first level."""
+    for operation in operations:
+        whole = full_body_of(operation)
+        if operation.body in (None, bytes) or not isinstance(whole, dict):
+            continue
+        for member in whole:
+            for place, _ in _planted(whole[member], 1, member):
+                last = place.rpartition(".")[2]
+                for number in _foreign(last, worlds.there):
+                    if number in worlds.here.things.values():
+                        continue
+                    planted = dict(_planted(whole[member], number, member))[place]
+                    body = _own(operation, body_of(operation), worlds.here)
+                    lie = {member: planted}
+                    sent = [{**each, **lie} for each in body] if isinstance(body, list) else {**(body or {}), **lie}
+                    said = worlds.here.owner.ask(operation.method, _path(operation, worlds.here), sent)
+                    report.note("deep body", said, f"{operation.id}: {place}")
+                    if said.status < 300:
+                        report.faults.append(f"{operation.id}: {place}: a foreign id was accepted")
+
+
 def in_bodies(worlds: Worlds, report: Report, operations: list[Operation]) -> None:
     """Name the foreign objects in bodies of requests to the callers' own, one member at a time."""
     for operation in operations:
@@ -155,6 +211,8 @@ def sweep(worlds: Worlds, operations: list[Operation]) -> Report:
     in_paths(worlds, report, operations)
     in_queries(worlds, report, [each for each in operations if each.method == "GET" or "List" in each.id])
     in_bodies(worlds, report, operations)
+    in_deep_bodies(worlds, report, operations)
+    in_open_paths(worlds, report)
     if worlds.state() != worlds.before:
         report.faults.append("the foreign world has changed")
     return report

@@ -10,7 +10,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("security.md", "reliability.md")
-_LOCKED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[.*\])?==([^ ;]+)( *;.*)?$", re.MULTILINE)
+_LOCKED = re.compile(
+    r"^([A-Za-z0-9._-]+)(?:\[.*\])?==([^ ;]+)( *;.*)? \\\n"
+    r"((?:    --hash=sha256:[0-9a-f]{64}.*\n)+)",
+    re.MULTILINE,
+)
 
 
 def known_tests():
@@ -68,7 +72,7 @@ def test_no_requirement_is_answered_twice_and_their_order_is_that_of_the_standar
 
 def test_what_is_installed_is_what_is_locked():
     differing = {}
-    for name, locked, marker in _LOCKED.findall((ROOT / "requirements.txt").read_text()):
+    for name, locked, marker, _ in _LOCKED.findall((ROOT / "requirements.txt").read_text()):
         try:
             found = version(name)
         except PackageNotFoundError:
@@ -76,3 +80,13 @@ def test_what_is_installed_is_what_is_locked():
         if found != locked and not marker:
             differing[name] = (locked, found)
     assert differing == {}
+
+
+@pytest.mark.parametrize("lock", ["requirements.txt", "requirements-dev.txt"])
+def test_the_lock_has_hashes_of_all_files_and_names_no_host(lock):
+    """One file is a source or a pure wheel; several are wheels of several platforms."""
+    text = (ROOT / lock).read_text()
+    assert len(_LOCKED.findall(text)) == len(re.findall(r"^[A-Za-z0-9]", text, re.MULTILINE)) > 1
+    assert "://" not in text
+    wheels = {name: hashes.count("--hash") for name, _, _, hashes in _LOCKED.findall(text)}
+    assert min(wheels["av"], wheels["duckdb"], wheels["msgspec"]) > 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -55,3 +56,20 @@ def test_a_malformed_file_is_refused_by_its_row(body, part):
 def test_an_unknown_column_is_refused_with_the_nearest():
     with pytest.raises(BadInput, match="Did you mean 'depth'"):
         telemetry.read(b"time,depth\n", "time").series(["deptj"])
+
+
+def test_memory_grows_with_the_columns_that_are_kept():
+    body = b"time," + b",".join(b"c%d" % place for place in range(900)) + b"\n"
+    body += b"".join(b"%d%s\n" % (row, b",77" * 900) for row in range(1_500))
+    tracemalloc.start()
+    table = telemetry.read(body, "time", ["c3"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert table.series(["c3"]).at(2, "preceding") == ("77",)
+    assert peak < 2 * len(body)
+
+
+@pytest.mark.parametrize("body", [b"time" + b",c" * 1_000, b"time,d\n" + b"\n" * 2_000_001])
+def test_too_many_columns_or_lines_are_refused_as_they_are_read(body):
+    with pytest.raises(BadInput, match="at most"):
+        telemetry.read(body, "time")

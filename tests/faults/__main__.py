@@ -1,7 +1,7 @@
 """`make reliability` and `make soak`: run what proves that nothing is lost, write docs/reliability.md with its figures.
 
-    python -m tests.faults                the tests of faults of the night, then the fuzzing of parsers
-    python -m tests.faults tests|parsers|soak    one of these
+    python -m tests.faults                kills and full disks, the other tests of faults of the night, parsers
+    python -m tests.faults kills|tests|parsers|soak    one of these
     python -m tests.faults page           nothing; the page from the figures that are there
 
 Each part keeps its figures in a folder of its own, `build/figures/<part>`, from its beginning: interrupted or failed,
@@ -29,12 +29,15 @@ BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 MOST = ("requests a second held", "requests a second in a burst")
 """Kinds of which the largest counts, not the sum."""
 PYTHON = sys.executable
+KILLS = "tests/faults/test_killed_stack.py"
+_NIGHTLY = [PYTHON, "-m", "pytest", "-q", "-m", "nightly"]
 PARTS = {
-    "tests": [PYTHON, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", "-m", "nightly", "tests/faults"],
+    "kills": [*_NIGHTLY, "-n", "0", KILLS],
+    "tests": [*_NIGHTLY, "-n", "auto", "--dist", "worksteal", "tests/faults", f"--ignore={KILLS}"],
     "parsers": [PYTHON, "-m", "tests.faults.atheris_parsers"],
     "soak": [PYTHON, "-m", "tests.bench.soak"],
 }
-USUAL = ("tests", "parsers")
+USUAL = ("kills", "tests", "parsers")
 STATE = "state.json"
 
 

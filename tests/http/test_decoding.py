@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import pytest
 from msgspec import UNSET, Meta, UnsetType
 
+from chalicelib.core.definition_specs import LocalizationTypeUpdate
 from chalicelib.core.entities import LocalizationSpec
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Id, Resource, given
@@ -181,9 +182,11 @@ class TestQuery:
         assert query(key="abc").key == "abc"
         assert query(search="null").search == "null"
 
-    def test_old_names_are_understood_and_new_ones_win(self):
-        assert query(meta="5").type == 5
-        assert query(meta="5", type="6").type == 6
+    def test_old_names_are_understood_and_not_together_with_another_value(self):
+        assert query(meta="5").type == query(meta="5", type="5").type == 5
+        with pytest.raises(BadInput) as caught:
+            query(meta="5", type="6")
+        assert caught.value.details == "type and meta name one parameter; send one of them."
         with pytest.raises(BadInput, match="meta"):
             query(meta="x")
 
@@ -302,8 +305,18 @@ class TestOldForms:
         assert made.inner == Inner(summary_level=1, within=[Inner(summary_level=2)])
         assert made.all_inner == {"a": Inner(summary_level=3)}
 
-    def test_the_new_name_wins(self):
-        assert body(Inner, {"summaryLevel": 1, "summary_level": 0}).summary_level == 0
+    def test_both_names_of_a_member_take_one_value(self):
+        same = {"summaryLevel": 1, "summary_level": 1}
+        assert body(Inner, same) == body(Inner, {"summaryLevel": 1, "summary_level": None}) == Inner(summary_level=1)
+        assert body(Inner, {"summaryLevel": None, "summary_level": 0}).summary_level == 0
+        rule = "summary_level and summaryLevel name one member; send one of them."
+        assert details(Inner, {"summaryLevel": 1, "summary_level": 0}) == rule
+        assert details(Outer, {"inner": {"summaryLevel": 1, "summary_level": 0}}) == f"inner: {rule}"
+
+    def test_in_a_patch_null_under_one_name_and_a_value_under_the_other_are_refused(self):
+        with pytest.raises(BadInput) as caught:
+            body(LocalizationTypeUpdate, {"color_map": None, "colorMap": {"default": "#fff"}}, method="PATCH")
+        assert "color_map and colorMap name one member" in caught.value.details
 
     def test_null_for_an_optional_member_is_its_absence(self):
         assert body(Outer, {"flag": None, "inner": None, "addition": {"name": "a", "dtype": "int", "order": None}})

@@ -16,7 +16,7 @@ from chalicelib.http.encoding import SAFE_IN_BROWSERS
 from infra.app_template import whole
 from infra.local.http.gateway import CORS, Gateway, LambdaContext, event_of
 from infra.package import _greedy
-from tests.service import GATEWAY, Api
+from tests.service import Api
 
 
 @pytest.fixture(scope="module")
@@ -115,5 +115,5 @@ def test_a_quoted_slash_stays_in_its_part():
 def test_a_gateway_serves_the_app_without_a_second_class(api):
     """Each gateway of a process would otherwise put one more class around the app."""
     before = type(app)
-    Gateway(app, GATEWAY._workers)
+    Gateway(app)
     assert type(app) is before

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
-READY_SECONDS = 60
+READY_SECONDS = 240
 
 
 class Stack:

@@ -10,8 +10,9 @@ from chalicelib.core.commits import Change, Commit, Edit
 from chalicelib.core.definitions import LocalizationType
 from chalicelib.core.kinds import Kind
 from chalicelib.query.columns import BY_NAME
-from chalicelib.query.layout import Layout
+from chalicelib.query.layout import Layout, codes
 from chalicelib.query.tree import Everything, Query
+from chalicelib.query.vector_codes import code
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import log
 from chalicelib.storage.view import files as view_files
@@ -68,6 +69,10 @@ def contents(view: View):
                 rows[kind, number, name] = view.store.run(
                     f'SELECT {column} FROM "{kind}" WHERE type = {number} ORDER BY id'
                 )
+                if slot.dtype == "float_array":
+                    column = codes(slot.column)
+                    coded = view.store.run(f'SELECT {column} FROM "{kind}" WHERE type = {number} ORDER BY id')
+                    assert coded == [(code(vector),) for (vector,) in rows[kind, number, name]]
     documents = {kind: view.documents(all_of(kind)) for kind in Kind}
     return view.seq, documents, view.definitions, rows
 

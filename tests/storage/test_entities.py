@@ -158,7 +158,7 @@ def test_eight_writers_leave_a_log_without_gaps(project):
 
 
 def test_a_commit_too_large_for_a_row_is_read_back_from_s3(project, monkeypatch):
-    monkeypatch.setattr(log, "LARGEST_IN_ROW", 10)
+    monkeypatch.setattr(bodies, "LARGEST_IN_ROW", 10)
     made = boxes(project, 1)
     entities.create(BOX, made, user=7)
     (commit,) = log.read_after(project, 0)
@@ -168,7 +168,7 @@ def test_a_commit_too_large_for_a_row_is_read_back_from_s3(project, monkeypatch)
 def test_bodies_in_s3_and_in_rows_come_back_in_the_order_of_their_commits(project, monkeypatch):
     made = []
     for n in range(40):
-        monkeypatch.setattr(log, "LARGEST_IN_ROW", 10 if n % 3 else 16_000)
+        monkeypatch.setattr(bodies, "LARGEST_IN_ROW", 10 if n % 3 else 16_000)
         made += boxes(project, 1)
         entities.create(BOX, made[-1:], user=7)
     told = [(commit.seq, commit.changes[0].id) for commit in log.read_after(project, 0)]
@@ -187,15 +187,15 @@ def test_a_large_creation_costs_hardly_more_than_a_write_unit_for_each(project):
 
 
 def test_a_large_commit_that_keeps_losing_the_race_goes_into_the_row(project, monkeypatch):
-    monkeypatch.setattr(log, "LARGEST_BODY", 10)
-    monkeypatch.setattr(log, "MANY", 1)
+    monkeypatch.setattr(bodies, "LARGEST_BODY", 10)
+    monkeypatch.setattr(bodies, "MANY", 1)
     stored = []
     put = view_objects.try_put
 
     def overtaken(number: int, folder: str, body: bytes) -> str:
         stored.append(folder)
         with monkeypatch.context() as small:
-            small.setattr(log, "LARGEST_BODY", 16_000)
+            small.setattr(bodies, "LARGEST_BODY", 16_000)
             commit = log.commit_of(project, int(folder.partition("/")[2]), 8, [], [])
             bodies.row_of(commit).save()
         return put(number, folder, body)

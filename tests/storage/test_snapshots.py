@@ -23,7 +23,7 @@ from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
-from chalicelib.storage.log import archive, log
+from chalicelib.storage.log import archive, bodies, log
 from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.view import files as view_files
 from chalicelib.storage.view import snapshot_records, snapshots
@@ -210,7 +210,7 @@ class TestCompaction:
         assert pointer(project) == won
 
     def test_what_nobody_refers_to_is_swept_after_a_day(self, project, monkeypatch):
-        monkeypatch.setattr(log, "LARGEST_IN_ROW", 10)
+        monkeypatch.setattr(bodies, "LARGEST_IN_ROW", 10)
         grow(project)
         compaction.compact(project, force=True)
         first = current(project)

@@ -30,6 +30,7 @@ VALUES: dict[str, list[Any]] = {
     "string": ["", "é", "7"],
     "geopos": [[8.0, 48.0]],
     "bool": [False, True],
+    "float_array": [[1.0, -2.5], [0.0]],
 }
 
 

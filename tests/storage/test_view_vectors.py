@@ -1,29 +1,45 @@
-"""Packed vectors say what a plain look at each says, whatever came, changed or went between two questions."""
+"""Held vectors and their codes find what a plain look at each finds, after any changes between two queries."""
 
 from __future__ import annotations
 
 import math
+import random
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import strategies as st
 
+from chalicelib.core.attributes import AttributeType
+from chalicelib.core.definitions import LocalizationType
 from chalicelib.core.kinds import Kind
+from chalicelib.core.revisions import Renamed
+from chalicelib.query import check, parse
 from chalicelib.query.evaluate import distance
+from chalicelib.query.parsers.bodies import FloatArrayQuery, LocalizationIdQuery
+from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.query.tree import Nearest, Query
 from chalicelib.query.values import packed_array
+from chalicelib.query.vector_codes import code
+from chalicelib.storage.view import estimated, vectors
 from chalicelib.storage.view.vectors import Vectors, order, within
+from chalicelib.storage.view.view import View
+from tests.query.query_rig import box, type_of
+from tests.query.query_worlds import PROJECT, change_of, commit
+from tests.storage.commits import reopened
+from tests.storage.test_view import gone
 from tests.sweeps import examples
 
 WHOLE = st.integers(-3, 3).map(float)
 VECTORS = st.none() | st.lists(WHOLE, max_size=3)
 CHANGES = st.dictionaries(st.integers(1, 12), VECTORS, max_size=8)
-METRICS = ["l2norm", "ip", "cosine"]
+METRICS = ["l2norm", "l1norm", "ip", "cosine"]
+EXACT = ["l2norm", "l1norm", "ip"]
+"""Distances of small whole numbers that every way to compute them makes the same."""
 NEAREST = st.builds(
     Nearest,
     name=st.just("v"),
     center=st.lists(WHOLE, min_size=1, max_size=3).map(tuple),
-    metric=st.sampled_from(METRICS[:2]),
+    metric=st.sampled_from(EXACT),
     descending=st.booleans(),
     lower=st.none() | WHOLE,
     upper=st.none() | WHOLE,
@@ -31,27 +47,52 @@ NEAREST = st.builds(
 )
 
 
-class Column:
-    """A column that remembers which vectors it was asked for."""
+@pytest.fixture(params=["whole", "codes"])
+def held(request, monkeypatch):
+    """How vectors are held."""
+    if request.param == "codes":
+        monkeypatch.setattr(vectors, "WHOLE", 0)
+        monkeypatch.setattr(estimated, "_FEW", 1)
+    return request.param
 
-    def __init__(self):
+
+class Column:
+    """A source of vectors that remembers which were read."""
+
+    def __init__(self, rows=None):
         self.values = {}
         self.vectors = Vectors()
         self.asked = []
+        self.fixed_rows = rows
 
-    def fetch(self, numbers):
+    @property
+    def rows(self):
+        return self.fixed_rows or len(self.values)
+
+    def all(self):
+        self.asked.append(None)
+        return self._packed(self.values)
+
+    def some(self, numbers):
         self.asked.append(numbers)
-        wanted = self.values if numbers is None else numbers
-        return [(each, packed_array(self.values[each])) for each in wanted if self.values.get(each) is not None]
+        return self._packed(numbers)
+
+    def codes(self, start):
+        found = [(number, code(packed)) for number, packed in self._packed(self.values)]
+        for place in range(start, len(found), 5):
+            yield found[place : place + 5], place + 5
+
+    def _packed(self, numbers):
+        return [(each, packed_array(self.values[each])) for each in numbers if self.values.get(each) is not None]
 
     def change(self, changes):
         self.values |= changes
         self.vectors.note(changes)
 
     def measured(self, *nearest):
-        return [self.vectors.distances(each, self.fetch) for each in nearest]
+        return [self.vectors.distances(each, self) for each in nearest]
 
-    def rows(self, *nearest, shown, start=0, stop=None):
+    def listed(self, *nearest, shown, start=0, stop=None):
         """What a query over the things that are shown, in the order of their ids, finds."""
         query = Query(kind=Kind.LOCALIZATION, nearest=nearest, start=start, stop=stop)
 
@@ -83,6 +124,7 @@ def expected(values, nearest, shown):
     return [number for _, number in sorted(found)]
 
 
+@pytest.mark.usefixtures("held")
 @examples(
     80,
     2000,
@@ -96,11 +138,12 @@ def test_any_history_of_changes_and_questions_finds_what_a_look_at_each_finds(hi
     for changes, nearest in history:
         column.change(changes)
         plain = expected(column.values, nearest, shown)
-        assert column.rows(*nearest, shown=shown, start=start, stop=stop) == plain[start:stop]
+        assert column.listed(*nearest, shown=shown, start=start, stop=stop) == plain[start:stop]
         among = within(column.measured(*nearest))
         assert sorted(shown if among is None else shown & set(among)) == sorted(plain)
 
 
+@pytest.mark.usefixtures("held")
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("descending", [False, True])
 def test_who_wants_few_gets_them_though_most_of_the_nearest_are_not_in_the_list(metric, descending):
@@ -110,15 +153,16 @@ def test_who_wants_few_gets_them_though_most_of_the_nearest_are_not_in_the_list(
     shown = {*range(2901, 3101), 7000}  # neither the nearest nor the farthest thousands, and one without a vector
     plain = expected(column.values, [nearest], shown)
     assert plain[-1] == 7000
-    assert column.rows(nearest, shown=shown, stop=20) == plain[:20]
-    assert column.rows(nearest, shown=shown, start=195, stop=300) == plain[195:]
+    assert column.listed(nearest, shown=shown, stop=20) == plain[:20]
+    assert column.listed(nearest, shown=shown, start=195, stop=300) == plain[195:]
 
 
+@pytest.mark.usefixtures("held")
 def test_things_as_far_are_all_looked_at_for_the_query_says_which_comes_first():
     column = Column()
     column.change({number: [1.0] for number in range(1, 1001)})
     nearest = Nearest("v", (0.0,), types=(1,))
-    assert column.rows(nearest, shown={990, 500}, stop=1) == [500]
+    assert column.listed(nearest, shown={990, 500}, stop=1) == [500]
 
 
 def test_only_what_changed_is_fetched_again_unless_that_is_most():
@@ -128,16 +172,115 @@ def test_only_what_changed_is_fetched_again_unless_that_is_most():
     column.measured(nearest)
     column.measured(nearest)
     column.change({3: None, 11: [0.5], 4: [9.5]})
-    assert column.rows(nearest, shown=range(1, 12)) == [11, 1, 2, 5, 6, 7, 8, 9, 4, 10, 3]
+    assert column.listed(nearest, shown=range(1, 12)) == [11, 1, 2, 5, 6, 7, 8, 9, 4, 10, 3]
     column.change({number: [2.0] for number in range(1, 12)})
     column.measured(nearest)
     assert column.asked == [None, [3, 4, 11], None]
 
 
+@pytest.mark.usefixtures("held")
 def test_what_is_beyond_32_bits_or_without_direction_has_no_distance():
     column = Column()
     column.change({1: [3e38, 3e38], 2: [1.0, 0.0], 3: [0.0, -0.0], 4: [-3e38, 3e38]})
     shown = {1, 2, 3, 4}
-    assert column.rows(Nearest("v", (3e38, 3e38), types=(1,), metric="ip"), shown=shown) == [2, 3, 1, 4]
-    assert column.rows(Nearest("v", (1.0, 0.0), types=(1,), metric="cosine", upper=2.0), shown=shown) == [2]
-    assert column.rows(Nearest("v", (0.0, 0.0), types=(1,), metric="cosine", upper=2.0), shown=shown) == []
+    assert column.listed(Nearest("v", (3e38, 3e38), types=(1,), metric="ip"), shown=shown) == [2, 3, 1, 4]
+    assert column.listed(Nearest("v", (1.0, 0.0), types=(1,), metric="cosine", upper=2.0), shown=shown) == [2]
+    assert column.listed(Nearest("v", (0.0, 0.0), types=(1,), metric="cosine", upper=2.0), shown=shown) == []
+
+
+def cloud(style, rows, length, rng):
+    """Vectors: random ones, around a few centers, or so close together that their codes are the same."""
+    spread = {"random": 1.0, "clustered": 0.3, "tight": 1e-3}[style]
+    around = [[rng.gauss(0, 1) if style != "random" else 0.0 for _ in range(length)] for _ in range(5)]
+    return {number: [each + spread * rng.gauss(0, 1) for each in around[number % 5]] for number in range(1, rows + 1)}
+
+
+@pytest.mark.parametrize("style", ["random", "clustered", "tight"])
+def test_the_recall_of_codes_is_one_until_more_are_close_than_are_read(style, monkeypatch):
+    monkeypatch.setattr(vectors, "WHOLE", 0)
+    monkeypatch.setattr(estimated, "_FEW", 1)
+    rng, length = random.Random(style), 16
+    column = Column()
+    column.change(cloud(style, 600, length, rng))
+    center = tuple(each + 0.1 for each in column.values[7])
+    for metric in METRICS:
+        nearest = Nearest("v", center, metric=metric, types=(1,))
+        plain = expected(column.values, [nearest], column.values)
+        for most in (10, 100):
+            assert recall(column.listed(nearest, shown=column.values, stop=most), plain[:most]) == 1
+    # With fewer vectors read than are close together, the estimates decide.
+    monkeypatch.setattr(estimated, "MOST_READ", 10)
+    nearest = Nearest("v", center, types=(1,))
+    plain = expected(column.values, [nearest], column.values)
+    assert recall(column.listed(nearest, shown=column.values, stop=10), plain[:10]) >= {"tight": 0.1}.get(style, 0.9)
+
+
+def recall(found, right):
+    assert len(found) == len(right)
+    return len(set(found) & set(right)) / len(right)
+
+
+def test_only_the_vectors_that_decide_are_read():
+    rng = random.Random(1)
+    column = Column(rows=10**9)
+    column.change(cloud("random", 1000, 16, rng))
+    nearest = Nearest("v", tuple(column.values[7]), types=(1,))
+    assert column.listed(nearest, shown=column.values, stop=10)[0] == 7
+    assert None not in column.asked
+    assert sum(map(len, column.asked)) < 100
+
+
+def test_codes_beyond_the_memory_are_read_for_each_query(monkeypatch):
+    monkeypatch.setattr(vectors, "_SHARE", 0)
+    column = Column(rows=10**9)
+    column.change(cloud("clustered", 200, 8, random.Random(3)))
+    nearest = Nearest("v", tuple(column.values[7]), types=(1,))
+    plain = expected(column.values, [nearest], column.values)
+    for _ in range(2):
+        assert column.listed(nearest, shown=column.values, stop=20) == plain[:20]
+    assert column.vectors.memory < 1000
+
+
+def test_a_view_finds_the_same_by_vectors_and_by_codes(monkeypatch):
+    """Of two types that share a column, after changes, deletions, renames and from a snapshot."""
+    rng = random.Random(5)
+
+    def vector_type(number, *names, **more):
+        kinds = [AttributeType(name=name, dtype="float_array") for name in names]
+        return change_of("localization_type", type_of(LocalizationType, number, kinds, dtype="box", **more))
+
+    def some(type_, name, numbers):
+        made = cloud("clustered", 40, 6, rng)
+        return [change_of("localization", box(n, {name: made[1 + n % 40]}, type=type_)) for n in numbers]
+
+    steps = [
+        [vector_type(1, "v"), vector_type(2, "w"), *some(1, "v", range(1, 41)), *some(2, "w", range(41, 61))],
+        some(1, "v", (3, 70)),
+        [gone("localization", 5)],
+        [vector_type(1, "u", revisions=[Renamed("v", "u")])],
+        some(1, "u", (9,)),
+        [change_of("localization", box(100, {"u": [1e38] * 6}, type=1))],  # without a code
+    ]
+    view = View(PROJECT)
+
+    def found(type_, name):
+        nearest = [FloatArrayQuery(name=name, center=[0.1] * 6, metric=metric) for metric in ("cosine", "l1norm")]
+        asked = LocalizationIdQuery(float_array=nearest)
+        return view.ids(check(parse(Kind.LOCALIZATION, LocalizationQuery(type=type_), asked), view.definitions))
+
+    for seq, step in enumerate(steps, 1):
+        view.apply([commit(seq, step)])
+        if seq == 5:
+            view = reopened(view)
+        by_way = []
+        for size in (0, 10**9):
+            monkeypatch.setattr(vectors, "WHOLE", size)
+            if size:
+                view._vectors.clear()
+            by_way.append([found(1, "u" if seq > 3 else "v"), found(2, "w")])
+        assert by_way[0] == by_way[1]
+        assert len(by_way[0][0]) >= 39
+        if seq != 5:
+            view._vectors.clear()
+            monkeypatch.setattr(vectors, "WHOLE", 0)
+            found(1, "u" if seq > 3 else "v")  # so that the next step changes what is held as codes

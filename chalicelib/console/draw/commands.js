@@ -10,13 +10,14 @@ const ARROWS = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-1
 
 /**
  * @param {import("./session.js").Session} session
- * @param {{help: () => void, goTo: () => void, toast: (text: string) => void, decide: (decision: string) => void}} ui
+ * @param {{open: (which: "next" | "previous") => void, help: () => void, goTo: () => void, toast: (text: string) => void, decide: (decision: string) => void}} ui
  * @returns {Command[]}
  */
 export function commandsOf(session, ui) {
   const player = () => /** @type {import("../player/player.js").Player} */ (session.player);
   const second = () => Math.max(1, Math.round(player().fps));
   const here = () => session.frame.peek();
+  const isImage = Boolean(session.media.media_files?.image?.length);
   /** @type {Command[]} */
   const list = [
     { id: "play", group: "play", label: `${words.play} / ${words.pause}`, keys: [" ", "k"], run: () => player().toggle(), isVideo: true },
@@ -39,6 +40,8 @@ export function commandsOf(session, ui) {
     { id: "goTo", group: "play", label: "Go to a frame or time", keys: ["g"], run: ui.goTo, isVideo: true },
     { id: "nextAnnotated", group: "play", label: "Next frame with annotations", keys: ["PageDown"], run: () => session.seekAnnotated(1), isVideo: true },
     { id: "previousAnnotated", group: "play", label: "Previous frame with annotations", keys: ["PageUp"], run: () => session.seekAnnotated(-1), isVideo: true },
+    { id: "nextMedia", group: "view", label: words.nextMedia.split(" (")[0], keys: isImage ? ["ArrowRight", "Shift+PageDown"] : ["Shift+PageDown"], run: () => ui.open("next") },
+    { id: "previousMedia", group: "view", label: words.previousMedia.split(" (")[0], keys: isImage ? ["ArrowLeft", "Shift+PageUp"] : ["Shift+PageUp"], run: () => ui.open("previous") },
     { id: "select", group: "draw", label: words.select, keys: ["v"], run: () => session.take(null) },
     ...session.drawable.slice(0, 9).map((/** @type {any} */ type, /** @type {number} */ index) => /** @type {Command} */ ({ id: `type${type.id}`, group: "draw", label: type.name, keys: [String(index + 1)], run: () => session.take(type) })),
     { id: "enter", group: "draw", label: "Draw in the middle, or end a polygon", keys: ["Enter"], run: () => enter(session) },
@@ -52,6 +55,7 @@ export function commandsOf(session, ui) {
     { id: "save", group: "edit", label: words.save, keys: ["Ctrl+s"], run: () => session.sync.save() },
     { id: "nextShape", group: "edit", label: "Select the next annotation", keys: ["n"], run: () => session.cycle(1) },
     { id: "previousShape", group: "edit", label: "Select the previous annotation", keys: ["N"], run: () => session.cycle(-1) },
+    { id: "fields", group: "edit", label: words.editFields, keys: ["f"], run: () => /** @type {HTMLElement | null} */ (document.querySelector(".annotate-panel .selection .attribute-form :is(input, select, textarea)"))?.focus() },
     { id: "selectAll", group: "edit", label: "Select all on this frame", keys: ["Ctrl+a"], run: () => session.select(session.rowsOn(here()).map(([key]) => key)) },
     { id: "track", group: "tracks", label: words.track.make, keys: ["t"], run: () => session.makeTrack() },
     { id: "extend", group: "tracks", label: words.track.extend, keys: ["e"], run: () => session.editTrack((doc, track) => tracks.extended(doc, track, here()), words.steps.extend), isVideo: true },
@@ -69,7 +73,7 @@ export function commandsOf(session, ui) {
     { id: "reject", group: "review", label: "Reject the selection", keys: ["r"], run: () => ui.decide("Rejected") },
     { id: "reopen", group: "review", label: "Open the selection again", keys: ["o"], run: () => ui.decide("Open") },
   ];
-  return session.media.media_files?.image?.length ? list.filter((command) => !command.isVideo) : list;
+  return isImage ? list.filter((command) => !command.isVideo) : list;
 }
 
 /** Key names to functions, for `useKeys`. @param {import("./session.js").Session} session @param {Command[]} commands */

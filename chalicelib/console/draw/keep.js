@@ -1,5 +1,10 @@
 // Unsaved changes, kept in IndexedDB over a reload or a crash of the browser. Nothing here is sent anywhere.
 
+import { signal } from "../lib.js";
+
+/** Grows when changes of a view that was left are saved, or could not be. */
+export const settled = signal(0);
+
 const NAME = "limn";
 const STORE = "unsaved";
 
@@ -58,4 +63,11 @@ export class Keeper {
       await transaction("readwrite", (store) => (content.changes.length ? store.put(content, this.name) : store.delete(this.name)));
     }
   }
+}
+
+/** Media with changes of a person that are kept here. @param {number} user @returns {Promise<{media: number, project: number}[]>} */
+export async function keptMedia(user) {
+  const [keys, contents] = [await transaction("readonly", (store) => store.getAllKeys()), await transaction("readonly", (store) => store.getAll())];
+  const found = keys.map((/** @type {string} */ key, /** @type {number} */ index) => ({ key, project: contents[index]?.project }));
+  return found.filter((/** @type {{key: string, project?: number}} */ { key, project }) => key.startsWith(`${user}/`) && project).map((/** @type {{key: string, project: number}} */ { key, project }) => ({ media: Number(key.split("/")[1]), project }));
 }

@@ -1,15 +1,19 @@
 // The side of the annotation view: what is selected with its attributes, what is on the frame, tracks, layers.
-import { html } from "../lib.js";
-import { project, user } from "../store.js";
+import { html, useRef } from "../lib.js";
+import { link } from "../router.js";
+import { may, project, user } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
 import { AttributeForm } from "../ui/attributes.js";
 import { Button, Checkbox, Dot } from "../ui/controls.js";
 import { prompt } from "../ui/dialog.js";
 import { ago } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
+import { isTyping } from "../ui/keys.js";
+import { Menu } from "../ui/menu.js";
 import { toastError } from "../ui/toast.js";
 import { post, get } from "../client.js";
 import { reload } from "../store.js";
+import { About, Telemetry } from "./about.js";
 import { ownAttributes, ReviewButtons } from "./review.js";
 import { membersOf, segmentsOf } from "./tracks.js";
 
@@ -19,8 +23,17 @@ const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line",
 
 /** @param {Props} props */
 export function Panel(props) {
-  return html`<aside class="annotate-panel scroll" aria-label=${words.details}>
-    <${Details} ...${props} /><${OnFrame} ...${props} /><${Tracks} ...${props} /><${States} ...${props} /><${Layers} ...${props} /></aside>`;
+  const { session } = props;
+  const isPointer = useRef(false);
+  const toStage = () => session.stage?.root.focus({ preventScroll: true });
+  // a value that was given is done: the keys act on the picture again. A choice made by arrow keys goes on
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    isPointer.current = false;
+    if (isTyping(event) && (event.key === "Escape" || (event.key === "Enter" && /** @type {HTMLElement} */ (event.target).tagName !== "TEXTAREA"))) { event.stopPropagation(); setTimeout(toStage); }
+  };
+  const onChange = (/** @type {Event} */ event) => { if (isPointer.current && /** @type {HTMLElement} */ (event.target).tagName === "SELECT") setTimeout(toStage); };
+  return html`<aside class="annotate-panel scroll" aria-label=${words.details} onKeyDown=${onKeyDown} onPointerDown=${() => { isPointer.current = true; }} onChange=${onChange}>
+    <${Details} ...${props} /><${OnFrame} ...${props} /><${Tracks} ...${props} /><${States} ...${props} /><${Telemetry} session=${session} /><${About} session=${session} /><${Layers} ...${props} /></aside>`;
 }
 
 /** @param {Props} props */
@@ -37,7 +50,7 @@ function Details({ session, run }) {
   const base = session.doc.base.get(key);
   const refusal = session.sync.refused.get(key);
   const who = project.value?.members.find((/** @type {any} */ member) => member.user === base?.by)?.username ?? (base?.by === user.value?.id ? user.value?.username : `#${base?.by}`);
-  return html`<section class="part" aria-label=${words.details}>
+  return html`<section class="part selection" aria-label=${words.details}>
     <header class="row"><${Dot} color=${session.colorOf(key, row)} /><h2 class="grow cut">${rows.length > 1 ? words.selectedCount(rows.length) : type?.name}</h2>
       ${isEditable && html`<${Button} small kind="quiet" icon="trash" title=${words.remove} onClick=${() => run("remove")} />`}</header>
     ${refusal && html`<p class="note bad small" role="alert">${refusal.message}</p>`}
@@ -62,6 +75,7 @@ function OnFrame({ session }) {
   const selected = session.selected.value;
   const shown = [...rows].reverse().slice(0, 200);
   return html`<section class="part"><header class="row"><h2 class="grow">${words.onFrame}</h2><span class="chip number">${rows.length}</span></header>
+    ${session.mayEdit && !session.drawable.length && html`<div class="note small"><strong>${words.noTypes}.</strong> ${may("Full Control") ? html`<a href=${link(`/projects/${project.value?.id}/manage/types`)}>${words.addTypes}</a>` : words.noTypesLead}</div>`}
     ${!rows.length && html`<p class="muted small">${words.nothingHere} ${session.mayEdit && session.drawable.length ? words.nothingHereLead("1") : ""}</p>`}
     <ul class="list" aria-label=${words.onFrame}>${shown.map(([key, row]) => html`<li key=${key}><button type="button" class="item" aria-pressed=${selected.has(key)}
       onClick=${(/** @type {MouseEvent} */ e) => session.select(e.shiftKey || e.ctrlKey || e.metaKey ? toggled(selected, key) : [key])}>
@@ -114,8 +128,10 @@ function States({ session }) {
   session.revision.value;
   const selected = session.selected.value;
   const states = session.doc.states().filter(([, row]) => !session.isTrack(row) && session.shownLayers.value.has(row.version)).sort(([, one], [, two]) => (one.frame ?? -1) - (two.frame ?? -1));
-  if (!states.length) return null;
-  return html`<section class="part"><header class="row"><h2 class="grow">${words.states}</h2><span class="chip number">${states.length}</span></header>
+  if (!states.length && !session.stateTypes.length) return null;
+  const add = session.stateTypes.map((/** @type {any} */ type) => ({ label: type.name, run: () => session.createState(type) }));
+  return html`<section class="part"><header class="row"><h2 class="grow">${words.states}</h2>${session.mayEdit && add.length > 0 && (add.length === 1 ? html`<${Button} small kind="quiet" icon="add" title=${words.newState(add[0].label)} onClick=${add[0].run} />` : html`<${Menu} small kind="quiet" icon="add" title=${words.addState} items=${add} />`)}<span class="chip number">${states.length}</span></header>
+    ${!states.length && html`<p class="muted small">${words.noStates}</p>`}
     <ul class="list" aria-label=${words.states}>${states.map(([key, row]) => html`<li key=${key}><button type="button" class="item" aria-pressed=${selected.has(key)} onClick=${() => { session.select([key]); if (row.frame !== null) session.player?.seek(row.frame); }}>
       <${Dot} color=${session.colorOf(key, row)} /><span class="grow cut">${session.labelOf(row)}</span><${Marks} session=${session} at=${key} row=${row} /><span class="number muted small">${row.frame ?? words.wholeMedia}</span></button></li>`)}</ul></section>`;
 }

@@ -26,6 +26,7 @@ export class Session {
     this.types = { localization: byId(open.localizationTypes), state: byId(open.stateTypes) };
     const fits = (/** @type {any} */ type) => type.visible !== false && (!type.media?.length || type.media.includes(media.type));
     this.drawable = open.localizationTypes.filter((/** @type {any} */ type) => type.drawable !== false && fits(type));
+    this.stateTypes = open.stateTypes.filter((/** @type {any} */ type) => type.association !== "Localization" && fits(type));
     this.trackTypes = open.stateTypes.filter((/** @type {any} */ type) => type.association === "Localization" && fits(type));
     this.layers = signal(open.versions.filter((/** @type {any} */ each) => each.number >= 0 || each.id === version));
     const own = open.members.find((/** @type {any} */ member) => member.user === user.id)?.default_version;
@@ -87,7 +88,7 @@ export class Session {
     this.sound?.close();
     this.player?.close();
     this.stage?.close();
-    this.sync.stop();
+    this.sync.finish();
   }
 
   /** Localizations that are shown on a frame; those of the active layer last, in place of those below with their elemental id. @param {number} frame @returns {[string, Row][]} */
@@ -259,6 +260,14 @@ export class Session {
     const edit = tracks.newTrack(type.id, this.layer.peek(), shapes.map(([key]) => key), this.#defaults(type));
     this.doc.change(words.steps.track, [edit]);
     this.track.value = edit[0];
+  }
+
+  /** A state of the present frame or of the whole media. @param {any} type */
+  createState(type) {
+    /** @type {Row} */
+    const row = { kind: "state", type: type.id, version: this.layer.peek(), elemental: crypto.randomUUID(), frame: type.association === "Frame" ? this.frame.peek() : null, members: [], attributes: this.#defaults(type) };
+    this.doc.change(words.steps.state, [[keyOf(row), row]]);
+    this.select([keyOf(row)]);
   }
 
   mergeTracks() {

@@ -5,6 +5,7 @@
 // answers 409 and becomes a conflict, which the person settles.
 
 import { baseOf } from "./document.js";
+import { settled } from "./keep.js";
 
 /** The field and the rule that an error names. @param {any} error @returns {string} */
 const ruleOf = ({ message, details }) => details || message;
@@ -22,6 +23,9 @@ const RETRY_MS = [2000, 5000, 15000];
 const BATCH = 200;
 const LANES = 4;
 const WORD = { localization: "Localization", state: "State" };
+
+/** Media whose view was left while their changes are saved: the next view of one waits. @type {Map<number, Promise<void>>} */
+const finishing = new Map();
 
 export class Sync extends EventTarget {
   /**
@@ -54,6 +58,7 @@ export class Sync extends EventTarget {
 
   /** Load the media's annotations, take up what was kept here, and begin to save changes. */
   async start() {
+    await finishing.get(this.media);
     await this.load();
     const kept = await this.keeper.load().catch(() => undefined);
     if (kept) this.doc.restore(kept, this.user);
@@ -67,6 +72,14 @@ export class Sync extends EventTarget {
   stop() {
     this.watch.abort();
     clearTimeout(this.timer);
+  }
+
+  /** Stop when the view is left, and save what is left unless the person saves by hand. */
+  finish() {
+    this.stop();
+    if (!this.isAutomatic || !this.#open().length) return;
+    const saving = this.save().then(() => this.stop()).finally(() => { if (finishing.get(this.media) === saving) finishing.delete(this.media); settled.value += 1; });
+    finishing.set(this.media, saving);
   }
 
   /** Read the annotations of the media again. */
@@ -106,8 +119,12 @@ export class Sync extends EventTarget {
     }
   }
 
+  #keep() {
+    return this.keeper.save(() => ({ ...this.doc.pending(), project: this.project }));
+  }
+
   #changed() {
-    this.keeper.save(() => this.doc.pending()).catch(() => this.#tell("failed", "This browser cannot keep unsaved changes over a reload."));
+    this.#keep().catch(() => this.#tell("failed", "This browser cannot keep unsaved changes over a reload."));
     for (const [key, { row }] of this.refused) if (this.doc.rows.get(key) !== row && (row || this.doc.rows.has(key))) this.refused.delete(key);
     if (this.running) return;
     const left = this.#open();
@@ -152,7 +169,7 @@ export class Sync extends EventTarget {
       this.#tell(isPassing ? "offline" : "failed", ruleOf(error));
       if (isPassing) this.#schedule(RETRY_MS[Math.min(this.failures++, RETRY_MS.length - 1)]);
     }
-    await this.keeper.save(() => this.doc.pending()).catch(() => undefined);
+    await this.#keep().catch(() => undefined);
   }
 
   #keys(/** @type {string} */ kind) {

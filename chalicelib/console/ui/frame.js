@@ -1,15 +1,19 @@
 // The bar above every view: where one is, the tabs of the project, the user's menu.
 import { online } from "../client.js";
 import { html, useEffect, useRef } from "../lib.js";
+import { keptMedia, settled } from "../draw/keep.js";
 import { link, route } from "../router.js";
 import { may, project, signOut, theme, user } from "../store.js";
 import { text } from "../strings.js";
 import { Menu } from "./menu.js";
+import { useAsync } from "./states.js";
 import { Icon, Mark } from "./icons.js";
 
 const TABS = /** @type {const} */ ([
   ["media", "", "video"], ["crops", "/crops", "crop"], ["review", "/review", "check"], ["upload", "/upload", "upload"], ["transfers", "/transfers", "download"], ["jobs", "/jobs", "jobs"], ["statistics", "/statistics", "plot"], ["manage", "/manage", "gear"],
 ]);
+
+const CALM_MS = 1500;
 
 /** @param {{children?: any}} props */
 export function Frame({ children }) {
@@ -28,6 +32,7 @@ export function Frame({ children }) {
         <nav aria-label=${text.project}>${TABS.filter(([name]) => visible(name)).map(([name, rest, icon]) => html`<a key=${name} href=${link(`/projects/${open.id}${rest}`)}
           aria-current=${view?.tab === name ? "page" : undefined}><${Icon} name=${icon} />${text.tabs[name]}</a>`)}</nav>`}
       <span class="grow" />
+      <${Unsaved} media=${Number(params.media)} />
       ${!online.value && html`<span class="offline" role="status">${text.offline}</span>`}
       <${UserMenu} />
     </header>
@@ -36,6 +41,17 @@ export function Frame({ children }) {
 
 /** @param {string} name */
 const visible = (name) => (name === "upload" ? may("Can Transfer") : name === "transfers" || name === "jobs" || name === "statistics" ? may("View Only") : true);
+
+/** Where changes wait that could not be saved before their view was left. @param {{media: number}} props the media that is shown */
+function Unsaved({ media }) {
+  const isOnline = online.value, who = user.value?.id;
+  const kept = useAsync(async (signal) => {
+    await new Promise((resolve) => setTimeout(resolve, CALM_MS)); // saves that succeed are not worth a word
+    return who && !signal.aborted ? keptMedia(who) : [];
+  }, [media, isOnline, who, route.value.path, settled.value]);
+  const [first, ...more] = (kept.value ?? []).filter((each) => each.media !== media);
+  return first && html`<a class="chip warn" href=${link(`/projects/${first.project}/media/${first.media}`)}>${text.unsavedMedia(more.length + 1)}</a>`;
+}
 
 function UserMenu() {
   const who = user.value;

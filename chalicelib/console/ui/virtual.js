@@ -1,8 +1,11 @@
 // Long lists: only the cards in sight are in the page, and only the pages in sight are read.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../lib.js";
+import { route } from "../router.js";
 import { toastError } from "./toast.js";
 
 const OVERSCAN = 2;
+/** Where lists were scrolled to, for the way back to them. @type {Map<string, number>} */
+const places = new Map();
 
 /**
  * A grid of equal cards. Arrow keys, Home and End move the focus between cards.
@@ -24,7 +27,13 @@ export function VirtualGrid({ count, minWidth, ratio, extra, gap = 14, name, onR
     measure();
     return () => observer.disconnect();
   }, []);
-  useEffect(() => { outer.current?.scrollTo(0, 0); }, [scrollKey]);
+  useEffect(() => {
+    const place = `${route.peek().path} ${scrollKey}`;
+    outer.current?.scrollTo(0, places.get(place) ?? 0);
+    return () => { places.delete(place); places.set(place, latest.current); };
+  }, [scrollKey, Boolean(count && box.width)]);
+  const latest = useRef(0);
+  latest.current = top;
   const columns = Math.max(1, Math.floor((box.width + gap) / (minWidth + gap)));
   const width = Math.floor((box.width - gap * (columns - 1)) / columns);
   const pitch = Math.round(width * ratio) + extra + gap;

@@ -1,10 +1,10 @@
 // Watch a media and annotate it: the picture with shapes over it, tools at its left, details at its right.
 import { get } from "../client.js";
 import { classes, html, useEffect, useMemo, useRef, useState } from "../lib.js";
-import { link, setQuery } from "../router.js";
+import { link, navigate, setQuery } from "../router.js";
 import { user } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
-import { Button, Checkbox, Dot } from "../ui/controls.js";
+import { Button, Dot } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
 import { useKeys } from "../ui/keys.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
@@ -18,6 +18,7 @@ import { Stage } from "../draw/stage.js";
 import { WAYS } from "../player/player.js";
 import { Timeline } from "../player/timeline.js";
 import { Transport } from "../player/transport.js";
+import { contextOf, Head, useNeighbours } from "./annotate_head.js";
 
 const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line", dot: "dot", poly: "polygon" });
 const DAY = 86400;
@@ -29,9 +30,10 @@ export default function Annotate({ params, query }) {
   const media = useAsync(() => get(`Media/${params.media}`, { presigned: DAY }), [params.media]);
   return html`<${Await} of=${media}>${(/** @type {any} */ found) => {
     const files = found.media_files ?? {};
-    return files.streaming?.length || files.image?.length
+    // a video that lies in a bucket of the organization has no streaming file: its frames come from the service
+    return files.streaming?.length || files.image?.length || (files.archival?.length && found.num_frames)
       ? html`<${Workplace} key=${found.id} media=${found} params=${params} query=${query} />`
-      : html`<${Empty} icon="video" title=${words.noMedia} action=${html`<${Button} href=${link(`/projects/${params.project}`)}>${words.back}<//>`}>${words.noMediaLead}<//>`;
+      : html`<${Empty} icon="video" title=${words.noMedia} action=${html`<${Button} href=${link(`/projects/${params.project}`, contextOf(query))}>${words.back}<//>`}>${words.noMediaLead}<//>`;
   }}<//>`;
 }
 
@@ -44,7 +46,13 @@ function Workplace({ media, params, query }) {
   const overlay = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const speaker = useRef(/** @type {HTMLAudioElement | null} */ (null));
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const context = contextOf(query);
+  const neighbours = useNeighbours(media.id, context);
+  const openMedia = (/** @type {number | undefined} */ id) => (id ? navigate(`/projects/${params.project}/media/${id}`, { ...context, version: query.version }) : toast(words.noNeighbour, { seconds: 3 }));
+  const latest = useRef(neighbours);
+  latest.current = neighbours;
   const commands = useMemo(() => commandsOf(session, {
+    open: (which) => openMedia(latest.current[which]),
     help: () => setDialog("help"),
     goTo: () => field.current?.focus(),
     toast: (text) => toast(text, { seconds: 3 }),
@@ -72,7 +80,7 @@ function Workplace({ media, params, query }) {
   }, [session]);
   const address = () => new URL(link(`/projects/${params.project}/media/${media.id}`, { frame: session.frame.peek(), version: query.version }), location.href).href;
   return html`<div class="annotate">
-    <${Head} session=${session} media=${media} project=${params.project} run=${run} onConflicts=${() => setDialog("conflicts")} />
+    <${Head} session=${session} media=${media} back=${link(`/projects/${params.project}`, context)} neighbours=${neighbours} run=${run} onConflicts=${() => setDialog("conflicts")} />
     <${Tools} session=${session} run=${run} />
     <div class="stage-column">
       <div class=${classes("stage", session.tool.value && "draws")} ref=${root} tabindex="0" role="application" data-frame=${session.isShown.value ? session.frame.value : undefined} aria-label=${words.stage(media.name, session.frame.value, session.onFrame.value.length)}>
@@ -104,22 +112,6 @@ const stageOf = (session, root, picture, overlay) => new Stage(root, picture, ov
 
 /** The color of new shapes of a type. @param {Session} session @param {any} type */
 const colorOf = (session, type) => session.colorOf("", /** @type {any} */ ({ kind: "localization", type: type.id, attributes: {} }));
-
-/** @param {{session: Session, media: any, project: string, run: (id: string) => void, onConflicts: () => void}} props */
-function Head({ session, media, project, run, onConflicts }) {
-  session.revision.value;
-  const { state, message, unsaved, conflicts } = session.saving.value;
-  const said = /** @type {Record<string, string>} */ ({ saved: words.saved, saving: words.saving, unsaved: words.unsaved(unsaved), offline: words.offline(unsaved), failed: message || words.failed(unsaved), conflict: words.conflicts(conflicts) })[state] ?? "";
-  const kind = { saved: "good", offline: "warn", failed: "bad", conflict: "bad", unsaved: "accent" }[/** @type {string} */ (state)] ?? "";
-  return html`<header class="annotate-head row"><${Button} kind="quiet" icon="back" title=${words.back} href=${link(`/projects/${project}`)} />
-    <h1 class="cut">${media.name}</h1><span class="grow" />
-    ${session.mayEdit ? html`${conflicts > 0 ? html`<${Button} small kind="danger" icon="alert" data-saving=${state} onClick=${onConflicts}>${words.conflicts(conflicts)}<//>` : html`<span class=${classes("chip", kind)} role="status" data-saving=${state}>${said}</span>`}
-      <${Checkbox} label=${words.automatic} checked=${session.sync.isAutomatic} onChange=${(/** @type {boolean} */ is) => { session.sync.isAutomatic = is; if (is) session.sync.save(); }} />
-      <${Button} small kind="quiet" icon="save" title=${words.save} disabled=${!unsaved} onClick=${() => run("save")} />
-      <${Button} small kind="quiet" icon="undo" title=${words.undo} disabled=${!session.doc.undoSteps.length} onClick=${() => run("undo")} />
-      <${Button} small kind="quiet" icon="redo" title=${words.redo} disabled=${!session.doc.redoSteps.length} onClick=${() => run("redo")} />` : html`<span class="chip">${words.readOnly}</span>`}
-    <${Button} small kind="quiet" icon="help" title=${words.shortcuts} onClick=${() => run("help")} /></header>`;
-}
 
 /** @param {{session: Session, run: (id: string) => void}} props */
 function Tools({ session, run }) {

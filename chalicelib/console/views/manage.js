@@ -13,12 +13,13 @@ import { Await, Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 import { saveFile } from "../ui/files.js";
 import { History } from "./manage_history.js";
+import { Leaves } from "./manage_leaves.js";
 import { Sources } from "./manage_sources.js";
 import { Types } from "./manage_types.js";
 import { ProjectWebhooks } from "./manage_webhooks.js";
 
-const PAGES = /** @type {const} */ ([["", "gear"], ["types", "tag"], ["members", "people"], ["versions", "layers"], ["algorithms", "jobs"], ["applets", "applet"], ["sources", "bucket"], ["webhooks", "link"], ["history", "history"]]);
-const COMPONENTS = /** @type {Record<string, any>} */ ({ "": General, types: Types, members: Members, versions: Versions, algorithms: Algorithms, applets: Applets, sources: Sources, webhooks: ProjectWebhooks, history: History });
+const PAGES = /** @type {const} */ ([["", "gear"], ["types", "tag"], ["leaves", "tree"], ["members", "people"], ["versions", "layers"], ["algorithms", "jobs"], ["applets", "applet"], ["sources", "bucket"], ["webhooks", "link"], ["history", "history"]]);
+const COMPONENTS = /** @type {Record<string, any>} */ ({ "": General, types: Types, leaves: Leaves, members: Members, versions: Versions, algorithms: Algorithms, applets: Applets, sources: Sources, webhooks: ProjectWebhooks, history: History });
 
 /** @param {{params: Record<string, string>, query: Record<string, string>}} props */
 export default function Manage({ params, query }) {

@@ -1,21 +1,18 @@
 // Exports and imports of a project: datasets as archives in the formats of others.
-import { ApiError, del, get, post } from "../client.js";
+import { ApiError, del, get } from "../client.js";
 import { html, useEffect, useState } from "../lib.js";
 import { may, project } from "../store.js";
 import { text } from "../strings.js";
-import { Button, Checkbox, Progress, Select } from "../ui/controls.js";
+import { transfers as words } from "../strings_manage.js";
+import { Button, Progress } from "../ui/controls.js";
 import { confirm, Dialog } from "../ui/dialog.js";
-import { sendFile } from "../ui/files.js";
 import { ago, bytes, date, number } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
-import { RecordDialog } from "../ui/records.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
-import { explain, toast, toastError } from "../ui/toast.js";
-import { datasets as datasetWords } from "../strings_manage.js";
+import { toastError } from "../ui/toast.js";
+import { CreateExport, CreateImport, FORMATS, importTried, tried } from "./transfers_new.js";
 import { Datasets } from "./transfers_datasets.js";
 
-const FORMATS = [["coco", "COCO"], ["yolo", "YOLO"], ["voc", "Pascal VOC"], ["mot", "MOT"], ["cvat", "CVAT"], ["fathomnet", "FathomNet"], ["geojson", "GeoJSON"], ["csv", "CSV"], ["jsonl", "JSON Lines"], ["parquet", "Parquet"]];
-const READ = ["coco", "yolo", "voc", "mot", "cvat", "csv", "jsonl", "parquet"];
 const SECONDS = 2;
 const isEnded = (/** @type {any} */ work) => /^(done|succeeded|failed|canceled|expired)$/i.test(work.status);
 const isDone = (/** @type {any} */ work) => /^(done|succeeded)$/i.test(work.status);
@@ -41,7 +38,7 @@ export default function Transfers() {
       <${Await} of=${exports_}>${(/** @type {any[]} */ items) => items.length === 0 ? html`<${Empty} icon="download" title=${text.noExports} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Work} key=${each.uid} work=${each} about=${text.exported(number(each.labels), number(each.media))} onRemove=${remove("Export", exports_.again)} />`)}</ul>`}<//></section>
     <${Datasets} onExport=${(/** @type {string} */ name) => { setDataset(name); setDialog("export"); }} />
     ${imports.value !== null && may("Can Transfer") && html`<section class="column"><div class="row"><div class="grow"><h2>${text.imports}</h2><p class="muted">${text.importsLead}</p></div><${Button} icon="import" onClick=${() => setDialog("import")}>${text.newImport}<//></div>
-      <${Await} of=${imports}>${(/** @type {any[]} */ items) => items.length === 0 ? html`<${Empty} icon="import" title=${text.noImports} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Work} key=${each.uid} work=${each} about=${reportText(each.report)} report=${each.report} onRemove=${remove("Import", imports.again)} />`)}</ul>`}<//></section>`}
+      <${Await} of=${imports}>${(/** @type {any[]} */ items) => items.length === 0 ? html`<${Empty} icon="import" title=${text.noImports} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Work} key=${each.uid} work=${each} about=${reportText(each.report)} report=${each.report ?? null} onImport=${tried.has(each.uid) ? () => importTried(each.uid).then(imports.again, toastError) : undefined} onRemove=${remove("Import", imports.again)} />`)}</ul>`}<//></section>`}
     ${dialog === "export" && html`<${CreateExport} dataset=${dataset} onClose=${() => { setDialog(""); setDataset(""); }} onDone=${exports_.again} />`}${dialog === "import" && html`<${CreateImport} onClose=${() => setDialog("")} onDone=${imports.again} />`}</div>`;
 }
 
@@ -51,63 +48,15 @@ const reportText = (report) => (report ? text.imported(number(report.localizatio
 /** Go to the archive of an export; its URL is made for one hour when it is asked for. @param {string} uid */
 const fetchArchive = (uid) => get(`Export/${uid}`).then((work) => { const anchor = Object.assign(document.createElement("a"), { href: work.url, rel: "noreferrer" }); anchor.click(); }, toastError);
 
-/** One export or import. @param {{work: any, about: string, report?: any, onRemove: (work: any) => void}} props */
-function Work({ work, about, report, onRemove }) {
+/** One export or import. @param {{work: any, about: string, report?: any, onImport?: () => void, onRemove: (work: any) => void}} props `report` of an import, null before it has one; `onImport` carries out what was tried */
+function Work({ work, about, report, onImport, onRemove }) {
   const [reading, setReading] = useState(false);
   const share = work.progress?.total ? work.progress.done / work.progress.total : 0;
   const chip = isDone(work) ? "good" : /^failed$/i.test(work.status) ? "bad" : "accent";
   return html`<li><div class="row"><${Icon} name=${report === undefined ? "download" : "import"} /><div class="grow column tight"><div class="row"><strong class="cut">${work.name || formatName(work.format)}</strong><span class="chip">${formatName(work.format)}</span>${work.dry_run && html`<span class="chip">${text.dryRun}</span>`}</div>
       <span class="muted small" title=${date(work.created_datetime)}>${[ago(work.created_datetime), isDone(work) && about, work.size > 0 && bytes(work.size)].filter(Boolean).join(" · ")}</span></div><span class=${`chip ${chip}`}>${work.status}</span>
-      ${report && html`<${Button} small onClick=${() => setReading(true)}>${text.report}<//>`}${report === undefined && isDone(work) && html`<${Button} small kind="primary" icon="download" onClick=${() => fetchArchive(work.uid)}>${text.download}<//>`}
+      ${onImport && isDone(work) && html`<${Button} small kind="primary" icon="import" onClick=${onImport}>${words.importNow}<//>`}${report && html`<${Button} small onClick=${() => setReading(true)}>${text.report}<//>`}${report === undefined && isDone(work) && html`<${Button} small kind="primary" icon="download" onClick=${() => fetchArchive(work.uid)}>${text.download}<//>`}
       <${Button} small kind="quiet" icon="close" title=${isEnded(work) ? text.delete : text.cancelJob} onClick=${() => onRemove(work)} /></div>
     ${!isEnded(work) && html`<${Progress} value=${share} name=${work.name || work.format} />`}${work.message && html`<p class="note bad small">${work.message}</p>`}
     ${reading && html`<${Dialog} wide title=${text.report} onClose=${() => setReading(false)}><p>${about}</p>${report.types?.length > 0 && html`<p>${text.plannedTypes}</p><ul>${report.types.map((/** @type {any} */ each, /** @type {number} */ index) => html`<li key=${index}><strong>${each.name}</strong> <span class="chip">${each.dtype}</span> <span class="muted">${Object.entries(each.attributes).map(([name, dtype]) => `${name} (${dtype})`).join(", ")}</span></li>`)}</ul>`}${[...(report.refusals ?? []), ...(report.notes ?? [])].length > 0 && html`<table class="table"><thead><tr><th scope="col">${text.place}</th><th scope="col">${text.reason}</th></tr></thead><tbody>${[...(report.refusals ?? []), ...(report.notes ?? [])].map((row, index) => html`<tr key=${index}><td><code>${row.place}</code></td><td>${row.reason}</td></tr>`)}</tbody></table>`}<//>`}</li>`;
-}
-
-/** @param {{dataset: string, onClose: () => void, onDone: () => void}} props `dataset` is the name of a version of a dataset; "" exports the project as it is */
-function CreateExport({ dataset, onClose, onDone }) {
-  const open = /** @type {any} */ (project.value);
-  const names = [...new Set(open.localizationTypes.flatMap((/** @type {any} */ each) => each.attribute_types.filter((/** @type {any} */ attribute) => ["enum", "string", "bool", "int"].includes(attribute.dtype)).map((/** @type {any} */ attribute) => attribute.name)))];
-  const save = (/** @type {any} */ values) => {
-    const { attribute, section, version, split, frames, every, ...rest } = values;
-    return post(`Exports/${open.id}`, { ...rest, frames: frames ?? "none", ...(frames === "every" && { every: every || 10 }), ...(attribute && { classes: { attribute } }), ...(section && { sections: [Number(section)] }), ...(version && { versions: [Number(version)] }), ...(split && { split: {} }) })
-      .then(() => { toast(text.exportStarted, { kind: "good" }); onDone(); });
-  };
-  return html`<${RecordDialog} title=${text.newExport} action=${text.export_} values=${{ format: "coco", frames: "none", interpolate: true, dataset, ...(dataset && { name: dataset }) }} onSave=${save} onClose=${onClose} members=${[
-    { name: "format", label: text.format, kind: "select", options: /** @type {any} */ (FORMATS) }, { name: "name", label: text.name },
-    { name: "dataset", label: datasetWords.of, kind: "select", options: dataset ? [["", datasetWords.present], dataset] : [["", datasetWords.present]], when: () => Boolean(dataset) },
-    { name: "section", label: text.ofMedia, kind: "select", when: (/** @type {any} */ values) => !values.dataset, options: [["", text.allMedia], ...open.sections.map((/** @type {any} */ each) => [each.id, each.name])] },
-    { name: "version", label: text.version, kind: "select", when: (/** @type {any} */ values) => !values.dataset, options: [["", text.allVersions], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])] },
-    { name: "attribute", label: text.classesFrom, kind: "select", options: [["", text.typeName], .../** @type {any} */ (names)], hint: text.classesHint },
-    { name: "frames", label: text.pictures, kind: "select", options: [["none", text.noPictures], ["frames", text.labeledFrames], ["crops", text.cropsOf], ["every", text.everyFrame]] }, { name: "every", label: text.everyN, kind: "number", when: (/** @type {any} */ values) => values.frames === "every" },
-    { name: "split", label: text.splitMedia, kind: "check" }, { name: "interpolate", label: text.interpolateTracks, kind: "check" }]} />`;
-}
-
-/** @param {{onClose: () => void, onDone: () => void}} props */
-function CreateImport({ onClose, onDone }) {
-  const open = /** @type {any} */ (project.value);
-  const [file, setFile] = useState(/** @type {File | null} */ (null));
-  const [given, setGiven] = useState({ format: "coco", match: "name", dry_run: true, create_media: true, create_types: false, version: "" });
-  const [failure, setFailure] = useState("");
-  const [sent, setSent] = useState(-1);
-  const submit = async () => {
-    if (!file) { setFailure(text.needArchive); return; }
-    setFailure("");
-    try {
-      setSent(0);
-      const key = await sendFile(open.id, file, (done) => setSent(done));
-      const { version, ...rest } = given;
-      await post(`Imports/${open.id}`, { ...rest, key, name: file.name, ...(version && { version: Number(version) }) });
-      onDone();
-      onClose();
-    } catch (reason) { setFailure(explain(reason)); setSent(-1); }
-  };
-  const set = (/** @type {string} */ name) => (/** @type {any} */ value) => setGiven({ ...given, [name]: value });
-  return html`<${Dialog} title=${text.newImport} onClose=${onClose} onSubmit=${submit} footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit" busy=${sent >= 0} disabled=${!file}>${given.dry_run ? text.tryImport : text.import_}<//>`}>
-    ${failure && html`<div class="note bad" role="alert">${failure}</div>`}${sent >= 0 && html`<${Progress} value=${sent} name=${text.uploadStatus.uploading} />`}
-    <label class="field"><span class="label">${text.archive}</span><input class="input file" type="file" onChange=${(/** @type {any} */ e) => setFile(e.currentTarget.files[0] ?? null)} /><span class="hint">${text.archiveHint}</span></label>
-    <${Select} label=${text.format} value=${given.format} options=${FORMATS.filter(([name]) => READ.includes(name))} onChange=${set("format")} />
-    <${Select} label=${text.findMedia} value=${given.match} options=${[["name", text.byName], ["path", text.byPath], ["md5", text.byMd5]]} onChange=${set("match")} />
-    <${Select} label=${text.version} value=${given.version} options=${[["", text.sameVersion], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${set("version")} />
-    <${Checkbox} label=${text.createMedia} checked=${given.create_media} onChange=${set("create_media")} />${may("Full Control") && html`<${Checkbox} label=${text.createTypes} checked=${given.create_types} onChange=${set("create_types")} />`}<${Checkbox} label=${text.dryRunLead} checked=${given.dry_run} onChange=${set("dry_run")} /><//>`;
 }

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from chalicelib.core.kinds import Kind
+from chalicelib.core.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.query import operators
 from chalicelib.query.operators import Op
@@ -87,12 +88,13 @@ class _Given:
     """The members that were given: of the parameters, and by `body` of the body."""
 
     def __init__(self, parameters: ListQuery, body: Any) -> None:
-        self.parameters = parameters
+        members = zip(parameters.__struct_fields__, msgspec.structs.astuple(parameters), strict=True)
+        self._given = {name: value for name, value in members if value is not None}
         self._body = body
 
     def __call__(self, name: str) -> Any:
         """A parameter, or None."""
-        value = getattr(self.parameters, name, None)
+        value = self._given.get(name)
         if isinstance(value, str) and not (is_unicode(value) and len(value) <= LONGEST_PARAMETER):
             raise BadInput(f"{name} must be a text of at most {LONGEST_PARAMETER} characters.")
         return value
@@ -151,7 +153,7 @@ _LIFECYCLES: dict[str, Tree] = {
 def _after_media(get: _Given) -> Iterable[Tree]:
     if (after := get("after")) is not None:
         # Older clients send a name here; digits are an id.
-        number = after if isinstance(after, int) else int(after) if after.isdecimal() else None
+        number = after if isinstance(after, int) else natural(after)
         yield Test("name", Op.GT, after) if number is None else AfterMedia(number)
     if (after_name := get("after_name")) is not None:
         yield Test("name", Op.GT, after_name)

@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from chalicelib.access import passwords
 from chalicelib.core.accounts import USER, MailedToken, User, UserSpec
+from chalicelib.core.numbers import natural
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, TooLarge, TooMany
@@ -224,7 +225,7 @@ def _convert(members: dict[str, str]) -> UserSpec:
 
 
 def _user(number: str) -> User:
-    found = records.maybe(USER, int(number)) if number.isascii() and number.isdigit() else None
+    found = records.maybe(USER, natural(number) or 0)
     if found is None:
         raise NotFound("This link is incomplete, or no longer valid.")
     return found

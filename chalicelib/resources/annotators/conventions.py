@@ -49,7 +49,7 @@ def boxes(convention: Convention, answer: Any, width: int, height: int) -> list[
     read = {"limn": _limn, "label-studio": _label_studio, "nuclio": _nuclio}[convention]
     try:
         found = [_within(box) for box in read(answer, width, height)]
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as failure:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as failure:
         raise BadInput(
             f"The annotator's answer does not follow the convention {convention}.",
             f"{type(failure).__name__}: {failure}",

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.core import http_headers
 from chalicelib.core.accounts import Project
 from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
@@ -51,7 +52,10 @@ def change_annotator(call: Call[Annotator, NoQuery, AnnotatorUpdate], change: di
         change["algorithm"] = None
     if "algorithm" in change and "url" not in change:
         change["url"] = None
-    annotators_service.check(msgspec.structs.replace(call.target, **change))
+    changed = msgspec.structs.replace(call.target, **change)
+    annotators_service.check(changed)
+    if call.target.sealed:
+        http_headers.check_moved(call.target.url, changed.url, is_given="sealed" in change)
     return change
 
 

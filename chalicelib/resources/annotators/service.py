@@ -10,7 +10,7 @@ import msgspec
 import urllib3
 
 from chalicelib.access.scope import Scope
-from chalicelib.core import origins
+from chalicelib.core import http_headers, origins
 from chalicelib.core.accounts import Project
 from chalicelib.core.algorithms import Algorithm, AlgorithmParameter
 from chalicelib.core.definitions import TYPE_RECORD
@@ -69,7 +69,8 @@ def check(annotator: Annotator) -> Annotator:
 
 
 def seal(headers: list[Parameter]) -> str:
-    """Encrypted headers; empty if there are none."""
+    """Encrypted headers; empty if there are none. Raises BadInput for one that cannot be sent."""
+    http_headers.check(headers)
     return sealing.seal(msgspec.json.encode(headers), PURPOSE) if headers else ""
 
 
@@ -188,7 +189,7 @@ def _ask(annotator: Annotator, question: dict[str, Any]) -> Any:
                 response.close()
         if response.status == _OK and len(body) <= LARGEST_ANSWER:
             return msgspec.json.decode(body)
-    except (OSError, Forbidden, ValueError, urllib3.exceptions.HTTPError) as failure:
+    except (OSError, Forbidden, ValueError, RecursionError, urllib3.exceptions.HTTPError) as failure:
         raise _unavailable(annotator) from failure
     raise _unavailable(annotator)
 

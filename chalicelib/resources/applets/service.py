@@ -56,7 +56,12 @@ def change(project: Project, caller: Caller, applet: Applet, body: AppletUpdate)
         members["sealed"] = hosted_templates_service.seal(body.headers or [])
     if body.html_file is not None:
         members["html_file"] = _file(project, body.html_file)
-    after = records.edit(APPLET, applet.id, lambda current: msgspec.structs.replace(current, **members))
+
+    def how(current: Applet) -> Applet:
+        hosted_templates_service.check_kept(current, members)
+        return msgspec.structs.replace(current, **members)
+
+    after = records.edit(APPLET, applet.id, how)
     if after.html_file != applet.html_file:
         _drop(project, applet)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.access.authentication import project_of
 from chalicelib.core.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import given
@@ -40,6 +41,8 @@ def change_source(call: Call[BucketSource, NoQuery, BucketSourceUpdate]) -> Mess
         names = ", ".join(field.encode_name for field in msgspec.structs.fields(BucketSourceUpdate))
         raise BadInput(f"Nothing to change: give one of {names}.")
     number = call.target.id
+    if members.keys() & bucket_sources_service.OPENING:
+        bucket_sources_service.check_administers(call.caller, project_of(call.target.project).organization)
     if members:
         bucket_sources_service.check_members(records.definitions(call.target.project), members)
         records.edit(BUCKET_SOURCE, number, lambda current: msgspec.structs.replace(current, **members))

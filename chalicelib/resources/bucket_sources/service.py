@@ -34,11 +34,13 @@ from chalicelib.resources.bucket_sources.schemas import (
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media import service as media_service
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb import ids, limits, records
 
 STALLED = timedelta(hours=1)
 """A listing without progress for this long is begun again."""
 _DTYPES = ("video", "image")
+OPENING = frozenset({"pattern", "media_types"})
+"""The members that say which objects below the prefix a project sees."""
 
 
 def register(project: Project, caller: Caller, spec: BucketSourceSpec) -> BucketSource:
@@ -48,18 +50,10 @@ def register(project: Project, caller: Caller, spec: BucketSourceSpec) -> Bucket
         Forbidden: the caller does not administer the organization, whose buckets only its administrators know.
         BadInput: the bucket is not one of the organization, or a member breaks a rule.
     """
-    if authentication.organization_level(caller, project.organization) < Level.FULL:
-        raise Forbidden("bucket: only administrators of the organization give a project access to what lies in it.")
+    check_administers(caller, project.organization)
     buckets_service.check_usable(project, spec.bucket)
     object_keys.source_prefix(project.organization, spec.bucket, spec.prefix)
-    known = records.list_children(BUCKET_SOURCE, project.id)
-    if len(known) >= MOST_SOURCES:
-        raise BadInput(f"A project has at most {MOST_SOURCES} bucket sources.")
-    for other in known:
-        if other.bucket == spec.bucket and (
-            other.prefix.startswith(spec.prefix) or spec.prefix.startswith(other.prefix)
-        ):
-            raise BadInput(f"prefix: source {other.id} ({other.name}) lists {other.prefix!r} of this bucket already.")
+    _check_room(project.id, spec)
     members = given(spec)
     members.pop("list_now", None)
     check_members(records.definitions(project.id), members)
@@ -73,9 +67,28 @@ def register(project: Project, caller: Caller, spec: BucketSourceSpec) -> Bucket
         bucket_name=records.get(BUCKET, spec.bucket).name,
         **members,
     )
-    records.create(BUCKET_SOURCE, source)
+    limits.create(BUCKET_SOURCE, source, guard=f"sources|{project.id}", check=lambda: _check_room(project.id, spec))
     begin(source.id)
     return source
+
+
+def check_administers(caller: Caller, organization: int) -> None:
+    """Raise Forbidden for a caller who may not open objects of the organization's buckets to a project."""
+    if authentication.organization_level(caller, organization) < Level.FULL:
+        raise Forbidden("bucket: only administrators of the organization give a project access to what lies in it.")
+
+
+def _check_room(project: int, spec: BucketSourceSpec) -> int:
+    """How many more sources a project may have. Raises BadInput for none, or a prefix that another source lists."""
+    known = records.list_children(BUCKET_SOURCE, project)
+    if len(known) >= MOST_SOURCES:
+        raise BadInput(f"A project has at most {MOST_SOURCES} bucket sources.")
+    for other in known:
+        if other.bucket == spec.bucket and (
+            other.prefix.startswith(spec.prefix) or spec.prefix.startswith(other.prefix)
+        ):
+            raise BadInput(f"prefix: source {other.id} ({other.name}) lists {other.prefix!r} of this bucket already.")
+    return MOST_SOURCES - len(known)
 
 
 def check_members(definitions: Definitions, members: dict[str, Any]) -> None:

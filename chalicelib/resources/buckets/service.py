@@ -139,7 +139,7 @@ def _address(name: str, url: str) -> Address:
 def _parse(key_info: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(key_info, type=dict[str, Any])
-    except msgspec.DecodeError as failure:
+    except (msgspec.DecodeError, RecursionError) as failure:
         raise BadInput("gcs_key_info: it is not a JSON object.") from failure
 
 

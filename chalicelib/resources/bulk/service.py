@@ -41,7 +41,7 @@ from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import steps
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import Guard, Step
 from chalicelib.storage.dynamodb.transactions import TooLarge, Transaction
 from chalicelib.storage.log import intents, log
 from chalicelib.storage.log.intents import Intent, Progress
@@ -167,13 +167,14 @@ class Handler:
         """
         raise NotImplementedError
 
-    def apply(self, done: list[Step], edits: list[Edit], count: int) -> tuple[int, bool]:
+    def apply(self, done: list[Step], edits: list[Edit], count: int, guarded: Guard | None = None) -> tuple[int, bool]:
         """Write rows in one transaction with a commit and the progress of `count` ids; the result of `do`."""
         steps.apply(
             self.change.project,
             done,
             user=self.change.user,
             edits=edits,
+            guarded=guarded,
             also=lambda transaction: self.note(transaction, count),
         )
         return count, bool(done)

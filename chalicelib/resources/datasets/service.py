@@ -11,7 +11,6 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.accounts import Project
 from chalicelib.core.datasets import DATASET, StoredVersion
 from chalicelib.core.resource import now
-from chalicelib.errors import BadInput
 from chalicelib.resources.datasets.schemas import Dataset, DatasetSpec
 from chalicelib.resources.exports import places
 from chalicelib.resources.exports import service as exports_service
@@ -19,8 +18,6 @@ from chalicelib.resources.exports.schemas import ExportSpec
 from chalicelib.storage.dynamodb import records
 
 _OF_SELECTION = ("localizations", "states", "media", "sections", "versions", "seq")
-MOST_KEPT = 1_000
-"""Versions of a project."""
 
 
 def freeze(project: Project, scope: Scope, spec: DatasetSpec) -> StoredVersion:
@@ -32,8 +29,7 @@ def freeze(project: Project, scope: Scope, spec: DatasetSpec) -> StoredVersion:
     """
     wanted = ExportSpec(format="parquet", name=spec.name, **{name: getattr(spec, name) for name in _OF_SELECTION})
     seq, snapshot = exports_service.check_selection(project.id, scope, wanted)
-    if len(records.list_children(DATASET, project.id)) >= MOST_KEPT:
-        raise BadInput(f"The project has {MOST_KEPT} versions of datasets; delete one.")
+    exports_service.check_number(project.id, "dataset")
     exports_service.check_room(project.id, scope.caller.id)
     version = StoredVersion(
         uid=str(uuid.uuid4()),

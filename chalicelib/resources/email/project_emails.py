@@ -10,6 +10,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.core import email_addresses, key_forms, object_keys
 from chalicelib.core.accounts import PROJECT, USER
 from chalicelib.core.jobs import EmailSpec
+from chalicelib.core.numbers import natural
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden
@@ -83,7 +84,7 @@ def attachment_key(path: str) -> ObjectKey:
     """
     parts = path.split("/")
     number = parts[3] if parts[0] == key_forms.UPLOADS and len(parts) > 3 else parts[min(1, len(parts) - 1)]  # noqa: PLR2004
-    project = records.get(PROJECT, int(number) if number.isdecimal() else 0)
+    project = records.get(PROJECT, natural(number) or 0)
     return object_keys.authorize_project_key(path, project.organization, project.id)
 
 

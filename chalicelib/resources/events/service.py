@@ -30,6 +30,13 @@ MOST_COMMITS = 1000
 MOST_BYTES = 3_000_000
 """Bytes of events above which a page takes no further event: Lambda's limit is 6 MB."""
 _POSITION = re.compile(r"(0|[1-9][0-9]{0,14})(?:/([1-9][0-9]{0,5}))?")
+_EVENT = re.compile(r"([1-9][0-9]{0,14})/([1-9][0-9]{0,14})(?:/([1-9][0-9]{0,5}))?")
+
+
+def place_of(event: str) -> tuple[int, int, int] | None:
+    """The project, the commit and the number in it (0 where it has one event) that the id of an event names."""
+    found = _EVENT.fullmatch(event)
+    return (int(found[1]), int(found[2]), int(found[3] or 0)) if found else None
 
 
 @dataclass(frozen=True, kw_only=True)

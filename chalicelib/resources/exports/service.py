@@ -23,12 +23,14 @@ from chalicelib.resources.exports import places, selection, steps
 from chalicelib.resources.exports.messages import PlanExport, What
 from chalicelib.resources.exports.schemas import Export, ExportSpec
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import pieces, records
+from chalicelib.storage.dynamodb import limits, pieces, records
 from chalicelib.storage.objects import objects
 
 KEPT = timedelta(days=7)
 """How long an export is kept. A rule of the bucket removes its objects two days later in any case."""
 LINK_SECONDS = 3600
+MOST_VERSIONS = 1_000
+"""Versions of datasets of a project."""
 MOST_AT_WORK = 5
 """Unfinished exports and versions of one user in a project."""
 FORGOTTEN = timedelta(minutes=15)
@@ -71,7 +73,13 @@ def create(project: Project, scope: Scope, spec: ExportSpec) -> StoredExport:
 
 def start(work: Work, what: What, spec: ExportSpec) -> None:
     """Store an export or a version and send its first message."""
-    records.create(steps.KINDS[what], work, taken=_name_is_taken(work))
+    limits.create(
+        steps.KINDS[what],
+        work,
+        guard=f"exports|{work.project}",
+        check=lambda: min(check_room(work.project, work.user), check_number(work.project, what)),
+        taken=_name_is_taken(work),
+    )
     try:
         objects.write(places.spec_key(work), msgspec.json.encode(spec), "application/json")
         send(settings().dataset_queue_url, PlanExport(uid=work.uid, what=what))
@@ -84,12 +92,22 @@ def _name_is_taken(work: Work) -> BadInput:
     return BadInput(f"name: the project has a version {work.name!r} already.")
 
 
-def check_room(project: int, user: int) -> None:
-    """Raise TooMany if a user has as many unfinished exports and versions in a project as allowed."""
+def check_room(project: int, user: int) -> int:
+    """How many more exports and versions a user may have at work in a project. Raises TooMany for none."""
     kept = [*records.list_children(EXPORT, project), *records.list_children(DATASET, project)]
-    if sum(each.user == user and not each.is_finished for each in kept) >= MOST_AT_WORK:
+    left = MOST_AT_WORK - len([each for each in kept if each.user == user and not each.is_finished])
+    if left <= 0:
         message = f"{MOST_AT_WORK} exports of yours are at work in this project. Wait for one, or delete one."
         raise TooMany(message, retry_after=60)
+    return left
+
+
+def check_number(project: int, what: What) -> int:
+    """How many more versions of datasets a project may have. Raises BadInput for none."""
+    left = MOST_VERSIONS if what == "export" else MOST_VERSIONS - len(records.list_children(DATASET, project))
+    if left <= 0:
+        raise BadInput(f"The project has {MOST_VERSIONS} versions of datasets; delete one.")
+    return left
 
 
 def check_selection(project: int, scope: Scope, spec: ExportSpec) -> tuple[int, str | None]:

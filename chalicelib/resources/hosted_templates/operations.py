@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.core import http_headers
 from chalicelib.core.accounts import Organization
 from chalicelib.core.integrations import (
     HOSTED_TEMPLATE,
@@ -46,13 +47,16 @@ def change_template(
     """Replace what is given; headers go under seal."""
     if call.body.url is not None:
         fetching.check_address(call.body.url, call.organization)
+        if call.target.sealed:
+            http_headers.check_moved(call.target.url, call.body.url, is_given="headers" in change)
     if "headers" in change:
         change["sealed"] = _seal(change.pop("headers"))
     return change
 
 
 def _seal(headers: list[Parameter]) -> str:
-    return sealing.seal(msgspec.json.encode(headers), PURPOSE)
+    http_headers.check(headers)
+    return sealing.seal(msgspec.json.encode(headers), PURPOSE) if headers else ""
 
 
 OPERATIONS = record_operations(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
+from chalicelib.core import http_headers
+from chalicelib.core.algorithms import Algorithm, Applet
 from chalicelib.core.integrations import HOSTED_TEMPLATE, HostedTemplate, Parameter
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
@@ -44,8 +47,15 @@ def find(number: int) -> HostedTemplate:
 
 
 def seal(headers: Sequence[Parameter]) -> str:
-    """Headers of a use, under seal; empty where there are none."""
+    """Headers of a use, under seal; empty where there are none. Raises BadInput for one that cannot be sent."""
+    http_headers.check(headers)
     return sealing.seal(msgspec.json.encode(headers), USE) if headers else ""
+
+
+def check_kept(user: Algorithm | Applet, members: dict[str, Any]) -> None:
+    """Raise BadInput where a change of the template would send kept headers with the requests of another one."""
+    if user.sealed and members.get("template") not in (None, user.template) and "sealed" not in members:
+        raise BadInput("headers: give them again, or [] for none: they may hold a key, and the template is another.")
 
 
 def render(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str) -> str:

@@ -32,7 +32,7 @@ from chalicelib.resources.imports.mapping import ASSOCIATION_OF, TARGET, type_of
 from chalicelib.resources.imports.schemas import MOST_ROWS, ClassTarget, ImportSpec, PlannedType
 from chalicelib.resources.types import attributes as types_attributes
 from chalicelib.resources.types.definitions import RESERVED
-from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb import ids
 
 MOST_CREATED = 100
 """Types that one import creates; with more classes, `class_attribute` takes their names."""
@@ -125,11 +125,8 @@ class Plan:
         media: list[int] = []
         for each in self._types:
             if each.number is None:
-                types_attributes.check_another_type(project)
-                types_attributes.check_room(project, len(each.found))
-                record = TYPE_RECORD[each.kind]
-                made = self._definition(each, ids.reserve(record.name)[0], project, media)
-                records.create(record, made, user=user)
+                made = self._definition(each, ids.reserve(TYPE_RECORD[each.kind].name)[0], project, media)
+                types_attributes.create(each.kind, made, user)
                 if each.kind is Kind.MEDIA:
                     media.append(made.id)
                 continue

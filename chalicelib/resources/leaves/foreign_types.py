@@ -48,8 +48,6 @@ def _counterpart(writer: Writer, number: int) -> LeafType | None:
             f"type: project {writer.project} has no leaf type {foreign.name!r}. To copy leaf type {number} of another "
             "project needs 'Full Control' here."
         )
-    types_attributes.check_another_type(writer.project)
-    types_attributes.check_room(writer.project, len(foreign.attribute_types))
     copy = msgspec.structs.replace(
         foreign,
         id=ids.reserve(LEAF_TYPE.name)[0],
@@ -57,8 +55,7 @@ def _counterpart(writer: Writer, number: int) -> LeafType | None:
         elemental_id=str(uuid.uuid4()),
         revisions=[],
     )
-    made: LeafType = records.create(LEAF_TYPE, copy, user=writer.user)
-    return made
+    return types_attributes.create(LEAF, copy, writer.user)
 
 
 def _level(writer: Writer, project: int, leaf_type: LeafType | None) -> Level:

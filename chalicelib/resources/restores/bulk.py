@@ -19,7 +19,7 @@ from chalicelib.resources.bulk.service import Handler, Handlers
 from chalicelib.resources.entities.bulk import RewriteRows
 from chalicelib.resources.entities.service import plan_latest_flags, rows_of
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.dynamodb import entities, records, steps
 from chalicelib.storage.dynamodb.entities import Deleted, Stored
 from chalicelib.storage.dynamodb.steps import Step
 
@@ -67,28 +67,33 @@ class RestoreAnnotations(Handler):
     def do(self, left: list[int], most: int) -> tuple[int, bool]:
         """Restore the annotations of one part that are still deleted."""
         kind, part = self.change.kind, left[:most]
+        guard = steps.guard(self.change.project)
         back: dict[int, Stored[Any]] = {row.entity.id: row for row in _restorable(kind, part)}
         live = entities.many(kind, part)
         shown = {number: row for number, row in live.items() if is_tombstone(row.entity)}
         afters = {number: row.entity for number, row in back.items()}
         afters |= {number: msgspec.structs.replace(row.entity, variant_deleted=False) for number, row in shown.items()}
         befores = {**back, **shown}
-        elements: dict[Identity, list[Any]] = {}
+        elements: dict[Identity, dict[int, Any]] = {}
         for after in afters.values():
-            elements.setdefault(identity(after), []).append(after)
+            elements.setdefault(identity(after), {})[after.id] = after
         done: list[Step] = []
         flips: list[Step] = []
         for element, others in rows_of(kind, self.change.project, elements).items():
+            taken = {row.entity.mark for row in others if row.entity.id not in elements[element]}
+            # what another row replaced meanwhile stays deleted
+            coming = [row for number, row in elements[element].items() if number in shown or row.mark not in taken]
             rest = [row for row in others if row.entity.id not in shown]
-            more, rewritten = plan_latest_flags(kind, rest, elements[element])
+            more, rewritten = plan_latest_flags(kind, rest, coming)
             flips += more
-            done += [Step(kind, befores[after.id], rewritten.get(after.id, after)) for after in elements[element]]
-        edits = [restored(kind, back)] if back else []
+            done += [Step(kind, befores[after.id], rewritten.get(after.id, after)) for after in coming]
+        came = [step.before.entity.id for step in done if step.before and step.before.entity.id in back]
+        edits = [restored(kind, came)] if came else []
         if shown:
             edits.append(Edit(kind, list(shown), {"_variant_deleted": True}, {"_variant_deleted": False}))
         if flips:
             edits.append(unseen(kind, [step.after.id for step in flips]))
-        return self.apply([*done, *flips], edits, len(part))
+        return self.apply([*done, *flips], edits, len(part), guard if came else None)
 
 
 class Relink(RewriteRows):

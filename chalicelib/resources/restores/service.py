@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 
 from chalicelib.access.masks import level_of
-from chalicelib.core.commits import GONE, Change, Commit
+from chalicelib.core import deadline
+from chalicelib.core.commits import GONE, Change, Commit, Operation
 from chalicelib.core.definitions import SECTION, Definitions, Section
 from chalicelib.core.entities import media_of
 from chalicelib.core.kinds import DefinitionKind, Kind
@@ -30,6 +31,7 @@ from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import Writer, rows_of
 from chalicelib.resources.restores import bulk as restores_bulk
 from chalicelib.resources.restores.bulk import is_kept, is_tombstone
+from chalicelib.resources.sections import service as sections_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -46,10 +48,14 @@ class _Plan:
     Attributes:
         ids: by kind, the ids of deleted rows and tombstones.
         sections: deleted sections, and the ids of their media.
+        marks: by element and mark, the id of the row that comes back as it.
+        parts: by bulk change, its commits as far as they were read, without the documents.
     """
 
     ids: defaultdict[Kind, set[int]] = field(default_factory=lambda: defaultdict(set))
     sections: dict[int, tuple[Section, list[int]]] = field(default_factory=dict)
+    marks: dict[tuple[Kind, Identity, int], int] = field(default_factory=dict)
+    parts: dict[Operation, list[Commit]] = field(default_factory=dict)
 
 
 def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
@@ -70,6 +76,7 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
     """
     plan = _Plan()
     for number in dict.fromkeys(numbers):
+        deadline.check()
         _add(plan, writer, number)
     for section, _ in plan.sections.values():
         _recreate(writer, section)
@@ -105,7 +112,7 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
     deleted = _deleted_ids(commit) if commit else {}
     sections = dict(_sections(commit)) if commit else {}
     if commit and deleted.get(Kind.MEDIA):
-        _add_annotations(commit, deleted)
+        _add_annotations(plan, commit, deleted)
     for kind in list(deleted):
         deleted[kind] &= writer.scope.at(Level.VIEW).visible_ids(writer.project, kind, deleted[kind])
     sections = {each: section for each, section in sections.items() if _level(writer, each) > Level.NONE}
@@ -129,20 +136,22 @@ def _deleted_ids(commit: Commit) -> dict[Kind, set[int]]:
     return dict(found)
 
 
-def _parts(commit: Commit) -> Iterator[Commit]:
-    """The earlier commits of the bulk change that a commit is a part of."""
+def _parts(plan: _Plan, commit: Commit) -> list[Commit]:
+    """The earlier commits of the bulk change that a commit is a part of, read once for all parts of a request."""
     if commit.operation is None:
-        return
-    for each in archive.history(commit.project, after=commit.operation.after):
+        return []
+    known = plan.parts.setdefault(commit.operation, [])
+    for each in archive.history(commit.project, after=known[-1].seq if known else commit.operation.after):
         if each.seq >= commit.seq:
-            return
+            break
         if each.operation == commit.operation:
-            yield each
+            known.append(msgspec.structs.replace(each, changes=[], past=[]))
+    return [each for each in known if each.seq < commit.seq]
 
 
-def _add_annotations(commit: Commit, deleted: dict[Kind, set[int]]) -> None:
+def _add_annotations(plan: _Plan, commit: Commit, deleted: dict[Kind, set[int]]) -> None:
     """Add the annotations that went with the media of a commit."""
-    for part in _parts(commit):
+    for part in _parts(plan, commit):
         for kind, numbers in _deleted_ids(part).items():
             if not kind.is_annotation:
                 continue
@@ -194,7 +203,7 @@ def _restorable(plan: _Plan, writer: Writer, kind: Kind, numbers: set[int], defi
     if kind.is_annotation:
         rows |= {number: row.entity for number, row in live.items() if is_tombstone(row.entity)}
         _check_media(plan, kind, rows)
-        _check_marks(writer, kind, {number: row for number, row in rows.items() if number in found})
+        _check_marks(plan, writer, kind, {number: row for number, row in rows.items() if number in found})
     return set(rows)
 
 
@@ -217,8 +226,8 @@ def _check_media(plan: _Plan, kind: Kind, rows: dict[int, Any]) -> None:
             raise Conflict(message, "Restore the change that deleted the media.")
 
 
-def _check_marks(writer: Writer, kind: Kind, rows: dict[int, Any]) -> None:
-    """Raise Conflict for a row whose mark another row of its element has by now."""
+def _check_marks(plan: _Plan, writer: Writer, kind: Kind, rows: dict[int, Any]) -> None:
+    """Raise Conflict for a row whose mark another row of its element has by now, or gets by the same request."""
     elements: dict[Identity, list[Any]] = {}
     for row in rows.values():
         elements.setdefault(identity(row), []).append(row)
@@ -227,6 +236,10 @@ def _check_marks(writer: Writer, kind: Kind, rows: dict[int, Any]) -> None:
         for row in elements[element]:
             if row.mark in taken:
                 message = f"The {kind} {row.id} cannot be restored: its element was changed since."
+                raise Conflict(message)
+            other = plan.marks.setdefault((kind, element, row.mark), row.id)
+            if other != row.id:
+                message = f"The {kind} entities {other} and {row.id} cannot both be restored: one replaced the other."
                 raise Conflict(message)
 
 
@@ -256,7 +269,7 @@ def _add_section(plan: _Plan, writer: Writer, commit: Commit, number: int, secti
         raise Gone(message)
     media = {
         each
-        for part in _parts(commit)
+        for part in _parts(plan, commit)
         for edit in part.edits
         if edit.kind is Kind.MEDIA and edit.old.get("_primary_section") == number
         for each in edit.ids
@@ -264,17 +277,32 @@ def _add_section(plan: _Plan, writer: Writer, commit: Commit, number: int, secti
     loose = [
         each for each, row in entities.many(Kind.MEDIA, sorted(media)).items() if row.entity.primary_section is None
     ]
-    if loose or records.maybe(SECTION, number) is None:
+    is_gone = records.maybe(SECTION, number) is None
+    if loose or is_gone:
         plan.sections[number] = (section, loose)
+    if is_gone:
+        _check_claims(plan, section)
+
+
+def _check_claims(plan: _Plan, section: Section) -> None:
+    """Raise Conflict for a section whose path or name another has by now, or gets by the same request."""
+    others = [other for other, _ in plan.sections.values() if other.id != section.id]
+    for claim, word in SECTION.claims(section).items():
+        if records.get_claimed(SECTION, claim, word) or any(SECTION.claims(each).get(claim) == word for each in others):
+            raise _path_taken(section)
+
+
+def _path_taken(section: Section) -> Conflict:
+    return Conflict(f"The section {section.id} cannot be restored: its path {section.path} is taken by another.")
 
 
 def _recreate(writer: Writer, section: Section) -> None:
     """Create a deleted section again, under its id. Does nothing where it exists: a repeated request goes on."""
     if records.maybe(SECTION, section.id) is not None:
         return
+    sections_service.check_room(records.definitions(writer.project))
     change = Transaction()
-    taken = Conflict(f"The section {section.id} cannot be restored: its path {section.path} is taken by another.")
-    records.add(change, SECTION, section, user=writer.user, taken=taken)
+    records.add(change, SECTION, section, user=writer.user, taken=_path_taken(section))
     was = [Change(DefinitionKind.SECTION, section.id, GONE)]
     change.log(writer.project, writer.user, [], past=was)
     change.run()

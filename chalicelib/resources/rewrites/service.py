@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.access.view_queries import all_rows
+from chalicelib.core import deadline
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.entities import media_of
 from chalicelib.core.kinds import Kind
@@ -90,6 +91,7 @@ def check_entities(kind: Kind, writer: Writer, numbers: list[int], after: Callab
     checked = Checked(matched=len(numbers))
     for start in range(0, len(numbers), entities.ROWS_A_READ):
         part = numbers[start : start + entities.ROWS_A_READ]
+        deadline.check()
         rows = entities.many(kind, part)
         own = [row.entity for row in rows.values() if row.entity.project == writer.project]
         seen = {row.id for row in writer.scope.at(Level.VIEW).only(kind.value, own)}
@@ -195,6 +197,13 @@ def assign_values(writer: Writer, query: ValuesQuery, body: bytes) -> RewriteAns
     checked = check_entities(
         kind, writer, list(values), lambda row: with_values(definitions, kind, row, values[row.id])
     )
+    return finish_assignment(checked, writer, kind, values, is_dry=query.dry_run)
+
+
+def finish_assignment(
+    checked: Checked, writer: Writer, kind: Kind, values: Mapping[int, dict[str, Any]], *, is_dry: bool
+) -> RewriteAnswer:
+    """`finish` with the attributes that each checked entity gets."""
     change = BulkChange(
         kind=kind,
         project=writer.project,
@@ -204,7 +213,7 @@ def assign_values(writer: Writer, query: ValuesQuery, body: bytes) -> RewriteAns
         values={number: values[number] for number in checked.changing},
         fixed=writer.authorship(),
     )
-    return finish(checked, writer, change, is_dry=query.dry_run)
+    return finish(checked, writer, change, is_dry=is_dry)
 
 
 def dtypes_of(definitions: Definitions, kind: Kind, names: Iterable[str]) -> dict[str, str]:
@@ -216,22 +225,19 @@ def dtypes_of(definitions: Definitions, kind: Kind, names: Iterable[str]) -> dic
     }
     for name in names:
         if name not in dtypes:
-            raise BadInput(f"{name}: no type has this attribute.{nearest(name, dtypes)}")
+            raise BadInput(f"{name[:100]}: no type has this attribute.{nearest(name, dtypes)}")
     return dtypes
 
 
 def _read_csv(body: bytes, definitions: Definitions, kind: Kind) -> Iterator[tuple[int, dict[str, Any]]]:
     """The ids and values of a CSV."""
-    try:
-        rows = list(csv.reader(io.StringIO(body.decode("utf-8-sig"), newline=""), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(f"The body is not CSV in UTF-8: {error}.") from None
-    names = _columns(rows)
+    rows = _rows(body)
+    names = _columns(next(rows, []))
     dtypes = dtypes_of(definitions, kind, names)
-    if len(rows) - 1 > MOST_CSV_ROWS:
-        raise BadInput(f"A CSV may have at most {MOST_CSV_ROWS} rows, and this one has {len(rows) - 1}.")
     seen: set[int] = set()
-    for line, row in enumerate(rows[1:], 2):
+    for line, row in enumerate(rows, 2):
+        if line - 1 > MOST_CSV_ROWS:
+            raise BadInput(f"A CSV may have at most {MOST_CSV_ROWS} rows, and this one has more.")
         if not row:
             continue
         if len(row) != len(names) + 1 or not _ID.fullmatch(row[0]):
@@ -243,14 +249,24 @@ def _read_csv(body: bytes, definitions: Definitions, kind: Kind) -> Iterator[tup
         yield number, {name: value_of(dtypes[name], cell) for name, cell in zip(names, row[1:], strict=True) if cell}
 
 
-def _columns(rows: list[list[str]]) -> list[str]:
+def _rows(body: bytes) -> Iterator[list[str]]:
+    """The rows of a CSV, one after the other: a body of line ends alone would be millions of rows."""
+    try:
+        yield from csv.reader(io.TextIOWrapper(io.BytesIO(body), "utf-8-sig", newline=""), strict=True)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"The body is not CSV in UTF-8: {error}.") from None
+
+
+def _columns(first: list[str]) -> list[str]:
     """The names of the attributes in the first line of a CSV."""
-    if not rows or rows[0][:1] != ["id"]:
+    if first[:1] != ["id"]:
         raise BadInput("The first line of the CSV must begin with the column id, followed by names of attributes.")
-    names = [unescaped(name) for name in rows[0][1:]]
+    names = [unescaped(name) for name in first[1:]]
+    seen: set[str] = set()
     for name in names:
-        if names.count(name) > 1:
-            raise BadInput(f"{name}: the CSV has this column more than once.")
+        if name in seen:
+            raise BadInput(f"{name[:100]}: the CSV has this column more than once.")
+        seen.add(name)
     return names
 
 
@@ -260,7 +276,7 @@ def value_of(dtype: str, cell: str) -> Any:
         return unescaped(cell)
     try:
         return msgspec.json.decode(cell)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return unescaped(cell)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chalicelib.access import view_queries
@@ -21,11 +21,10 @@ from chalicelib.core.telemetry import Series, Table, instant_seconds
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.parsers import entities as entity_queries
 from chalicelib.resources.annotations.bulk_edits import find_ids
-from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.rewrites.bulk import with_values
 from chalicelib.resources.rewrites.schemas import RewriteAnswer, TelemetryQuery, TelemetryUpdate
-from chalicelib.resources.rewrites.service import check_entities, dtypes_of, finish, value_of
+from chalicelib.resources.rewrites.service import check_entities, dtypes_of, finish_assignment, value_of
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects, owners
 
@@ -70,16 +69,7 @@ def join_telemetry(writer: Writer, query: TelemetryQuery, body: TelemetryUpdate)
         return with_values(definitions, kind, row, found)
 
     checked = check_entities(kind, writer, numbers, after)
-    change = BulkChange(
-        kind=kind,
-        project=writer.project,
-        user=writer.user,
-        verb="assign",
-        numbers=checked.changing,
-        values={number: values[number] for number in checked.changing},
-        fixed=writer.authorship(),
-    )
-    return finish(checked, writer, change, is_dry=query.dry_run)
+    return finish_assignment(checked, writer, kind, values, is_dry=query.dry_run)
 
 
 class _Files:
@@ -97,12 +87,16 @@ class _Files:
                 self._open[number] = self._read(number)
             except BadInput as refusal:
                 self._open[number] = refusal
-            if len(self._open) > _OPEN_FILES:
+            while len(self._open) > 1 and (len(self._open) > _OPEN_FILES or self._size() > telemetry.MOST_ROWS):
                 self._open.popitem(last=False)
         found = self._open[number]
         if isinstance(found, BadInput):
             raise found
         return found
+
+    def _size(self) -> int:
+        """The values of the open files."""
+        return sum(each.size for each in self._open.values() if isinstance(each, _Telemetry))
 
     def _read(self, number: int) -> _Telemetry:
         row = entities.many(Kind.MEDIA, [number]).get(number)
@@ -111,7 +105,8 @@ class _Files:
             raise BadInput(f"file: media {number} does not exist.")
         if not media.fps:
             raise BadInput(f"fps: media {number} has no frames per second, so its frames have no times.")
-        table = telemetry.read(self._body_of(media), self._body.time)
+        wanted = {name for columns in self._body.columns.values() for name in _names(columns)}
+        table = telemetry.read(self._body_of(media), self._body.time, wanted)
         return _Telemetry(table, self._body, media.fps, self._start(media, table))
 
     def _body_of(self, media: Media) -> bytes:
@@ -142,16 +137,20 @@ class _Files:
         return found
 
 
+def _names(columns: str | Sequence[str]) -> Sequence[str]:
+    return [columns] if isinstance(columns, str) else columns
+
+
 class _Telemetry:
     """The telemetry of one media, by attribute."""
 
     def __init__(self, table: Table, body: TelemetryUpdate, fps: float, start: float) -> None:
         self._series: dict[str, Series] = {
-            name: table.series([columns] if isinstance(columns, str) else columns)
-            for name, columns in body.columns.items()
+            name: table.series(_names(columns)) for name, columns in body.columns.items()
         }
         self._fps, self._start = fps, start
         self._body = body
+        self.size = sum(len(series.times) for series in self._series.values())
 
     def values(self, frame: int, dtypes: Mapping[str, str]) -> dict[str, Any]:
         """The values at a frame, by attribute; those within the tolerance."""

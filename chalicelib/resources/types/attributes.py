@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -25,7 +25,8 @@ from chalicelib.core.revisions import Added, Recast, Removed, Renamed, Revision,
 from chalicelib.errors import BadInput
 from chalicelib.resources.types import attribute_effects
 from chalicelib.resources.types.attribute_schemas import AttributeTypeChange
-from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb import limits, records
+from chalicelib.storage.dynamodb.transactions import Transaction
 
 MOST_ATTRIBUTES = 500
 """Attributes of one type. Each is a column of the project's view, which takes about 0.4 MB without any row."""
@@ -45,6 +46,7 @@ MOST_REVISIONS = 2_000
 _CHANGEABLE = {("int", "float"), ("float", "int"), ("enum", "string"), ("string", "enum")}
 """The dtypes that can be converted to each other."""
 
+T = TypeVar("T", bound=AnyType)
 Changed = tuple[list[AttributeType], list[Revision]]
 """The definitions after a change, and its revisions of values."""
 
@@ -73,8 +75,8 @@ def home_of(entity_type: str, number: int) -> Home:
     return _home(kind, records.get(TYPE_RECORD[kind], number))
 
 
-def check_room(project: int, added: int, *, present: int = 0, member: str = "attribute_types") -> None:
-    """Check that attributes may be added to a type of a project.
+def check_room(project: int, added: int, *, present: int = 0, member: str = "attribute_types") -> int:
+    """Check that attributes may be added to a type of a project; returns how many more the project may have then.
 
     Args:
         project: the project's id.
@@ -87,18 +89,35 @@ def check_room(project: int, added: int, *, present: int = 0, member: str = "att
     """
     if present + added > MOST_ATTRIBUTES:
         raise BadInput(f"{member}: a type may have at most {MOST_ATTRIBUTES} attributes, not {present + added}.")
-    total = sum(len(each.attribute_types) for each in _types(project))
+    return _room(_types(project), added, member)
+
+
+def _room(types: Sequence[AnyType], added: int, member: str = "attribute_types") -> int:
+    total = sum(len(each.attribute_types) for each in types)
     if total + added > MOST_IN_PROJECT:
         raise BadInput(
             f"{member}: the types of a project may have at most {MOST_IN_PROJECT} attributes in all; "
             f"they have {total}, and {added} more were given."
         )
+    return MOST_IN_PROJECT - total - added
 
 
-def check_another_type(project: int) -> None:
-    """Raise BadInput if a project may not have one more type."""
-    if len(_types(project)) >= MOST_TYPES:
-        raise BadInput(f"A project may have at most {MOST_TYPES} types.")
+def create(kind: Kind, made: T, user: int) -> T:
+    """Store a new type. Raises BadInput if its project would have too many types or attributes."""
+
+    def check() -> int:
+        types = _types(made.project)
+        left = MOST_TYPES - len(types)
+        if left <= 0:
+            raise BadInput(f"A project may have at most {MOST_TYPES} types.")
+        return min(left, _room(types, len(made.attribute_types)))
+
+    return limits.create(TYPE_RECORD[kind], made, guard=_guard(made.project), check=check, user=user)
+
+
+def _guard(project: int) -> str:
+    """The guard of the numbers of types and attributes of a project."""
+    return f"types|{project}"
 
 
 def _types(project: int) -> list[AnyType]:
@@ -120,7 +139,11 @@ def add(home: Home, addition: AttributeType, user: int) -> None:
         check_room(home.project, 1, present=len(current), member="addition")
         return [*current, made], [Added(made.name, made.default)]
 
-    _apply(home, user, extend)
+    limits.run(
+        _guard(home.project),
+        lambda: check_room(home.project, 1, member="addition"),
+        lambda guard: _apply(home, user, extend, guard),
+    )
 
 
 def change(
@@ -281,7 +304,9 @@ def _revisions(before: AttributeType, after: AttributeType) -> list[Revision]:
     return found
 
 
-def _apply(home: Home, user: int, how: Callable[[Sequence[AttributeType]], Changed]) -> None:
+def _apply(
+    home: Home, user: int, how: Callable[[Sequence[AttributeType]], Changed], guard: limits.Guard | None = None
+) -> None:
     meant = how(home.attributes)[1] if home.kind is None else []
     _rewrite_sections(home, user, meant)
 
@@ -293,7 +318,11 @@ def _apply(home: Home, user: int, how: Callable[[Sequence[AttributeType]], Chang
             raise BadInput(f"The attributes of a type may be changed {MOST_REVISIONS} times; make another type.")
         return msgspec.structs.replace(current, attribute_types=attributes, revisions=[*current.revisions, *revisions])
 
-    records.edit(home.record, home.number, apply, user=user)
+    def also(transaction: Transaction, *_: Any) -> None:
+        if guard is not None:
+            guard.add(transaction)
+
+    records.edit(home.record, home.number, apply, user=user, also=also)
     # Those that were written meanwhile; what came with a default by then has got it.
     _rewrite_sections(home, user, [each for each in meant if not isinstance(each, Added)])
 

@@ -73,12 +73,11 @@ class TypeResource:
 
     def create(self, call: Call[Project, NoQuery, Any]) -> CreateResponse:
         """Create a type. Its attributes are checked by shape; further rules apply when one is added or changed."""
-        types_attributes.check_another_type(call.project)
         members = _check(call.project, given(call.body))
         number = ids.reserve(TYPE_RECORD[self.kind].name)[0]
         members.setdefault("elemental_id", str(uuid.uuid4()))
         made = TYPE_RECORD[self.kind].struct(id=number, project=call.project, **members)
-        records.create(TYPE_RECORD[self.kind], made, user=call.caller.id)
+        types_attributes.create(self.kind, made, call.caller.id)
         return CreateResponse(message=f"{self.word} created successfully!", id=number)
 
     def get(self, call: Call[AnyType, NoQuery, None]) -> AnyType:

@@ -255,10 +255,11 @@ def redeliver(message: RedeliverEvent) -> sender.Outcome | None:
 
 def find(project: int, event: str, scope: Scope) -> Event | None:
     """An event by its id, as far as the scope sees it; None where it has expired or never was."""
-    seq, _, place = event.partition("/")[2].partition("/")
-    if not seq.isdigit() or (place and not place.isdigit()):
+    place = events_service.place_of(event)
+    if place is None or place[0] != project:
         return None
-    before = f"{seq}/{int(place) - 1}" if place and int(place) > 1 else str(int(seq) - 1)
+    _, seq, number = place
+    before = f"{seq}/{number - 1}" if number > 1 else str(seq - 1)
     try:
         page = events_service.read(project, after=before, limit=1, scope=scope)
     except Gone:

@@ -73,10 +73,9 @@ def update_webhook(call: Call[Webhook, NoQuery, WebhookUpdate]) -> MessageRespon
     if not members:
         names = ", ".join(field.encode_name for field in msgspec.structs.fields(WebhookUpdate))
         raise BadInput(f"Nothing to change: give one of {names}.")
-    members = webhooks_service.change(call.target, members, call.caller)
 
     def how(current: Webhook) -> Webhook:
-        return msgspec.structs.replace(current, **members)
+        return msgspec.structs.replace(current, **webhooks_service.change(current, dict(members), call.caller))
 
     changed = records.edit(WEBHOOK, call.target.id, how)
     if "active" in members:

@@ -31,7 +31,7 @@ from chalicelib.resources.webhooks.advance import Disable, Failed, Receiver, Res
 from chalicelib.resources.webhooks.delivery import owner_of
 from chalicelib.resources.webhooks.schemas import MOST_RULES, RULE, Rule, RuleSpec
 from chalicelib.storage import sealing
-from chalicelib.storage.dynamodb import entities, ids, records, streams
+from chalicelib.storage.dynamodb import entities, ids, limits, records, streams
 from chalicelib.storage.dynamodb.streams import Stream
 from chalicelib.storage.log import log
 
@@ -48,8 +48,14 @@ def create(project: int, spec: RuleSpec, caller: Caller, token: str) -> Rule:
         NotFound: the project has no such algorithm.
     """
     _check(project, spec.types, spec.query, spec.algorithm)
-    if len(records.list_children(RULE, project)) >= MOST_RULES:
-        raise BadInput(f"This project has {MOST_RULES} trigger rules, which is the limit. Delete one first.")
+
+    def room() -> int:
+        left = MOST_RULES - len(records.list_children(RULE, project))
+        if left <= 0:
+            raise BadInput(f"This project has {MOST_RULES} trigger rules, which is the limit. Delete one first.")
+        return left
+
+    room()
     rule = Rule(
         id=ids.reserve(RULE.name)[0],
         project=project,
@@ -63,7 +69,7 @@ def create(project: int, spec: RuleSpec, caller: Caller, token: str) -> Rule:
         sealed=sealing.seal(token.encode(), PURPOSE),
     )
     streams.add(WORD, project, rule.id, events_service.last(project))
-    return records.create(RULE, rule)
+    return limits.create(RULE, rule, guard=f"rules|{project}", check=room)
 
 
 def change(rule: Rule, members: dict[str, Any], caller: Caller, token: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import urllib3
 
 from chalicelib import __version__
 from chalicelib.core import origins
+from chalicelib.core.numbers import natural
 from chalicelib.core.resource import now
 from chalicelib.errors import Forbidden
 from chalicelib.resources.webhooks import signing
@@ -124,10 +125,9 @@ def _reason(failure: Exception) -> str:
 def _retry_after(text: str) -> float:
     """Seconds of a Retry-After header, 0 where there is none."""
     try:
-        return (
-            max(0.0, float(text)) if text.strip().isdigit() else parsedate_to_datetime(text).timestamp() - time.time()
-        )
-    except (ValueError, TypeError):
+        seconds = natural(text.strip())
+        return parsedate_to_datetime(text).timestamp() - time.time() if seconds is None else float(seconds)
+    except (ValueError, TypeError, OverflowError):
         return 0.0
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access.authentication import Caller
+from chalicelib.core.numbers import natural
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput, NotFound, TooMany
 from chalicelib.queues import send
@@ -29,7 +30,7 @@ from chalicelib.resources.webhooks.schemas import (
 )
 from chalicelib.settings import settings
 from chalicelib.storage import outbound, sealing
-from chalicelib.storage.dynamodb import attempts, ids, records, streams
+from chalicelib.storage.dynamodb import attempts, ids, limits, records, streams
 from chalicelib.storage.dynamodb.streams import Stream
 from chalicelib.storage.log import log
 
@@ -49,8 +50,14 @@ def create(spec: WebhookSpec, caller: Caller, *, project: int | None, organizati
     """
     _check(spec.url, spec.types, spec.query, project)
     word, number = ("project", project) if project is not None else ("organization", organization)
-    if len(records.list_linked(WEBHOOK, word, number or 0)) >= MOST_WEBHOOKS:
-        raise BadInput(f"This {word} has {MOST_WEBHOOKS} webhooks, which is the limit. Delete one first.")
+
+    def room() -> int:
+        left = MOST_WEBHOOKS - len(records.list_linked(WEBHOOK, word, number or 0))
+        if left <= 0:
+            raise BadInput(f"This {word} has {MOST_WEBHOOKS} webhooks, which is the limit. Delete one first.")
+        return left
+
+    room()
     secret = signing.new_secret()
     webhook = Webhook(
         id=ids.reserve(WEBHOOK.name)[0],
@@ -65,7 +72,7 @@ def create(spec: WebhookSpec, caller: Caller, *, project: int | None, organizati
         created=now(),
         sealed=sealing.seal(secret.encode(), PURPOSE),
     )
-    records.create(WEBHOOK, webhook)
+    limits.create(WEBHOOK, webhook, guard=f"webhooks|{word}|{number}", check=room)
     _begin(webhook)
     return webhook, secret
 
@@ -156,13 +163,14 @@ def deliveries(webhook: Webhook, query: DeliveryQuery) -> list[Delivery]:
 
 
 def _list(number: int, query: DeliveryQuery) -> Iterator[Delivery]:
-    before, _, place = (query.before or "").partition("~")
-    if query.before and not (place.isdigit() and len(before) < 64):  # noqa: PLR2004 far longer than a key
+    before, _, text = (query.before or "").partition("~")
+    place = natural(text) if query.before else 0
+    if place is None:
         raise BadInput("before: it must be `page` of a delivery.")
     # the page of `before` is read again, as far as it was not listed
     for key, entries in streams.journal(WORD, number, f"{before}~" if query.before else None):
         for index in range(len(entries) - 1, -1, -1):
-            if key == before and index >= int(place):
+            if key == before and index >= place:
                 continue
             entry = entries[index]
             if not query.failed or not (entry["status"] and 200 <= entry["status"] < 300):  # noqa: PLR2004 HTTP
@@ -202,9 +210,11 @@ def redeliver(webhook: Webhook, spec: RedeliverySpec) -> str:
     if not webhook.active:
         raise BadInput("The webhook is disabled. Set active to true first.")
     if spec.event is not None:
-        project = spec.event.partition("/")[0]
-        _stream(webhook, int(project) if project.isdigit() else 0)
-        message = RedeliverEvent(project=int(project), webhook=webhook.id, event=spec.event, id=uuid.uuid4().hex)
+        place = events_service.place_of(spec.event)
+        if place is None:
+            raise BadInput(f"event: {spec.event!r} is no id of an event, such as 4/17 or 4/17/2.")
+        _stream(webhook, place[0])
+        message = RedeliverEvent(project=place[0], webhook=webhook.id, event=spec.event, id=uuid.uuid4().hex)
         send(settings().webhook_queue_url, message)
         return f"Event {spec.event} is sent again."
     project_ = webhook.project or spec.project

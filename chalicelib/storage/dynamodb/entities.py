@@ -65,10 +65,7 @@ def _row(kind: Kind, number: int) -> EntityRow | None:
     is_read, row = ahead.take(EntityRow, _key(kind, number))
     if is_read:
         return row
-    try:
-        return EntityRow.get(_key(kind, number), consistent_read=True)
-    except EntityRow.DoesNotExist:
-        return None
+    return EntityRow.find(_key(kind, number))
 
 
 def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:

@@ -158,7 +158,7 @@ class Reading:
 
 
 def _read_part(keys: list[str]) -> list[EntityRow]:
-    return list(EntityRow.batch_get(keys, consistent_read=True))
+    return list(EntityRow.many([(key,) for key in keys]))
 
 
 def write(rows: Sequence[EntityRow]) -> None:

@@ -23,8 +23,6 @@ Key = tuple[str, str]
 
 ALONE = "@"
 """The sort key of a row that is alone in its partition."""
-BATCH = 100
-"""Rows of one call."""
 encoder = msgspec.json.Encoder()
 
 
@@ -98,18 +96,19 @@ def row_of(key: Key) -> RecordRow | None:
     is_read, row = ahead.take(RecordRow, *key)
     if is_read:
         return row
-    try:
-        return RecordRow.get(*key, consistent_read=True)
-    except RecordRow.DoesNotExist:
-        return None
+    return RecordRow.find(*key)
+
+
+def rows_beneath(key: Key, most: int | None = None) -> Iterator[RecordRow]:
+    """The rows of a partition whose sort keys begin as that of a key does, in their order."""
+    return RecordRow.select(key[0], "begins_with(#r, :0)", key[1], most=most)
 
 
 def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
     """The existing rows among some keys, a hundred per call, in no order; a consistent read of all of them."""
     found, wanted = ahead.take_all(RecordRow, list(keys))
     yield from found
-    for start in range(0, len(wanted), BATCH):
-        yield from RecordRow.batch_get(wanted[start : start + BATCH], consistent_read=True)
+    yield from RecordRow.many(wanted)
 
 
 def read(kind: RecordKind[R], number: int | str) -> tuple[R, RecordRow]:

@@ -18,7 +18,6 @@ from chalicelib.core.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
 from chalicelib.storage.dynamodb.record_rows import (
     ALONE,
-    BATCH,
     R,
     claim_key,
     decode,
@@ -31,6 +30,7 @@ from chalicelib.storage.dynamodb.record_rows import (
     read,
     row_of,
     rows,
+    rows_beneath,
 )
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -72,9 +72,7 @@ def find_many(kind: RecordKind[R], parent: int, keys: Iterable[str]) -> dict[Any
 
 def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
     """The first record under its parent whose sort key begins with a prefix, in one call."""
-    pk, begins = home(kind, parent, prefix)
-    rows = RecordRow.query(pk, RecordRow.sk.startswith(begins), consistent_read=True, limit=1)
-    return next((decode(kind, row) for row in rows), None)
+    return next((decode(kind, row) for row in rows_beneath(home(kind, parent, prefix), most=1)), None)
 
 
 def many(kind: RecordKind[R], numbers: Iterable[int]) -> dict[int, R]:
@@ -95,19 +93,13 @@ def get_claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
 
 def list_children(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
     """All records of a kind under a parent whose sort keys begin with a prefix, in the order of their keys."""
-    pk, prefix = home(kind, parent, begins)
-    rows = RecordRow.query(pk, RecordRow.sk.startswith(prefix), consistent_read=True)
-    return [decode(kind, row) for row in rows]
+    return [decode(kind, row) for row in rows_beneath(home(kind, parent, begins))]
 
 
 def list_linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
     """All records of a kind that are linked to a record other than their parent, ordered by id."""
-    rows = RecordRow.query(f"{word}#{number}", RecordRow.sk.startswith(f"link|{kind.name}|"), consistent_read=True)
-    keys = [(row.home_pk, row.home_sk) for row in rows]
-    found = {}
-    for start in range(0, len(keys), BATCH):
-        for row in RecordRow.batch_get(keys[start : start + BATCH], consistent_read=True):
-            found[row.pk, row.sk] = decode(kind, row)
+    keys = [(row.home_pk, row.home_sk) for row in rows_beneath((f"{word}#{number}", f"link|{kind.name}|"))]
+    found = {row.key(): decode(kind, row) for row in RecordRow.many(keys)}
     return [found[key] for key in keys if key in found]
 
 
@@ -300,7 +292,7 @@ def everything(kind: RecordKind[R]) -> Iterator[R]:
 def definitions(project: int) -> Definitions:
     """All definitions of a project, in one consistent query."""
     found = Definitions(project=project)
-    for row in RecordRow.query(f"project#{project}", RecordRow.sk.startswith("definition|"), consistent_read=True):
+    for row in rows_beneath((f"project#{project}", "definition|")):
         kind = DefinitionKind(row.sk.split("|")[1])
         found.put(kind, msgspec.json.decode(row.doc, type=DEFINITION_STRUCT[kind]))
     return found

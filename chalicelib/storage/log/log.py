@@ -172,7 +172,7 @@ def rows_after(project: int, seq: int, most: int | None = None) -> Iterator[LogR
     Numbers are missing only where the commits have expired.
     """
     expected = seq + 1
-    for found in LogRow.query(project, LogRow.seq > seq, consistent_read=True, limit=most):
+    for found in LogRow.select(project, "#r > :0", seq, most=most):
         if found.seq > expected:
             yield from _missing(project, expected, int(found.seq))
         yield found

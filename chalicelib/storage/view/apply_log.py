@@ -16,8 +16,9 @@ from chalicelib.core.definitions import DEFINITION_STRUCT, AnyType, Definition, 
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.query import sql
 from chalicelib.query.geodesy import unit, unit_sql
-from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, place_columns, stored_columns
+from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, codes, place_columns, stored_columns
 from chalicelib.query.values import packed_array, stored
+from chalicelib.query.vector_codes import code
 from chalicelib.storage.view.deleted_definitions import KIND_OF_TYPE, WITH_ROWS, id_queries
 from chalicelib.storage.view.rows import DOCUMENT, Rows, attribute_of, revise
 from chalicelib.storage.view.state import Gap, State
@@ -227,6 +228,8 @@ class LogApplier:
         values = [taken]
         if SQL_TYPE[slot.dtype] == PLACE:
             columns, values = place_columns(slot.column), [*taken, *unit(*taken)]
+        elif SQL_TYPE[slot.dtype] == VECTOR:
+            columns, values = (slot.column, codes(slot.column)), [taken, code(taken)]
         setting = ", ".join(f"{column} = ?" for column in columns)
         self._database.execute(f"UPDATE {sql.table(kind)} SET {setting} WHERE type = ?", [*values, number])
 
@@ -256,7 +259,8 @@ class LogApplier:
         listed = sql_type.replace("[2]", "[]")
         taken = f"{slot.column} = v.e.x"
         if sql_type == VECTOR:
-            listed, taken = "VARCHAR", f"{slot.column} = from_base64(v.e.x)"
+            listed, values = "VARCHAR[]", [(number, (value, code(value))) for number, value in values]
+            taken = f"{slot.column} = from_base64(v.e.x[1]), {codes(slot.column)} = from_base64(v.e.x[2])"
         elif sql_type == PLACE:
             values_of = ("v.e.x[1]", "v.e.x[2]", *unit_sql("v.e.x[1]", "v.e.x[2]"))
             taken = ", ".join(map(" = ".join, zip(place_columns(slot.column), values_of, strict=True)))

@@ -108,7 +108,7 @@ class Views:
         """
         with self._lock:
             view = self._views.get(project)
-        if view is not None:
+        if view is not None and settings().reads_beside:
             seq = view.seq
             commits = _readers.submit(lambda: list(islice(self._read_after(project, seq), COMMITS_AT_ONCE)))
             _AHEAD.set(_Ahead(project, seq, commits))
@@ -171,7 +171,7 @@ class Views:
         with self._lock:
             if project in self._views:
                 self._views.move_to_end(project)
-            excess = self._measure() - budget
+            excess = self._measure() - budget if len(self._views) > 1 else 0
             gone = 0
             while len(self._views) > 1 and (excess > 0 or engine().is_disk_short(DISK_SHARE)):
                 # Not closed: a reader may use it. Its memory is freed with its last reader.

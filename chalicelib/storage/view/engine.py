@@ -33,8 +33,13 @@ if TYPE_CHECKING:
 HEADERS = 12_288
 """Bytes before the first block of a DuckDB file: chunks of a device are aligned to it, which only saves time."""
 _SCHEME = "limn"
+_PARSED = 256
+"""The most parsed statements that are kept."""
 _SHARE = 0.5
 """The share of the memory for views that DuckDB may take; documents, vectors and Python have the rest."""
+_LEAST, _BESIDE = 0.2, 0.75
+"""The share that it may take in any case, and what it may take together with vectors; documents and Python have the
+rest."""
 _SPILL = 4
 """The share of the disk for views that sorts and joins larger than memory take in addition."""
 _DOCUMENTS = 0.15
@@ -53,7 +58,9 @@ class Engine:
         self._devices: dict[str, Device] = {}
         self._abandoned: deque[tuple[str, tuple[Device, ...]]] = deque()
         self._names = itertools.count(1)
+        self._held: dict[str, int] = {}
         self._lock = threading.Lock()
+        self._parsed: dict[str, duckdb.Statement] = {}
         self._root = duckdb.connect(
             ":memory:",
             config={
@@ -95,6 +102,19 @@ class Engine:
         cursor.execute(f"USE {name}")
         return cursor
 
+    def parsed(self, text: str, cursor: duckdb.DuckDBPyConnection) -> duckdb.Statement:
+        """A statement, parsed once: parsing takes a third of the time of a short one.
+
+        It knows no names yet, so that all connections and databases can run it, several threads at once.
+        """
+        found = self._parsed.get(text)
+        if found is None:
+            [found] = cursor.extract_statements(text)
+            if len(self._parsed) >= _PARSED:
+                self._parsed.clear()
+            self._parsed[text] = found
+        return found
+
     def abandon(self, name: str, *others: Device) -> None:
         """Mark a database and other files as unused. Safe in finalizers: `collect` releases them."""
         self._abandoned.append((name, others))
@@ -108,8 +128,23 @@ class Engine:
                 return
             with self._lock:
                 self._root.execute(f"DETACH {name}")
+            if self._held.pop(name, 0):
+                self._fit()
             for device in (self._devices.pop(name), *others):
                 device.close()
+
+    def hold(self, name: str, size: int) -> None:
+        """Say how many bytes a database's view holds outside of DuckDB, whose memory is reduced by as much."""
+        if size == self._held.get(name, 0):
+            return
+        self._held[name] = size
+        self._fit()
+
+    def _fit(self) -> None:
+        whole = settings().view_memory
+        limit = max(whole * _LEAST, min(whole * _SHARE, whole * _BESIDE - sum(self._held.values())))
+        with self._lock:
+            self._root.execute(f"SET memory_limit = '{int(limit)}B'")
 
     @property
     def memory(self) -> int:
@@ -228,12 +263,20 @@ class _Nowhere(io.RawIOBase):
 
 
 class _Handle(io.RawIOBase):
-    """An open device."""
+    """An open device. DuckDB's threads share it: each has its own place, or one would read where another sought."""
 
     def __init__(self, device: Device, mode: str) -> None:
         self._device = device
         self._mode = mode
-        self._place = 0
+        self._own = threading.local()
+
+    @property
+    def _place(self) -> int:
+        return getattr(self._own, "place", 0)
+
+    @_place.setter
+    def _place(self, place: int) -> None:
+        self._own.place = place
 
     def seekable(self) -> bool:
         return True

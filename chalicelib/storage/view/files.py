@@ -30,7 +30,7 @@ from chalicelib.core.resource import Resource
 from chalicelib.core.revisions import Revision
 from chalicelib.query import sql
 from chalicelib.query.columns import COLUMNS
-from chalicelib.query.layout import PLACE, SQL_TYPE, latitude
+from chalicelib.query.layout import PLACE, SQL_TYPE, latitude, stored_columns
 from chalicelib.storage.view.documents import Document
 from chalicelib.storage.view.rows import DOCUMENT as PLACE_OF_DOCUMENT
 from chalicelib.storage.view.rows import revise
@@ -60,7 +60,8 @@ _encode = msgspec.json.Encoder().encode
 
 def _shape() -> str:
     """The fingerprint of this code's columns and emitted members."""
-    parts: list[Any] = [FORMAT, sorted(SQL_TYPE.items())]
+    stored = [stored_columns("column", each) for each in sorted(set(SQL_TYPE.values()))]
+    parts: list[Any] = [FORMAT, sorted(SQL_TYPE.items()), stored]
     for kind, struct in STRUCT_OF.items():
         columns = [(column.name, column.dtype) for column in COLUMNS[kind]]
         parts.append([kind, columns, struct.__struct_fields__, *_other_names(struct)])

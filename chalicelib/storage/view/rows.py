@@ -18,6 +18,7 @@ from chalicelib.query.columns import COLUMNS
 from chalicelib.query.geodesy import unit
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Layout, Slot, place_columns, stored_columns
 from chalicelib.query.values import STORED, packed_array
+from chalicelib.query.vector_codes import code
 from chalicelib.storage.view.deleted_definitions import Hides
 
 Add = Callable[[bytes, int, int], int]
@@ -93,7 +94,7 @@ def _step(slot: Slot, places: dict[str, int]) -> tuple[int | slice, Callable[[An
     """The columns of an attribute in a row, and their values: for a geopos, all its columns at once."""
     convert, first = STORED[slot.dtype], places[slot.column]
     if SQL_TYPE[slot.dtype] == VECTOR:
-        return first, packed_array
+        return slice(first, first + 2), _vector
     if SQL_TYPE[slot.dtype] != PLACE:
         return first, convert
     columns = len(place_columns(slot.column))
@@ -103,6 +104,12 @@ def _step(slot: Slot, places: dict[str, int]) -> tuple[int | slice, Callable[[An
         return [None] * columns if place is None else (*place, *unit(*place))
 
     return slice(first, first + columns), whole
+
+
+def _vector(value: Any) -> tuple[bytes | None, bytes | None]:
+    """A vector as its two columns have it."""
+    packed = packed_array(value)
+    return packed, code(packed)
 
 
 def revise(document: bytes, unseen: Sequence[Revision]) -> bytes:

@@ -59,21 +59,32 @@ class Store:
         self.writer = self.engine.cursor(self.name)
         """The connection that changes the tables; used by one thread at a time."""
 
-    def run(self, text: str, parameters: Sequence[Any] = ()) -> list[Any]:
+    def run(self, text: str, parameters: Sequence[Any] = (), *, prefetches: bool = True) -> list[Any]:
         """The rows of a read-only statement; may be called from any thread.
+
+        Args:
+            text: the statement.
+            parameters: its values.
+            prefetches: whether to fetch all blocks of its columns at once: not for a part of a large column.
 
         Raises:
             Unavailable: a block cannot be fetched from S3 now, or the request's time has ended.
         """
         with self.translate_errors(), self._cursor() as cursor, interrupting(cursor.interrupt):
-            self._prefetch(text, cursor)
-            rows: list[Any] = cursor.execute(text, parameters).fetchall()
+            if prefetches:
+                self._prefetch(text, cursor)
+            rows: list[Any] = cursor.execute(self.engine.parsed(text, cursor), parameters).fetchall()
             return rows
 
     def get(self, places: Sequence[int]) -> list[Document]:
         """The documents at places. Raises Unavailable as `run` does."""
         with self.translate_errors():
             return self.documents.get(places)
+
+    def bodies(self, places: Sequence[int]) -> list[bytes]:
+        """The bodies of the documents at places. Raises Unavailable as `run` does."""
+        with self.translate_errors():
+            return self.documents.bodies(places)
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:

@@ -1,219 +1,141 @@
-"""Nearest neighbours: the vectors of a column in one matrix, their distances from a center, and the resulting order.
+"""Nearest neighbours: the vectors of a column, their distances from a center, and the resulting order.
 
-DuckDB copies a list before it compares it, number by number: 100 ms for 100,000 vectors of 512. simsimd takes 16 ms
-where they are contiguous, as they are here. So a statement selects the rows of a list, and their distances are looked
-up. All results are exact; there is no approximate index.
+A statement selects the rows of a list, and their distances are looked up. Few vectors are held as they are
+(`matrices.py`). Of many, codes are held, a quarter of the size, which tell which vectors can be among the nearest;
+these are read from their documents (`estimated.py`). The answer is the same.
 
-The vectors of a column are packed by the first query that needs distances; later queries fetch only what changed since.
+The first query that needs distances reads a column; later queries read only what changed since.
 """
 
 from __future__ import annotations
 
-import heapq
-import math
-import operator
 import sys
 import threading
-from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 from chalicelib.query.tree import Nearest, Query
+from chalicelib.settings import settings
+from chalicelib.storage.view.codes import Codes
+from chalicelib.storage.view.estimated import EstimatedDistances
+from chalicelib.storage.view.matrices import NUMBER, Distances, Matrix
 
-Fetch = Callable[[Sequence[int] | None], list[tuple[int, bytes]]]
-"""The vectors of the given ids that have one, by id; of all entities for None."""
 Row = tuple[Any, ...]
 Ask = Callable[[Sequence[int] | None], list[Row]]
 """The rows of a list in its order without distances: all, or those of the given ids. Each begins with its id."""
+AnyDistances = Distances | EstimatedDistances
 
-_NUMBER = 4
-"""Bytes of a number in a vector."""
-_BESIDE = 250
-"""Bytes of a vector beside its numbers: its id and its position."""
+WHOLE = 64_000_000
+"""Bytes of vectors that are held as they are."""
+MOST_CHANGED = 20_000
+"""Changed vectors beside the codes; beyond, all codes are read anew."""
+_SHARE = 0.4
+"""The share of the memory for views that the codes of a column may take. More are read for each query."""
 _MARGIN, _FEWEST, _WIDER = 4, 256, 16
 """Candidates per wanted row, least candidates, and the factor for another attempt, where too few of the candidates were
 in the list."""
-_LARGEST = sys.float_info.max
-"""Rows beyond it have no distance."""
 
 
-class Distances:
-    """The distances of the rows of a matrix from a center."""
-
-    def __init__(self, nearest: Nearest, matrix: _Matrix | None) -> None:
-        self._nearest = nearest
-        self._numbers: Sequence[int] = matrix.numbers if matrix else ()
-        self._places: Mapping[int, int] = matrix.places if matrix else {}
-        self._distances = matrix.distances(nearest) if matrix else array("d")
-        self._low = -_LARGEST if nearest.lower is None else nearest.lower
-        self._high = _LARGEST if nearest.upper is None else nearest.upper
+class Source(Protocol):
+    """Where the vectors of a column are stored."""
 
     @property
-    def is_bounded(self) -> bool:
-        """Whether rows without a distance are left out of the list."""
-        return self._nearest.lower is not None or self._nearest.upper is not None
+    def rows(self) -> int:
+        """The number of vectors, at most."""
 
-    def rank(self, number: int) -> float:
-        """Sort keys, the first row lowest; infinite for a row without a distance, which is last in both directions."""
-        distance = self._of(number)
-        return -distance if self._nearest.descending and distance < math.inf else distance
+    def all(self) -> list[tuple[int, bytes]]:
+        """All vectors, by id."""
 
-    def allows(self, number: int) -> bool:
-        """Whether a row is within the bounds."""
-        return not self.is_bounded or self._low <= self._of(number) <= self._high
+    def some(self, numbers: Sequence[int]) -> list[tuple[int, bytes]]:
+        """The vectors of the given ids that have one, by id."""
 
-    def within(self) -> list[int]:
-        """The ids of rows with a distance within the bounds."""
-        return self._between(self._low, self._high)
-
-    def first(self, most: int) -> list[int] | None:
-        """The ids of the first rows within the bounds, including ties with the last; None if there are fewer."""
-        if most > len(self._distances):
-            return None
-        come_first = heapq.nlargest if self._nearest.descending else heapq.nsmallest
-        low, high = self._low, self._high
-        found = come_first(most, [each for each in self._distances if low <= each <= high])
-        if len(found) < most:
-            return None
-        return self._between(found[-1], high) if self._nearest.descending else self._between(low, found[-1])
-
-    def _of(self, number: int) -> float:
-        place = self._places.get(number)
-        return math.inf if place is None else self._distances[place]
-
-    def _between(self, low: float, high: float) -> list[int]:
-        return [number for number, each in zip(self._numbers, self._distances, strict=True) if low <= each <= high]
-
-
-class _Matrix:
-    """Vectors of one length, as rows of 32-bit floats."""
-
-    def __init__(self, length: int) -> None:
-        self.length = length
-        self.numbers = array("q")
-        """The ids of the rows."""
-        self.places: dict[int, int] = {}
-        """The row numbers by id."""
-        self._rows = bytearray()
-        self._lengths: array[float] | None = None
-        """The Euclidean lengths of the rows, computed when angles are first needed."""
-
-    @property
-    def memory(self) -> int:
-        """About how many bytes it takes."""
-        return len(self._rows) + _BESIDE * len(self.numbers)
-
-    def extend(self, vectors: Sequence[tuple[int, bytes]]) -> None:
-        """Add the vectors of ids that have none yet."""
-        first = len(self.numbers)
-        self._rows += b"".join([vector for _, vector in vectors])
-        self.numbers.extend([number for number, _ in vectors])
-        self.places |= {number: first + place for place, (number, _) in enumerate(vectors)}
-        self._lengths = None
-
-    def drop(self, number: int) -> None:
-        """Remove the vector of an id; the last row takes its place."""
-        place, size = self.places.pop(number), self.length * _NUMBER
-        last, row = self.numbers.pop(), self._rows[-size:]
-        del self._rows[-size:]
-        if last != number:
-            self.numbers[place], self.places[last] = last, place
-            self._rows[place * size : (place + 1) * size] = row
-        self._lengths = None
-
-    def distances(self, nearest: Nearest) -> array[float]:
-        """The distance of each row from a center: infinite where the angle is undefined, or beyond 32 bits."""
-        match nearest.metric:
-            case "l2norm":
-                found = self._measure(nearest.center, "euclidean")
-            case "l1norm":
-                found = self._sum_differences(nearest.center)
-            case "ip":
-                found = array("d", [-each for each in self._measure(nearest.center, "inner")])
-            case _:
-                found = self._angles(nearest.center)
-        if not math.isfinite(sum(found)):
-            found = array("d", [each if math.isfinite(each) else math.inf for each in found])
-        return found
-
-    def _sum_differences(self, center: Sequence[float]) -> array[float]:
-        """The sums of absolute differences, a measure that simsimd lacks."""
-        numbers, middle, size = memoryview(self._rows).cast("f"), array("f", center), self.length
-        return array(
-            "d",
-            [
-                sum(map(abs, map(operator.sub, numbers[start : start + size], middle)))
-                for start in range(0, len(numbers), size)
-            ],
-        )
-
-    def _angles(self, center: Sequence[float]) -> array[float]:
-        """One minus the cosines."""
-        if self._lengths is None:
-            self._lengths = self._measure((0.0,) * self.length, "euclidean")
-        length = math.hypot(*array("f", center))
-        together = zip(self._measure(center, "inner"), self._lengths, strict=True)
-        return array(
-            "d",
-            [1 - inner / (length * own) if length and 0 < own < math.inf else math.inf for inner, own in together],
-        )
-
-    def _measure(self, center: Sequence[float], measure: Literal["euclidean", "inner"]) -> array[float]:
-        import simsimd  # noqa: PLC0415 only queries by distance need it
-
-        if not self.numbers:
-            return array("d")
-        one = memoryview(array("f", center)).cast("B").cast("f", shape=[1, self.length])
-        rows = memoryview(self._rows).cast("f", shape=[len(self.numbers), self.length])
-        found: Any = simsimd.cdist(one, rows, measure)
-        return array("d", bytes(memoryview(found).cast("B")))
+    def codes(self, start: int) -> Iterator[tuple[list[tuple[int, bytes]], int]]:
+        """The codes of all vectors from a place on, by id, in parts, each with the place after it."""
 
 
 class Vectors:
     """The vectors of one column of a view."""
 
     def __init__(self) -> None:
-        self._matrices: dict[int, _Matrix] = {}
+        self._matrices: dict[int, Matrix] = {}
+        """All vectors; where there are codes, those that changed since the codes were read."""
         self._lengths: dict[int, int] = {}
-        """The length of an id's vector."""
+        """The length of an id's vector in a matrix."""
+        self._codes: Codes | None = None
+        self._rest: int | None = None
+        """The place from which on codes are not held, None where all are."""
         self._stale: set[int] | None = None
-        """The ids that changed since the matrix was packed; None before the first query."""
+        """The ids that changed since the last query; None before the first."""
         self._lock = threading.Lock()
 
     @property
     def memory(self) -> int:
         """About how many bytes they take."""
-        return sum(matrix.memory for matrix in list(self._matrices.values()))
+        codes = self._codes
+        return sum(matrix.memory for matrix in list(self._matrices.values())) + (codes.memory if codes else 0)
 
     def note(self, changed: Iterable[int]) -> None:
         """Mark ids as created, changed or removed. There must be no readers."""
         if self._stale is not None:
             self._stale.update(changed)
 
-    def distances(self, nearest: Nearest, fetch: Fetch) -> Distances:
+    def distances(self, nearest: Nearest, source: Source) -> AnyDistances:
         """The distances of all rows from a center; vectors of another length have none."""
         with self._lock:
-            if self._stale is None or len(self._stale) > len(self._lengths):
-                self._matrices, self._lengths = {}, {}
-                self._put(fetch(None))
+            if self._stale is None or len(self._stale) > self._most_stale():
+                self._load(source, len(nearest.center))
             elif self._stale:
                 for number in self._stale & self._lengths.keys():
                     self._matrices[self._lengths.pop(number)].drop(number)
-                self._put(fetch(sorted(self._stale)))
+                if self._codes is not None:
+                    self._codes.drop(self._stale)
+                self._put(source.some(sorted(self._stale)))
             self._stale = set()
-            return Distances(nearest, self._matrices.get(len(nearest.center)))
+            exact = Distances(nearest, self._matrices.get(len(nearest.center)))
+            if self._codes is None:
+                return exact
+            more = self._read_rest(source) if self._rest is not None else ()
+            return EstimatedDistances(nearest, self._codes.estimate(nearest, more), exact, source.some)
+
+    def _most_stale(self) -> int:
+        """How many vectors may have changed before all are read anew."""
+        return len(self._lengths) if self._codes is None else MOST_CHANGED - len(self._lengths)
+
+    def _load(self, source: Source, length: int) -> None:
+        self._matrices, self._lengths, self._codes, self._rest = {}, {}, None, None
+        if source.rows * length * NUMBER <= WHOLE:
+            self._put(source.all())
+            return
+        codes = Codes()
+        without: list[int] = []
+        room = settings().view_memory * _SHARE
+        for rows, place in source.codes(0):
+            without += codes.add(rows)
+            if codes.memory > room:
+                self._rest = place
+                break
+        self._codes = codes
+        self._put(source.some(without))
+
+    def _read_rest(self, source: Source) -> Iterator[Codes]:
+        """The codes that are not held."""
+        assert self._rest is not None  # noqa: S101 for mypy: the caller checks it
+        for rows, _ in source.codes(self._rest):
+            codes = Codes()
+            codes.add(rows)
+            yield codes
 
     def _put(self, vectors: list[tuple[int, bytes]]) -> None:
         by_length: dict[int, list[tuple[int, bytes]]] = {}
         for each in vectors:
-            by_length.setdefault(len(each[1]) // _NUMBER, []).append(each)
+            by_length.setdefault(len(each[1]) // NUMBER, []).append(each)
         by_length.pop(0, None)
         for length, some in by_length.items():
-            self._matrices.setdefault(length, _Matrix(length)).extend(some)
+            self._matrices.setdefault(length, Matrix(length)).extend(some)
             self._lengths |= dict.fromkeys((number for number, _ in some), length)
 
 
-def order(query: Query, distances: Sequence[Distances], ask: Ask) -> list[Row]:
+def order(query: Query, distances: Sequence[AnyDistances], ask: Ask) -> list[Row]:
     """The rows of a query with `nearest`, its slice taken.
 
     Args:
@@ -227,16 +149,24 @@ def order(query: Query, distances: Sequence[Distances], ask: Ask) -> list[Row]:
     while True:
         some = first.first(most)
         among = first.within() if some is None and first.is_bounded else some
-        rows = [row for row in ask(among) if all(each.allows(row[0]) for each in distances)]
-        if some is None or len(rows) >= wanted:
+        rows = ask(among)
+        for each in distances[1:]:
+            each.settle([row[0] for row in rows], sys.maxsize)
+            rows = [row for row in rows if each.allows(row[0])]
+        first.settle([row[0] for row in rows], wanted)
+        rows = [row for row in rows if first.allows(row[0])]
+        if some is None or sum(first.rank(row[0]) <= first.reach for row in rows) >= wanted:
             rows.sort(key=lambda row: [each.rank(row[0]) for each in distances])
             return rows[query.start : query.stop]
         most *= _WIDER
 
 
-def within(distances: Sequence[Distances]) -> list[int] | None:
+def within(distances: Sequence[AnyDistances]) -> list[int] | None:
     """The ids of rows within all bounds; None where there are no bounds."""
     bounded = [each for each in distances if each.is_bounded]
     if not bounded:
         return None
-    return [number for number in bounded[0].within() if all(each.allows(number) for each in bounded[1:])]
+    found = bounded[0].within()
+    for each in bounded[1:]:
+        each.settle(found, 0)
+    return [number for number in found if all(each.allows(number) for each in bounded[1:])]

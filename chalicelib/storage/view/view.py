@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from functools import partial
+from itertools import chain
 from typing import Any
 
 from chalicelib.core.commits import Commit
@@ -27,6 +27,7 @@ from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.query import aggregate_sql, sql
 from chalicelib.query.aggregates import Aggregate, Statistics
 from chalicelib.query.tree import Query
+from chalicelib.storage.view import matrices as view_matrices
 from chalicelib.storage.view import vectors as view_vectors
 from chalicelib.storage.view.apply_log import LogApplier
 from chalicelib.storage.view.deleted_definitions import Lost, id_queries
@@ -35,7 +36,8 @@ from chalicelib.storage.view.locks import Gate
 from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_incident
 from chalicelib.storage.view.state import Gap, State
 from chalicelib.storage.view.store import Store
-from chalicelib.storage.view.vectors import Distances, Vectors
+from chalicelib.storage.view.vector_column import VectorColumn
+from chalicelib.storage.view.vectors import AnyDistances, Vectors
 
 __all__ = ["Gap", "View"]
 
@@ -132,6 +134,9 @@ class View:
         """The JSON documents that a checked query selects, in order, as responses show them."""
         with self._gate.reading():
             note_commit(self.seq)
+            if query.incident is None and not query.nearest:
+                found = self._run(sql.column(query, self.state.layout, DOCUMENT))
+                return self._documents(query.kind, [*chain.from_iterable(found)])
             rows = self._rows_of(query, DOCUMENT)
             documents = self._documents(query.kind, [row[-1] for row in rows])
         if query.incident is not None:
@@ -148,6 +153,12 @@ class View:
             matched: int = self._run(sql.count(query, self.state.layout, among))[0][0]
             rows = self._run(aggregate_sql.statistics(query, aggregate, self.state.layout, among))
         return aggregate_sql.read(aggregate, matched, rows)
+
+    def documents_of(self, kind: Kind, numbers: Sequence[int]) -> list[tuple[int, int, bytes]]:
+        """The ids, types and JSON documents of those of the given entities that exist. For readers of the view."""
+        rows = self._run(sql.placed(kind, numbers, DOCUMENT))
+        documents = self._documents(kind, [row[-1] for row in rows])
+        return [(number, type_, body) for (number, type_, _), body in zip(rows, documents, strict=True)]
 
     def document(self, kind: Kind, number: int) -> bytes | None:
         """The JSON document of an entity, None where it does not exist."""
@@ -192,10 +203,10 @@ class View:
 
     def _documents(self, kind: Kind, places: Sequence[int]) -> list[bytes]:
         """The documents at places, after their missing revisions."""
-        found = self.store.get(places)
         revisions = {number: of.revisions for number, of in self.definitions.types(kind).items() if of.revisions}
         if not revisions:
-            return [document.body for document in found]
+            return self.store.bodies(places)
+        found = self.store.get(places)
         bodies = []
         for place, document in zip(places, found, strict=True):
             body = document.body
@@ -214,21 +225,19 @@ class View:
             query, self._distances(query), lambda among: self._run(sql.ids(query, self.state.layout, among, more))
         )
 
-    def _distances(self, query: Query) -> list[Distances]:
+    def _distances(self, query: Query) -> list[AnyDistances]:
         """Of each of a query's `nearest`: they name attributes of one type, for such a query has to name it."""
-        found = []
+        found: list[AnyDistances] = []
         for nearest in query.nearest:
             slots = [self.state.layout.slot(query.kind, number, nearest.name) for number in nearest.types]
             column = next((slot.column for slot in slots if slot), None)
             if column is None:  # the attribute was deleted since the query was checked
-                found.append(Distances(nearest, None))
+                found.append(view_matrices.Distances(nearest, None))
             else:
                 vectors = self._vectors.setdefault((query.kind, column), Vectors())
-                found.append(vectors.distances(nearest, partial(self._fetch_vectors, query.kind, column)))
+                found.append(vectors.distances(nearest, VectorColumn(self, query.kind, column)))
+                self.store.engine.hold(self.store.name, sum(each.memory for each in list(self._vectors.values())))
         return found
-
-    def _fetch_vectors(self, kind: Kind, column: str, numbers: Sequence[int] | None) -> list[tuple[int, bytes]]:
-        return self._run(sql.values(kind, column, numbers))
 
     def _run(self, statement: sql.Statement) -> list[view_vectors.Row]:
         return self.store.run(statement.text, statement.parameters)

@@ -20,8 +20,8 @@ AWS's limits on batches, 38-digit numbers and `ClientRequestToken` are honoured,
 from __future__ import annotations
 
 import copy
+import itertools
 import json
-import uuid
 from collections import Counter
 from collections.abc import Callable
 from http import HTTPStatus
@@ -45,6 +45,7 @@ from infra.local.dynamodb.checks import Answer, Params, Refused
 from infra.local.dynamodb.expressions import Unusual
 from infra.local.dynamodb.rows import Rows, transaction
 from infra.local.integrity import CannotStore, Damaged
+from infra.local.patches import Patches
 
 DIRECT: dict[str, Callable[[DynamoDBBackend, Params], Answer]] = {
     "GetItem": dynamo_reads.get_item,
@@ -69,44 +70,36 @@ ACCESS_KEY = "AKIALIMNLOCALSTACK00"
 fallbacks: Counter[str] = Counter()
 """How many calls of each operation went moto's own way: a test of speed wants none."""
 
-_originals: list[tuple[Any, str, Any]] = []
+_next_id = map("local-{:012d}".format, itertools.count(1)).__next__
+"""The id of a call."""
+_patches = Patches()
 _in_moto_transaction = False
 
 
 def installed() -> bool:
     """Whether the changes are in place."""
-    return bool(_originals)
+    return bool(_patches)
 
 
 def install() -> None:
     """Change moto and botocore, before `mock_aws` starts: tables made earlier keep moto's own structures."""
     if installed():
         return
-    _replace(BaseClient, "_make_api_call", _make_api_call(getattr(BaseClient, "_make_api_call")))  # noqa: B009 -- unknown to its stubs
-    _replace(DynamoHandler, "call_action", _locked(DynamoHandler.call_action))
-    _replace(Table, "__init__", _with_rows(Table.__init__))
-    _replace(Table, "__len__", _length(Table.__len__))
-    _replace(Table, "__deepcopy__", _copied, new=True)
-    _replace(Table, "query", _query(Table.query))
-    _replace(DynamoDBBackend, "update_item", _written_back(DynamoDBBackend.update_item))
-    _replace(DynamoDBBackend, "transact_write_items", _undoable(DynamoDBBackend.transact_write_items))
-    _replace(DynamoDBBackend, "delete_table", _emptied(DynamoDBBackend.delete_table))
-    _replace(moto_responses, "TRANSACTION_MAX_ITEMS", dynamo_transactions.TRANSACTION_ITEMS)
+    _patches.replace(BaseClient, "_make_api_call", _make_api_call(getattr(BaseClient, "_make_api_call")))  # noqa: B009 -- unknown to its stubs
+    _patches.replace(DynamoHandler, "call_action", _locked(DynamoHandler.call_action))
+    _patches.replace(Table, "__init__", _with_rows(Table.__init__))
+    _patches.replace(Table, "__len__", _length(Table.__len__))
+    _patches.replace(Table, "__deepcopy__", _copied)
+    _patches.replace(Table, "query", _query(Table.query))
+    _patches.replace(DynamoDBBackend, "update_item", _written_back(DynamoDBBackend.update_item))
+    _patches.replace(DynamoDBBackend, "transact_write_items", _undoable(DynamoDBBackend.transact_write_items))
+    _patches.replace(DynamoDBBackend, "delete_table", _emptied(DynamoDBBackend.delete_table))
+    _patches.replace(moto_responses, "TRANSACTION_MAX_ITEMS", dynamo_transactions.TRANSACTION_ITEMS)
 
 
 def uninstall() -> None:
     """Put moto and botocore back as they were."""
-    while _originals:
-        target, name, original = _originals.pop()
-        if original is None:
-            delattr(target, name)
-        else:
-            setattr(target, name, original)
-
-
-def _replace(target: Any, name: str, replacement: Any, *, new: bool = False) -> None:
-    _originals.append((target, name, None if new else getattr(target, name)))
-    setattr(target, name, replacement)
+    _patches.undo()
 
 
 # ------------------------------------------------------------------------------------------- the way in for clients
@@ -149,7 +142,7 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
             metering.record(operation_name)
             return original(self, operation_name, api_params)
         answer["ResponseMetadata"] = {
-            "RequestId": str(uuid.uuid4()), "HTTPStatusCode": int(status), "HTTPHeaders": {}, "RetryAttempts": 0,
+            "RequestId": _next_id(), "HTTPStatusCode": int(status), "HTTPHeaders": {}, "RetryAttempts": 0,
         }  # fmt: skip
         self.meta.events.emit(
             f"after-call.dynamodb.{operation_name}",
@@ -172,7 +165,7 @@ def _take_shortcut(self: Any, operation_name: str, api_params: Params) -> Answer
     answer = direct(params, self.meta.region_name)
     if answer is not None:
         answer["ResponseMetadata"] = {
-            "RequestId": str(uuid.uuid4()), "HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0,
+            "RequestId": _next_id(), "HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0,
         }  # fmt: skip
     return answer
 

@@ -8,13 +8,13 @@ responses do.
 
 from __future__ import annotations
 
-import base64
 import logging
+import socket
+import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TooSlow
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -31,6 +31,10 @@ from infra.local.integrity import CannotStore, Damaged
 LARGEST_REQUEST = 10 * 1024 * 1024
 LARGEST_RESPONSE = 6 * 1024 * 1024
 SECONDS = 29.0
+CLOCK_SECONDS = 0.5
+"""How often it is looked for requests that take longer."""
+AT_ONCE = 64
+"""The most requests that run at the same time; others wait."""
 CORS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "GET,POST,PUT,PATCH,DELETE,OPTIONS",
@@ -67,23 +71,20 @@ class LambdaContext:
 class Gateway:
     """The routes of a Chalice app, and a way to call it as API Gateway would."""
 
-    def __init__(self, app: Any, workers: Executor | None = None) -> None:
-        """Read the routes.
-
-        Args:
-            app: the Chalice app.
-            workers: what runs requests; a pool of 64 threads if none is given.
-        """
+    def __init__(self, app: Any) -> None:
+        """Read the routes of a Chalice app."""
         # Chalice keeps the current request on the app; with threads only its local variant keeps them apart.
         if not isinstance(app, LocalChalice):
             app.__class__ = type("LocalApp", (LocalChalice, app.__class__), {})
+        # Lambda's answers are JSON, so that bodies are base64 there; to code and decode 400 KB here takes 2 ms
+        app.api.binary_types = []
         self._app = app
         self._router = Router(resource_of(route) for route in app.routes)
         self._pages: dict[str, Page] = {}
         self._folders: dict[str, Folder] = {}
         self.is_kept_from: Callable[[int], bool] = lambda _: False
         """Whether the client at a port may not have the local stack's own pages."""
-        self._workers = workers or ThreadPoolExecutor(max_workers=64, thread_name_prefix="api")
+        self._free = threading.Semaphore(AT_ONCE)
 
     def page(self, path: str, serve: Page) -> None:
         """Serve a path of the local stack's own: `serve` gets method, query and body."""
@@ -135,20 +136,17 @@ class Gateway:
 
     def close(self) -> None:
         """Let running requests finish and take no more."""
-        self._workers.shutdown(wait=True)
+        end = time.monotonic() + SECONDS
+        for _ in range(AT_ONCE):
+            self._free.acquire(timeout=max(0.0, end - time.monotonic()))
 
     def _invoke(self, event: dict[str, Any]) -> Reply:
-        context = LambdaContext()
-        try:
-            result = self._workers.submit(self._app, event, context).result(timeout=SECONDS)
-        except TooSlow:
-            raise _Timeout("Endpoint request timed out") from None
+        with self._free:
+            result = self._app(event, LambdaContext())
         body = result["body"].encode() if isinstance(result["body"], str) else result["body"]
-        if len(body) > LARGEST_RESPONSE:
+        if -(-len(body) // 3) * 4 > LARGEST_RESPONSE:
             log.error("%s %s: answer of %d bytes", event["httpMethod"], event["path"], len(body))
             raise _BadGateway("The function's answer is larger than Lambda allows.")
-        if result.get("isBase64Encoded"):
-            body = base64.b64decode(body)
         headers = dict(result.get("headers") or {})
         for name, values in (result.get("multiValueHeaders") or {}).items():
             headers[name] = ", ".join(values)
@@ -203,9 +201,45 @@ def event_of(
             "accountId": "123456789012",
             "apiId": "local",
         },
-        "body": base64.b64encode(body).decode() if body else None,
-        "isBase64Encoded": bool(body),
+        "body": body or None,
+        "isBase64Encoded": False,
     }
+
+
+class _Clock:
+    """Answers 504 to the requests that run for longer than API Gateway waits, and hangs up on them.
+
+    They run in the threads of their connections, which cannot be interrupted: what they answer later is dropped.
+    """
+
+    def __init__(self) -> None:
+        self._begun: dict[_Handler, float] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def begin(self, handler: _Handler) -> None:
+        """Watch a request from now on."""
+        self._begun[handler] = time.monotonic()
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, name="gateway-clock", daemon=True)
+                    self._thread.start()
+
+    def end(self, handler: _Handler) -> bool:
+        """Watch it no longer; whether it may still be answered."""
+        return self._begun.pop(handler, None) is not None
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(CLOCK_SECONDS)
+            end = time.monotonic() - SECONDS
+            for handler, begun in list(self._begun.items()):
+                if begun < end and self.end(handler):
+                    handler.give_up()
+
+
+_clock = _Clock()
 
 
 class _Handler(requests.Handler):
@@ -213,34 +247,42 @@ class _Handler(requests.Handler):
 
     def serve(self) -> None:
         body = b"".join(self.blocks(LARGEST_REQUEST))
-        headers = {name: ", ".join(self.headers.get_all(name, [])) for name in self.headers}
         if self.gateway.is_page(self.path) and self.gateway.is_kept_from(self.client_address[1]):
             self._send(_refusal(Forbidden("Steps of jobs cannot read the pages of the local stack.")))
             return
+        _clock.begin(self)
         try:
-            reply = self.gateway.ask(self.command, self.path, headers, body, str(self.client_address[0]))
+            reply = self.gateway.ask(self.command, self.path, self.headers, body, str(self.client_address[0]))
             database.current().sync()
         except (CannotStore, Damaged) as failure:
             reply = _refusal(Unavailable(f"Nothing can be stored: {failure}"))
         except Exception:
             log.exception("%s %s failed", self.command, self.path)
             reply = _refusal(LimnError("The server failed on this request."))
+        if not _clock.end(self):
+            raise ConnectionAbortedError
         self._send(reply)
+
+    def give_up(self) -> None:
+        """Answer from another thread that the request took too long, and hang up."""
+        with suppress(OSError):
+            self.close_connection = True
+            self._send(_refusal(_Timeout("Endpoint request timed out")))
+            self.wfile.flush()
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def refuse(self, status: int, message: str) -> None:
         kind = type("Malformed", (LimnError,), {"status": status})
         self._send(_refusal(kind(message)))
 
     def _send(self, reply: Reply) -> None:
-        self.send_response_only(reply.status)
-        for name, value in reply.headers.items():
-            self.send_header(name, value)
+        lines = [f"HTTP/1.1 {reply.status} {self.responses.get(reply.status, ('',))[0]}"]
+        lines += [f"{name}: {value}" for name, value in reply.headers.items()]
         if self.close_connection:
-            self.send_header("Connection", "close")
-        self.send_header("Content-Length", str(len(reply.body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(reply.body)
+            lines.append("Connection: close")
+        lines.append(f"Content-Length: {len(reply.body)}\r\n\r\n")
+        head = "\r\n".join(lines).encode("latin-1")
+        self.wfile.write(head if self.command == "HEAD" else head + reply.body)
 
 
 def _refusal(error: LimnError) -> Reply:

@@ -129,7 +129,7 @@ class _Handler(requests.Handler):
     server: _Server
 
     def serve(self) -> None:
-        self._headers = {name.lower(): ",".join(self.headers.get_all(name, [])) for name in self.headers}
+        self._headers = {name.lower(): value for name, value in self.headers.items()}
         path, _, query = self.path.partition("?")
         self._request = Request(self.command, path, split_query(query), self._headers)
         self._answered = False

@@ -20,13 +20,14 @@ from moto.s3.responses import S3Response
 from moto.s3.utils import _VersionedKeyStore
 from moto.settings import S3_UPLOAD_PART_MIN_SIZE
 
+from infra.local.patches import Patches
 from infra.local.s3 import index as s3_index
 from infra.local.s3.contents import FILES, Body, Content, Reader, open_buffer
 
 ATTEMPTS = 3
 """How often an object is looked for whose content is replaced while it is opened."""
 
-_originals: list[tuple[Any, str, Any]] = []
+_patches = Patches()
 
 
 def open_content(store: S3Backend, bucket: str, name: str) -> tuple[FakeKey, Reader] | None:
@@ -49,36 +50,26 @@ def open_content(store: S3Backend, bucket: str, name: str) -> tuple[FakeKey, Rea
 
 def install() -> None:
     """Change moto's S3 objects, and have no model keep a list of all its instances."""
-    if _originals:
+    if _patches:
         return
-    _replace(BaseModel, "__new__", staticmethod(_untracked))
+    _patches.replace(BaseModel, "__new__", staticmethod(_untracked))
     value: property = FakeKey.__dict__["value"]
-    _replace(FakeKey, "value", value.setter(_set_value(value.fset)))
+    _patches.replace(FakeKey, "value", value.setter(_set_value(value.fset)))
     etag: property = FakeKey.__dict__["etag"]
-    _replace(FakeKey, "etag", property(_etag(etag.fget)))
-    _replace(FakeKey, "__del__", FakeKey.dispose)
-    _replace(FakeMultipart, "complete", _complete(FakeMultipart.complete))
+    _patches.replace(FakeKey, "etag", property(_etag(etag.fget)))
+    _patches.replace(FakeKey, "__del__", FakeKey.dispose)
+    _patches.replace(FakeMultipart, "complete", _complete(FakeMultipart.complete))
     for name, listed in (("items", _items), ("values", lambda keys: (key for _, key in _items(keys)))):
-        _replace(_VersionedKeyStore, name, listed)
-    _replace(MultipartDict, "__missing__", _no_such_upload)
+        _patches.replace(_VersionedKeyStore, name, listed)
+    _patches.replace(MultipartDict, "__missing__", _no_such_upload)
     for name in ("key_response", "bucket_response"):
-        _replace(S3Response, name, _stored(getattr(S3Response, name)))
-    s3_index.install(_replace)
+        _patches.replace(S3Response, name, _stored(getattr(S3Response, name)))
+    s3_index.install(_patches.replace)
 
 
 def uninstall() -> None:
     """Put moto back as it was."""
-    while _originals:
-        target, name, original = _originals.pop()
-        if original is None:
-            delattr(target, name)
-        else:
-            setattr(target, name, original)
-
-
-def _replace(target: Any, name: str, replacement: Any) -> None:
-    _originals.append((target, name, target.__dict__.get(name)))
-    setattr(target, name, replacement)
+    _patches.undo()
 
 
 def _untracked(cls: type, *_: Any, **__: Any) -> Any:

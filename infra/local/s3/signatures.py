@@ -16,6 +16,8 @@ from botocore.awsrequest import AWSRequest
 from botocore.compat import HTTPHeaders
 from botocore.credentials import Credentials
 
+from chalicelib.core.numbers import natural
+
 ALGORITHM = "AWS4-HMAC-SHA256"
 UNSIGNED = "UNSIGNED-PAYLOAD"
 LONGEST_EXPIRY = 7 * 24 * 3600
@@ -217,7 +219,7 @@ def byte_range(header: str, size: int) -> tuple[int, int] | None:
     """
     unit, _, text = header.partition("=")
     first, dash, last = text.strip().partition("-")
-    if unit.strip() != "bytes" or not dash or "," in text or not (first + last).isdigit():
+    if unit.strip() != "bytes" or not dash or "," in text or natural(first + last) is None:
         return None
     if first and last and int(last) < int(first):
         return None

@@ -13,6 +13,7 @@ from chalicelib.errors import BadInput
 from chalicelib.resources.annotators import conventions, run, service
 from chalicelib.settings import override
 from chalicelib.workflows.checks import Engine, check
+from tests.races import meanwhile
 from tests.resources.annotators import server as annotators
 from tests.resources.media.samples import media_type, picture, transcode, uploaded, video
 from tests.sweeps import sweep
@@ -66,6 +67,38 @@ class TestRegistration:
         assert api.delete(f"Annotator/{number}").status == 200
         assert api.get(f"Annotators/{project}").json == []
 
+    def test_a_change_of_server_takes_the_headers_again(self, api, project, types, server):
+        key = [{"name": "Authorization", "value": "Bearer secret"}]
+        number = api.made(f"Annotators/{project}", spec(server, types, headers=key))
+        elsewhere = {"url": "https://collector.example/x"}
+        said = api.patch(f"Annotator/{number}", elsewhere)
+        assert (said.status, said.message.startswith("headers: ")) == (400, True)
+        assert api.patch(f"Annotator/{number}", {"url": f"{server.url}/other"}).status == 200
+        assert api.patch(f"Annotator/{number}", {**elsewhere, "headers": []}).status == 200
+
+    def test_a_change_of_server_meanwhile_gets_no_new_headers(self, api, project, types, server):
+        number = api.made(f"Annotators/{project}", spec(server, types))
+        key = [{"name": "Authorization", "value": "Bearer secret"}]
+        with meanwhile(lambda: api.patch(f"Annotator/{number}", {"headers": key})) as other:
+            said = api.patch(f"Annotator/{number}", {"url": "https://collector.example/x"})
+        assert (other.answer.status, said.status) == (200, 400)
+        assert api.get(f"Annotator/{number}").json["url"] == f"{server.url}/limn"
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("Host", "inside"),
+            ("transfer-encoding", "chunked"),
+            ("Content-Length", "3"),
+            ("a b", "x"),
+            ("X-Key", "a\r\nb"),
+        ],
+    )
+    def test_headers_of_the_connection_and_line_ends_are_refused(self, api, project, types, server, name, value):
+        headers = [{"name": name, "value": value}]
+        said = api.post(f"Annotators/{project}", spec(server, types, headers=headers))
+        assert (said.status, said.message.startswith("headers: ")) == (400, True)
+
     @pytest.mark.parametrize(
         "url",
         [
@@ -116,7 +149,8 @@ class TestPrediction:
 
     def test_an_answer_that_is_not_200_and_json_gets_one_sentence(self, api, project, types, media, server):
         number = api.made(f"Annotators/{project}", spec(server, types))
-        for status, answer in ((500, b"{}"), (200, b"<html>"), (302, b""), (200, b"1" * 4_000_001)):
+        answers = ((500, b"{}"), (200, b"<html>"), (302, b""), (200, b"1" * 4_000_001), (200, b"[" * 100_000))
+        for status, answer in answers:
             server.status, server.answer = status, answer
             said = api.post(f"Prediction/{media}", {"annotator": number})
             sentence = "The annotator fish does not answer with 200 and JSON at the moment."
@@ -148,7 +182,7 @@ class TestPrediction:
         answer = {"boxes": [{"x": -0.5, "y": 0.5, "width": 1, "height": 9}, {"x": 2, "y": 0, "width": 1, "height": 1}]}
         [box] = conventions.boxes("limn", answer, 10, 10)
         assert (box.x, box.y, box.width, box.height) == (0, 0.5, 0.5, 0.5)
-        for wrong in ("nan", None, "x", [1]):
+        for wrong in ("nan", None, "x", [1], 10**400):
             with pytest.raises(BadInput):
                 conventions.boxes("limn", {"boxes": [{**SIDES, "x": wrong}]}, 10, 10)
         with pytest.raises(BadInput, match="1000 are accepted"):

@@ -195,6 +195,30 @@ def test_odd_values_of_a_source_are_refused_by_name(api, project, spec, lake):
         assert api.post(f"BucketSources/{project}", {**spec, **more}).status == 400, more
 
 
+def test_administrators_of_the_project_alone_open_no_further_objects(api, project, spec, lake):
+    source = register(api, project, {**spec, "pattern": "open/*"})
+    member = new_user()
+    join(member, project, "Full Control")
+    for opening in ({"pattern": "*"}, {"media_types": spec["media_types"]}):
+        assert member.patch(f"BucketSource/{source}", opening).status == 403
+        assert api.patch(f"BucketSource/{source}", opening).status == 200
+    assert member.patch(f"BucketSource/{source}", {"name": "Dives", "listing_hours": 1}).status == 200
+
+
+def test_a_source_goes_on_without_its_creator(api, project, organization, spec, lake):
+    creator = new_user()
+    join(creator, project, "Full Control")
+    affiliation = api.made(f"Affiliations/{organization}", {"user": creator.user.id, "permission": "Admin"})
+    source = register(creator, project, spec)
+    assert api.delete(f"Affiliation/{affiliation}").status == 200
+    assert new_user(is_staff=True).patch(f"User/{creator.user.id}", {"is_active": False}).status == 200
+    made(lake)
+    assert api.patch(f"BucketSource/{source}", {"list_now": True}).status == 200
+    api.drain()
+    (media,) = media_of(api, project).values()
+    assert media["created_by"] == creator.user.id
+
+
 def test_members_at_every_level_reach_a_source_as_their_level_says(api, project, spec, lake):
     made(lake)
     source = register(api, project, spec)

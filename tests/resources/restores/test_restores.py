@@ -1,5 +1,6 @@
 """Deletions that are undone by the number of their change, and the history that has the numbers."""
 
+import uuid
 from datetime import datetime, timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from chalicelib.core.resource import timestamp
 from chalicelib.maintenance import compaction, upkeep
 from chalicelib.settings import override
 from chalicelib.storage.dynamodb import entities
+from tests.races import meanwhile
 from tests.resources.annotations.boxes import EVERYTHING, settle
 from tests.service import new_user
 
@@ -260,3 +262,43 @@ def test_the_upkeep_keeps_what_was_restored_and_what_was_deleted_again(here):
         upkeep.look_after(here.project)
     assert here.count() == 1
     assert set(entities.get_deleted(Kind.LOCALIZATION, [again])) == {again}
+
+
+class TestSeveralChangesAtOnce:
+    """Each of them alone could be undone; together they would give two rows of one element, or of one path."""
+
+    def twins(self, here):
+        """Two deleted localizations that were the same mark of one element, and their deletions."""
+        element = str(uuid.uuid4())
+        made, changes = [], []
+        for _ in range(2):
+            made.append(here.make(elemental_id=element))
+            here.api.delete(f"Localization/{made[-1]}", {"prune": 1})
+            deletions = [each for each in history(here, "localization", made[-1]) if each["action"] == "deleted"]
+            changes.append(next(each["change"] for each in deletions if each["id"] == made[-1]))
+        return made, changes
+
+    def test_of_two_rows_of_one_mark_neither_comes_back(self, here):
+        _, changes = self.twins(here)
+        said = restore(here, *changes)
+        assert (said.status, here.listed(**EVERYTHING)) == (409, [])
+        assert restore(here, changes[1]).status == 200
+        assert restore(here, changes[0]).status == 409
+
+    def test_of_two_rows_of_one_mark_one_comes_back_from_two_requests(self, here):
+        made, changes = self.twins(here)
+        with meanwhile(lambda: restore(here, changes[1])) as other:
+            restore(here, changes[0])
+        assert other.answer.status == 200
+        assert [each["id"] for each in here.listed(**EVERYTHING)] == made[1:]
+        assert here.api.patch(f"Localization/{made[1]}", {"x": 0.5}).status == 200
+
+    def test_of_two_sections_of_one_path_neither_comes_back(self, here):
+        changes = []
+        for _ in range(2):
+            number = here.api.made(f"Sections/{here.project}", {"name": "dive", "path": "dive"})
+            here.api.delete(f"Section/{number}")
+            changes.append(history(here, "section", number)[-1]["change"])
+        said = restore(here, *changes)
+        assert (said.status, here.api.get(f"Sections/{here.project}").json) == (409, [])
+        assert restore(here, changes[0]).status == 200

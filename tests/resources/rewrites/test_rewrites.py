@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from chalicelib.resources.bulk import service as bulk_service
@@ -123,6 +125,22 @@ class TestValues:
         said = self.assign(here, text)
         assert said.status == 400
         assert part in said.message
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "id," + ",".join(f"name {number}" for number in range(200_000)),
+            "id" + "\n" * 2_000_000,
+            "id,place\n{id}," + "[" * 100_000,
+            "id,place\n{id}," + "9" * 100_000,
+        ],
+        ids=["columns", "lines", "depth", "digits"],
+    )
+    def test_what_would_take_long_to_read_is_refused_at_once(self, here, text):
+        began = time.process_time()
+        said = self.assign(here, text.replace("{id}", str(here.make())))
+        assert (said.status, len(said.body) < 5_000) == (400, True), said.body[:300]
+        assert time.process_time() - began < 5
 
     def test_media_of_another_project_cannot_be_named(self, here):
         assert self.assign(here, f"id\n{here.media}\n", kind="media").json["matched"] == 1

@@ -210,3 +210,13 @@ class TestRepeating:
     )
     def test_a_wrong_request_is_refused(self, api, hook, receiver, body, status):
         assert api.post(f"WebhookRedelivery/{hook()}", body).status == status
+
+
+@pytest.mark.parametrize(
+    "event", ["²/3", "{project}/²", "{project}/1/²", "٣/1", "{project}/0", "a/b/c", "9" * 60 + "/1", "1//"]
+)
+def test_what_is_no_id_of_an_event_is_not_sent_again(api, project, hook, event):
+    number = hook()
+    said = api.post(f"WebhookRedelivery/{number}", {"event": event.format(project=project)})
+    assert (said.status, said.message.startswith("event: ")) == (400, True)
+    assert api.get(f"WebhookDeliveries/{number}", before="x~²").status == 400

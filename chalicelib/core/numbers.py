@@ -1,0 +1,17 @@
+"""Whole numbers in texts from outside."""
+
+from __future__ import annotations
+
+import re
+
+LARGEST = 2**63 - 1
+_DIGITS = re.compile(r"[0-9]{1,19}")
+
+
+def natural(text: str) -> int | None:
+    """The number that a text of ASCII digits is, from 0 to 2^63 - 1; None for any other text.
+
+    `str.isdigit` and `str.isdecimal` also hold for texts that `int` refuses, such as `²` and 5,000 digits.
+    """
+    number = int(text) if _DIGITS.fullmatch(text) else None
+    return None if number is None or number > LARGEST else number
