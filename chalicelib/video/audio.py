@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from array import array
+from collections import deque
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, islice
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
+from chalicelib.video import joined
 from chalicelib.video.fragments import FragmentFile, Output, Place
 from chalicelib.video.opening import opened, refusing
 from chalicelib.video.plan import AudioInfo, Piece
@@ -46,10 +48,12 @@ _RUN_UP = 8
 _EARLIER = (1, 5, 30)
 # Audio timestamps may lag behind those of pictures in the file by this many seconds.
 _INTERLEAVED = 10
-# Rounded timestamps are averaged in groups of this many; a larger difference in seconds is a gap.
+# Rounded timestamps are averaged in groups of this many. A larger difference in seconds is a gap; so is a smaller one
+# that this many next frames confirm.
 _AVERAGED = 128
 _ROUNDED = Fraction(5, 1000)
 _GAP = Fraction(1, 10)
+_CONFIRMING = 4
 
 
 class Sound(Struct, frozen=True):
@@ -81,7 +85,6 @@ def encode_sound(file: SourceFile, track: AudioInfo, piece: Piece, table: FrameT
     is_last = piece.first_frame + piece.frame_count >= table.count
     end = _frame_at(table, piece.first_frame + piece.frame_count, rate, is_shown=is_shown)
     stop = min(end, first + LONGEST * rate // FRAME)
-    start = table.times()[0] * Fraction(*table.base)
     place = Place(not piece.index, first + 1, first, FRAME, whole * FRAME)
     out = FragmentFile(folder / f"{NAME}_{piece.index:05d}.mp4", NAME, place)
     # The edit list, which the header has only where it is delayed, leaves out what the encoder puts before the start.
@@ -95,9 +98,9 @@ def encode_sound(file: SourceFile, track: AudioInfo, piece: Piece, table: FrameT
         line = _Line(container, rate, first, None if is_last else stop)
         limit = (first + LONGEST * rate // FRAME if is_last else stop + 1) * FRAME
         wanted = _in_source(stretch, Fraction(line.samples, rate)) if piece.index else None
-        frames = _frames(file, track, start, wanted, _in_source(stretch, Fraction(limit, rate)))
+        frames = _frames(file, track, table, wanted, _in_source(stretch, Fraction(limit, rate)))
         heard = False
-        for sound in _stereo(frames, start, rate):
+        for sound in _stereo(frames, table.start, rate):
             heard = True
             line.put(*(stretch.put(*sound, line.samples, limit) if stretch else sound), limit)
             if line.samples >= limit:
@@ -193,17 +196,17 @@ class _Line:
 
 
 def _frames(
-    file: SourceFile, track: AudioInfo, start: Fraction, wanted: Fraction | None, until: Fraction
+    file: SourceFile, track: AudioInfo, table: FrameTable, wanted: Fraction | None, until: Fraction
 ) -> Iterator[AudioFrame]:
-    """The track's decoded frames from a time on, `wanted` seconds after `start` or from the beginning, for a while.
+    """The track's decoded frames from a time on, `wanted` seconds after the start or from the beginning, for a while.
 
     A few come earlier. None may come that is long behind `until`.
     """
+    since = None if wanted is None else table.start + wanted
     for earlier in _EARLIER if wanted is not None else (0,):
         with opened(file) as (container, _):
-            since = None if wanted is None else start + wanted
-            packets = _packets(container, track, None if since is None else since - earlier, start + until)
-            frames = _decoded(packets)
+            begin = None if since is None else since - earlier
+            frames = _decoded(_packets(container, track, table, begin, table.start + until))
             found = next(frames, None)
             late = since is not None and (found is None or _time(found) > since)
             if late and earlier != _EARLIER[-1]:
@@ -215,7 +218,7 @@ def _frames(
 
 
 def _packets(
-    container: InputContainer, track: AudioInfo, since: Fraction | None, until: Fraction
+    container: InputContainer, track: AudioInfo, table: FrameTable, since: Fraction | None, until: Fraction
 ) -> Iterator[Packet[Stream]]:
     """The track's packets between two approximate times of the file; an unreadable packet ends them."""
     import av  # noqa: PLC0415 - see video.opening
@@ -229,6 +232,10 @@ def _packets(
     for other in container.streams:
         if other not in read:
             other.discard = Discard.all
+    if table.counted and table.by_position:
+        with contextlib.suppress(av.FFmpegError):
+            yield from joined.packets(container, stream, table, since, until + _INTERLEAVED)
+        return
     base = stream.time_base or Fraction(1, track.sample_rate)
     if since is not None and since > (stream.start_time or 0) * base:
         with contextlib.suppress(av.FFmpegError):
@@ -271,9 +278,9 @@ def _stereo(
     graph: Graph | None = None
     shape: tuple[int, str, str] | None = None
     at = 0
-    for frame in chain(lead, frames):
+    for frame, following in _with_following(chain(lead, frames)):
         now = (frame.sample_rate, frame.format.name, frame.layout.name)
-        broken = abs(_time(frame) - expected) > _GAP
+        broken = _is_gap(expected, frame, following)
         if graph is None or now != shape or broken:
             if graph is not None:
                 for left, right in _through(graph, None):
@@ -292,6 +299,30 @@ def _stereo(
         for left, right in _through(graph, None):
             yield at, left, right
             at += len(left)
+
+
+def _with_following(frames: Iterator[AudioFrame]) -> Iterator[tuple[AudioFrame, Sequence[AudioFrame]]]:
+    """Each frame with a few next ones."""
+    ahead = deque(islice(frames, _CONFIRMING))
+    while ahead:
+        ahead.extend(islice(frames, 1))
+        yield ahead.popleft(), ahead
+
+
+def _is_gap(expected: Fraction, frame: AudioFrame, following: Sequence[AudioFrame]) -> bool:
+    """Whether a frame does not continue the row of those before it.
+
+    A frame may be off by rounding, but then the next ones do not follow it at the same distance.
+    """
+    step = _time(frame) - expected
+    if abs(step) <= _ROUNDED or abs(step) > _GAP:
+        return abs(step) > _GAP
+    end = _time(frame) + Fraction(frame.samples, frame.sample_rate)
+    for after in following:
+        if abs(_time(after) - end) > _ROUNDED:
+            return False
+        end += Fraction(after.samples, after.sample_rate)
+    return len(following) >= _CONFIRMING
 
 
 def _beginning(frames: Sequence[AudioFrame]) -> Fraction:

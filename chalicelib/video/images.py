@@ -45,6 +45,19 @@ DAMAGE = (
 # Formats that decode in the process; none that calls another program or is a document.
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "AVIF", "HEIF", "GIF", "BMP", "JPEG2000")
 ACCEPTED = "Accepted are PNG, JPEG, TIFF, WebP, AVIF, HEIF, GIF, BMP and JPEG 2000."
+_ACCEPTED_NAMES = frozenset(
+    {
+        "a PNG image",
+        "a JPEG image",
+        "a TIFF image",
+        "a WebP image",
+        "a HEIF or AVIF image",
+        "a GIF image",
+        "a BMP image",
+        "a JPEG 2000 image",
+    }
+)
+"""Those of `naming` that are accepted."""
 _KEPT = {"PNG": ("image/png", "png"), "JPEG": ("image/jpeg", "jpeg"), "MPO": ("image/jpeg", "jpeg")}
 _PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 _ORIENTATION = 0x0112
@@ -115,10 +128,20 @@ def _opened(data: bytes) -> Iterator[Picture]:
         message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
         raise TooLarge(message) from error
     except DAMAGE as error:
-        named = naming.format_of(SourceFile(BytesSource(data)))
-        is_other = named and not named.endswith("image")
-        message = f"The file is not an image that can be read{f': it is {named}' if is_other else ''}. {ACCEPTED}"
-        raise BadInput(message, str(error)) from error
+        raise BadInput(_refusal(data), str(error)) from error
+
+
+def _refusal(data: bytes) -> str:
+    """Why bytes are no image that can be read."""
+    if not data:
+        return "The file is empty."
+    named = naming.format_of(SourceFile(BytesSource(data)))
+    if named in _ACCEPTED_NAMES:
+        return f"The file cannot be read: it is {named} that is damaged or incomplete."
+    video = named.removeprefix(naming.DAMAGED)
+    if video != named:
+        named = f"a {video}" if video.startswith("Matroska") else f"an {video}"
+    return f"The file is not an image that can be read{f': it is {named}' if named else ''}. {ACCEPTED}"
 
 
 def _described(upright: Picture, mime: str, extension: str, content: bytes) -> ImportedImage:

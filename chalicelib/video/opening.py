@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn
 
 from chalicelib.errors import BadInput
-from chalicelib.video import naming
+from chalicelib.video import naming, quirks
 from chalicelib.video.plan import MAX_PIXELS
 from chalicelib.video.source import Source, SourceFile
 
@@ -89,13 +89,17 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
     import av  # noqa: PLC0415 - 60 ms that a cold start need not spend
 
     file = source if isinstance(source, SourceFile) else SourceFile(source)
-    file.seek(0)
     if not file.size:
         raise BadInput("The file is empty.")
+    if not file.is_checked:
+        file.is_checked = True
+        quirks.hide_layouts(file)
+    file.seek(0)
     try:
         container = av.open(
             file,
             "r",
+            format="mpegts" if naming.is_short_transport_stream(file) else None,
             options=OPTIONS,
             metadata_errors="replace",
             io_open=_open_nothing,

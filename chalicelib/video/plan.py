@@ -28,7 +28,7 @@ MAX_PIECE_PIXELS = 30 * 30 * 3840 * 2160
 LONG_WORK = 300_000_000
 """Pixels of the other renditions, some seconds of encoding, from which the smallest is made first."""
 # Bump when the same plan would give different bytes, so that finished pieces of an older release are not reused.
-ENCODER_VERSION = 4
+ENCODER_VERSION = 5
 
 Codec = Literal["h264", "hevc", "av1"]
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from chalicelib.errors import BadInput
-from chalicelib.video import boxes
+from chalicelib.video import boxes, quirks
 from chalicelib.video.decode import START, KeyframeMissedError, decode, packets_from, without_losses
 from chalicelib.video.opening import opened, refusing, video_stream
 from chalicelib.video.plan import GOP, AudioInfo, Probe, VideoInfo, check_size
@@ -52,6 +52,7 @@ class _Packets(Struct):
     times: array[int]
     keys: list[tuple[int, int, int | None]]
     usable: bool
+    shift: int = 0
 
 
 def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, FrameTable]:
@@ -109,7 +110,7 @@ def _demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, n
         raise file.error
     times = array("q", sorted(times))
     usable = usable and all(a < b for a, b in pairwise(times))
-    return _Packets(times, keys, usable)
+    return _Packets(times, keys, usable, quirks.shift_of(file, stream.id) if name == "mov" else 0)
 
 
 def _without_payload(container: InputContainer, stream: VideoStream, file: SourceFile) -> None:
@@ -215,11 +216,11 @@ def _table(
         return None
     del times[:start]
     keys = list(_keyframes(packets.keys, times))
-    draft = build_table(times, keys, base, nominal, by_position=by_position)
+    draft = build_table(times, keys, base, nominal, by_position=by_position, shift=packets.shift)
     last = _last_shown(file, draft, shown)
     if last is not None and last < times[-1]:
         del times[bisect_left(times, last) + 1 :]
-        draft = build_table(times, keys, base, nominal, by_position=by_position)
+        draft = build_table(times, keys, base, nominal, by_position=by_position, shift=packets.shift)
     return draft
 
 
@@ -264,15 +265,19 @@ def _decoded_table(
 ) -> FrameTable:
     """The frame table of a source whose frames can be counted only by decoding."""
     keys: list[tuple[int | None, int | None]] = []
+    clock: list[int] = []
 
     def attempt(threads: int) -> Iterator[VideoFrame]:
         keys.clear()
+        clock.clear()
         with opened(file) as (container, _):
             stream = video_stream(container)
             yield from decode(noting_keys(container.demux(stream)), stream, threads)
 
     def noting_keys(packets: Iterator[Packet[VideoStream]]) -> Iterator[Packet[VideoStream]]:
         for packet in _patiently(packets, deadline):
+            if packet.dts is not None:
+                clock.append(packet.dts)
             if packet.size and packet.is_keyframe and not packet.is_discard:
                 keys.append((packet.dts if packet.dts is not None else packet.pts, packet.pos))
             yield packet
@@ -287,17 +292,29 @@ def _decoded_table(
             timed = timed and picture.pts is not None and (not times or picture.pts > times[-1])
             times.append(picture.pts if timed and picture.pts is not None else number)
     if not timed:
-        rate = nominal if nominal and nominal > 0 else Fraction(25)
-        base, times = 1 / rate, array("q", range(len(times)))
+        base, times = _regular(len(times), base, nominal, times[0] * base if times else Fraction(0))
+    # Where the clock begins anew, a time may be there twice.
+    is_steady = all(before <= after for before, after in pairwise(clock))
     keyframes = []
     # Only where every keyframe packet gave one keyframe picture is it sure which belongs to which.
     if len(keys) == len(shown_keys) and name in _BY_DECODING_TIME | _STREAMED:
         keyframes = [
             Keyframe(frame, stamp, position)
             for frame, (stamp, position) in zip(shown_keys, keys, strict=True)
-            if stamp is not None
+            if stamp is not None and (is_steady or (position is not None and name in _STREAMED))
         ]
     return build_table(times, keyframes, base, nominal, counted=True, by_position=name in _STREAMED)
+
+
+def _regular(count: int, base: Fraction, nominal: Fraction | None, begun: Fraction) -> tuple[Fraction, array[int]]:
+    """The times of frames that have none: at the nominal rate, from `begun` seconds on, and their unit.
+
+    The unit is that of the file, or a part of it where a frame is shorter.
+    """
+    rate = nominal if nominal and nominal > 0 else Fraction(25)
+    base /= max(1, -(-rate * base // 1))
+    first = round(begun / base)
+    return base, array("q", (first + round(number / rate / base) for number in range(count)))
 
 
 def _video(stream: VideoStream, head: Sequence[VideoFrame]) -> VideoInfo:

@@ -66,7 +66,8 @@ class SourceFile:
 
     `bytes_read` and `requests` count fetches from the source. `hollow` holds half-open byte ranges that are answered
     with zeros without fetching them: a demuxer that has its index needs the packets' headers, not their payload.
-    `error` is the error that the source raised; FFmpeg may swallow it, so callers check it afterwards.
+    `patches` holds (offset, bytes) that are read instead of what the source has there, and `is_checked` is true once
+    they are known. `error` is the error that the source raised; FFmpeg may swallow it, so callers check it afterwards.
     """
 
     def __init__(self, source: Source) -> None:
@@ -79,6 +80,8 @@ class SourceFile:
         self.bytes_read = 0
         self.requests = 0
         self.hollow: list[tuple[int, int]] = []
+        self.patches: list[tuple[int, bytes]] = []
+        self.is_checked = False
         self.error: Exception | None = None
 
     def read(self, length: int = -1) -> bytes:
@@ -101,8 +104,13 @@ class SourceFile:
                 break
             parts.append(part)
             start += len(part)
-        self._position = start
-        return b"".join(parts)
+        begin, self._position = self._position, start
+        data = b"".join(parts)
+        for at, patch in self.patches:
+            low, high = max(at, begin), min(at + len(patch), start)
+            if low < high:
+                data = data[: low - begin] + patch[low - at : high - at] + data[high - begin :]
+        return data
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Move the position as a file does and return it."""

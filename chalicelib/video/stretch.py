@@ -10,6 +10,8 @@ sample.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -43,7 +45,7 @@ def knots_of(table: FrameTable) -> Knots:
     if table.fps < SLOWEST_RATE or is_constant(table):
         return Knots()
     step = max(1, round(table.fps))
-    numbers = [*range(0, table.count - 1, step), table.count - 1]
+    numbers = sorted({*range(0, table.count - 1, step), table.count - 1, *_around_pauses(table)})
     source = [float(table.time_of(number)) for number in numbers]
     shown = [float(number / table.fps) for number in numbers]
     line = [(-_FAR, -_FAR)]
@@ -55,6 +57,14 @@ def knots_of(table: FrameTable) -> Knots:
             line.append((start + plain, at + plain))
     line += [(source[-1], shown[-1]), (source[-1] + _FAR, shown[-1] + _FAR)]
     return Knots(tuple(pair[0] for pair in line), tuple(pair[1] for pair in line))
+
+
+def _around_pauses(table: FrameTable) -> Iterator[int]:
+    """The frames before and after each step that is longer than a second, so that a knot spans nothing else."""
+    longest = max(1.0, _MOST / float(table.fps)) * table.base[1] / table.base[0]
+    for number, (before, after) in enumerate(pairwise(table.times())):
+        if after - before > longest:
+            yield from (number, number + 1)
 
 
 class Stretch:

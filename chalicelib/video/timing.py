@@ -19,6 +19,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -37,6 +38,8 @@ _LONGEST_NUMBER = 10
 _RATE_SLACK = Fraction(1, 10_000)
 _LARGEST_RATE = 1000
 _GUESSED_RATE = Fraction(25)
+_LONGEST_STEP = 10
+_UNUSUAL = 100
 
 
 class Keyframe(Struct, frozen=True):
@@ -58,6 +61,7 @@ class FrameTable(Struct, frozen=True):
     denominator). `stamps` packs the presentation timestamps in units of `base`, strictly increasing; `keys` packs the
     keyframes. `counted` says that the source's packets do not carry usable timestamps, so that a frame is found by
     counting decoded frames from its keyframe; `by_position` that seeking goes by byte offset (transport streams).
+    `shift` is by how many units the pictures are later than the sound of the same moment (`quirks.shift_of`).
     """
 
     base: tuple[int, int]
@@ -67,6 +71,7 @@ class FrameTable(Struct, frozen=True):
     keys: str
     counted: bool = False
     by_position: bool = False
+    shift: int = 0
 
     def times(self) -> Sequence[int]:
         """The presentation timestamp of every frame, in units of `base`."""
@@ -75,6 +80,11 @@ class FrameTable(Struct, frozen=True):
     def keyframes(self) -> Sequence[Keyframe]:
         """Where decoding can start, in frame order; the first is always frame 0 from the start of the file."""
         return _unpacked_keys(self.keys)
+
+    @property
+    def start(self) -> Fraction:
+        """The time of the first frame on the clock of the source's sound, in seconds."""
+        return (self.times()[0] - self.shift) * Fraction(*self.base)
 
     @property
     def fps(self) -> Fraction:
@@ -108,6 +118,7 @@ def build_table(
     *,
     counted: bool = False,
     by_position: bool = False,
+    shift: int = 0,
 ) -> FrameTable:
     """Make a table of strictly increasing presentation `times` in units of `base` seconds.
 
@@ -119,7 +130,7 @@ def build_table(
     if len(times) > MAX_FRAMES:
         message = f"The video has {len(times)} frames; at most {MAX_FRAMES} are allowed."
         raise BadInput(message)
-    rate = average_rate(times, base, nominal_rate)
+    rate = average_rate(times, base, nominal_rate, passed=_passed(times, base) if by_position else None)
     keys = [key for key in keyframes if 0 < key.frame < len(times)]
     return FrameTable(
         base=base.as_integer_ratio(),
@@ -129,16 +140,35 @@ def build_table(
         keys=_packed(number for key in [Keyframe(0), *keys] for number in _numbers_of(key)),
         counted=counted,
         by_position=by_position,
+        shift=shift,
     )
 
 
-def average_rate(times: Sequence[int], base: Fraction, nominal_rate: Fraction | None) -> Fraction:
+def _passed(times: Sequence[int], base: Fraction) -> int:
+    """Units of `base` between the first time and the last, without jumps of the clock.
+
+    The clock of a transport or program stream begins anew where recordings were joined. A step is a jump where it is
+    longer than ten seconds and a hundred times the usual step.
+    """
+    steps = sorted(after - before for before, after in pairwise(times))
+    if not steps:
+        return 0
+    usual = steps[len(steps) // 2]
+    longest = max(int(_LONGEST_STEP / base), usual * _UNUSUAL)
+    return sum(usual if step > longest else step for step in steps)
+
+
+def average_rate(
+    times: Sequence[int], base: Fraction, nominal_rate: Fraction | None, passed: int | None = None
+) -> Fraction:
     """Frames per second, 1/1000 at the slowest seen in practice to 1000: the average, cleaned of rounding.
+
+    `passed` is how many units of `base` the frames take, by default those between the first time and the last.
 
     Containers round timestamps (Matroska to the millisecond), so a rate is recognised when it explains the first and
     last timestamp within one tick each: first the container's own claim, then the standard rates.
     """
-    span = (times[-1] - times[0]) * base
+    span = (times[-1] - times[0] if passed is None else passed) * base
     if span <= 0:
         return min(nominal_rate, Fraction(_LARGEST_RATE)) if nominal_rate and nominal_rate > 0 else _GUESSED_RATE
     measured = (len(times) - 1) / span

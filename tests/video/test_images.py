@@ -112,6 +112,31 @@ def test_what_is_no_image_is_refused(data):
         import_image(data)
 
 
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "The file is empty."),
+        (encoded(picture(), "JPEG")[:600], "it is a JPEG image that is damaged or incomplete."),
+        (encoded(picture(), "PNG")[:200], "it is a PNG image that is damaged or incomplete."),
+        (encoded(picture(), "TIFF")[:900], "it is a TIFF image that is damaged or incomplete."),
+        (encoded(picture(), "WEBP")[:60], "it is a WebP image that is damaged or incomplete."),
+        (b"\0\0\0\x18ftypheic" + bytes(99), "it is a HEIF or AVIF image that is damaged or incomplete."),
+        (encoded(picture(), "ICO"), "it is an icon. Accepted are PNG"),
+        (encoded(picture(), "PPM"), "it is a PNM image. Accepted are PNG"),
+        (encoded(picture(), "EPS"), "it is a PostScript document. Accepted are PNG"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "it is an SVG drawing. Accepted are PNG"),
+        (b"8BPS\0\1" + bytes(99), "it is a Photoshop file. Accepted are PNG"),
+        (b"\xff\x0a" + bytes(99), "it is a JPEG XL image. Accepted are PNG"),
+        (b"\0\0\0\x18ftypmp42" + bytes(99), "it is an MP4 or MOV file. Accepted are PNG"),
+        (b"\x1a\x45\xdf\xa3" + bytes(99), "it is a Matroska or WebM file. Accepted are PNG"),
+    ],
+)
+def test_a_refusal_names_what_the_file_is(data, words):
+    with pytest.raises(BadInput) as refused:
+        import_image(data)
+    assert words in refused.value.message
+
+
 def test_damage_never_escapes_as_another_error():
     for form in ("PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP", "AVIF"):
         whole = encoded(picture((40, 30)), form)

@@ -63,11 +63,12 @@ TRACKS = (
 )
 
 
-def film(track, folder, fps=25):
-    """A clip whose sound is `tone` of the time since its first picture."""
+def film(track, folder, fps=25, container=None, codec="libx264", frames="0"):
+    """A clip whose sound is `tone` of the time since its first picture; `frames` is how many B-frames are in a row."""
     path = folder / f"film.{track.suffix}"
-    with av.open(str(path), "w") as out:
-        video = out.add_stream("libx264", rate=fps, options=X264 | {"g": "25", "bf": "0"})
+    with av.open(str(path), "w", options=container or {}) as out:
+        options = X264 if codec == "libx264" else {}
+        video = out.add_stream(codec, rate=fps, options=options | {"g": "25", "bf": frames})
         video.width, video.height, video.pix_fmt = 64, 48, "yuv420p"
         sound = out.add_stream(track.codec, rate=track.rate, layout=track.layout)
         size = 1024

@@ -15,6 +15,7 @@ from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.view import engine as engines
 from chalicelib.storage.view.documents import Document, Documents
 from chalicelib.storage.view.engine import HEADERS, Engine
+from chalicelib.storage.view.shares import MOST_OF_PROJECT, Turns
 
 if TYPE_CHECKING:
     import duckdb
@@ -52,6 +53,7 @@ class Store:
         self.documents = Documents(documents or self.engine.device(), self.engine.packs)
         self.is_broken = False
         """Whether it can no longer be read."""
+        self._turns = Turns(MOST_OF_PROJECT)
         self._cursors: queue.SimpleQueue[duckdb.DuckDBPyConnection] = queue.SimpleQueue()
         self._blocks = {table: dict(columns) for table, columns in (blocks or {}).items()}
         self._finalizer = weakref.finalize(self, self.engine.abandon, self.name, self.documents.device)
@@ -70,7 +72,8 @@ class Store:
         Raises:
             Unavailable: a block cannot be fetched from S3 now, or the request's time has ended.
         """
-        with self.translate_errors(), self._cursor() as cursor, interrupting(cursor.interrupt):
+        turns = self._turns.taking(), self.engine.turns.taking()
+        with self.translate_errors(), turns[0], turns[1], self._cursor() as cursor, interrupting(cursor.interrupt):
             if prefetches:
                 self._prefetch(text, cursor)
             rows: list[Any] = cursor.execute(self.engine.parsed(text, cursor), parameters).fetchall()
@@ -107,6 +110,11 @@ class Store:
             if cause is not None:
                 raise Unavailable("Part of the project's snapshot cannot be read now; try again.") from cause
             raise
+
+    @property
+    def written(self) -> int:
+        """Bytes of its files that only this container has."""
+        return self.database.written + self.documents.device.written
 
     def checkpoint(self) -> None:
         """Compress the changes and write them to the file."""
