@@ -31,8 +31,8 @@ from infra.local.dynamodb.checks import (
     values_in,
 )
 from infra.local.dynamodb.expressions import Unusual
-from infra.local.dynamodb.keys import Key
-from infra.local.dynamodb.rows import Rows, put_all, stored
+from infra.local.dynamodb.keys import Key, stored
+from infra.local.dynamodb.rows import Rows, put_all
 
 TRANSACTION_ITEMS = 100
 TRANSACTION_BYTES = 4 * 1024 * 1024
