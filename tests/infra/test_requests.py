@@ -7,8 +7,10 @@ import time
 
 import pytest
 
+from infra.local.http import gateway
 from infra.local.http import requests as local_requests
 from infra.local.http.gateway import Server
+from infra.local.http.reply import Reply
 from infra.local.s3.front import S3Front
 from tests.service import GATEWAY
 
@@ -152,3 +154,22 @@ def test_a_connection_without_a_request_is_closed_without_a_word(api, monkeypatc
     monkeypatch.setattr(local_requests, "IDLE_SECONDS", 0.2)
     with socket.create_connection(api, timeout=20) as connection:
         assert connection.recv(100) == b""
+
+
+def test_a_request_that_takes_too_long_is_answered_with_504_and_its_later_answer_is_dropped(api, monkeypatch):
+    answered = threading.Event()
+
+    def wait(*_):
+        answered.wait(30)
+        return Reply(200, {}, b"late")
+
+    monkeypatch.setattr(gateway, "SECONDS", 0.1)
+    monkeypatch.setattr(GATEWAY, "ask", wait)
+    try:
+        received = talk(api, HEALTH + b"\r\n")
+    finally:
+        answered.set()
+    assert status_and_body(received)[0] == 504
+    assert b"late" not in received
+    monkeypatch.undo()
+    assert status_and_body(talk(api, HEALTH + b"\r\n"))[0] == 200

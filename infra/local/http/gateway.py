@@ -265,7 +265,7 @@ class _Handler(requests.Handler):
 
     def give_up(self) -> None:
         """Answer from another thread that the request took too long, and hang up."""
-        with suppress(OSError):
+        with suppress(OSError, ValueError):  # it may be closed already
             self.close_connection = True
             self._send(_refusal(_Timeout("Endpoint request timed out")))
             self.wfile.flush()
