@@ -155,13 +155,13 @@ def _parts(view: View, kind: Kind, type_: int, after: int) -> Iterator[tuple[lis
     documents: list[bytes] = []
     size = 0
     for page in _pages(view, kind, ["id", PLACE_OF_DOCUMENT], min(PAGE, ROWS_A_PART), type_, after):
+        if numbers and (len(numbers) + len(page) > ROWS_A_PART or size >= BYTES_A_PART):
+            yield numbers, documents
+            numbers, documents, size = [], [], 0
         some = up_to_date(view.store.get([place for _, place in page]), revisions)
         numbers += [number for number, _ in page]
         documents += some
         size += sum(map(len, some))
-        if len(numbers) >= ROWS_A_PART or size >= BYTES_A_PART:
-            yield numbers, documents
-            numbers, documents, size = [], [], 0
     if numbers:
         yield numbers, documents
 
