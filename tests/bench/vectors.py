@@ -38,7 +38,7 @@ from chalicelib.storage.view.rows import DOCUMENT
 from chalicelib.storage.view.vector_column import VectorColumn
 from chalicelib.storage.view.view import View
 from tests.bench import views as small
-from tests.bench.thousands import STAMP, Folder, line, peak, seen, stored
+from tests.bench.thousands import Folder, line, peak, seen, stored
 
 DIMENSIONS = 512
 BATCH = 10_000
@@ -82,7 +82,13 @@ def make(root: Path, rows: int, style: str) -> None:
         definition = Change("localization_type", small.VECTOR, small.raw(type_))
         view.apply([small.commit_of(1, 1, [definition])])
         column = view.state.layout.slots[Kind.LOCALIZATION][small.VECTOR]["v"].column
-        given = {"project": 1, "created_by": 1, "created_datetime": STAMP, "modified_by": 1, "modified_datetime": STAMP}
+        given = {
+            "project": 1,
+            "created_by": 1,
+            "created_datetime": small.STAMP,
+            "modified_by": 1,
+            "modified_datetime": small.STAMP,
+        }
         thing = Localization(
             **given, id=1, type=small.VECTOR, media=1, frame=0, version=1, elemental_id="", attributes={"v": [0.5]}
         )
