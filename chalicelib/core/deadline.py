@@ -23,7 +23,8 @@ from chalicelib.errors import Unavailable
 log = logging.getLogger("limn.deadline")
 REQUEST_SECONDS = 20.0
 """Seconds from its beginning for which a request may query. API Gateway returns 504 after 29 s."""
-_LENIENT_SECONDS = 5.0
+_LENIENT_SECONDS, _ANSWER_SECONDS = 5.0, 7.0
+"""Seconds after the limit until which what a change needs is checked, and until which a large change is carried out."""
 _AGAIN_SECONDS = 0.25
 """An interrupt between two steps of a statement has no effect, so it is repeated."""
 _END: ContextVar[float | None] = ContextVar("end", default=None)
@@ -61,6 +62,12 @@ def check() -> None:
             f"The request was not checked within {REQUEST_SECONDS + _LENIENT_SECONDS:.0f} s; nothing was changed.",
             "Send it in parts.",
         )
+
+
+def end() -> float | None:
+    """When a request has to answer, as of `time.monotonic`, though its work goes on; None outside of a request."""
+    moment = _END.get()
+    return None if moment is None else moment + _ANSWER_SECONDS
 
 
 class _Block:

@@ -15,16 +15,19 @@ rare: the retention is longer than the life of a container.
 from __future__ import annotations
 
 import logging
+import math
 import random
 import time
 
 from chalicelib.settings import settings
 from chalicelib.storage.log import archive, log
-from chalicelib.storage.view import snapshots
+from chalicelib.storage.view import parquet_steps, snapshots
 from chalicelib.storage.view.snapshot_records import Manifest, Pointer, current, mark, pointer
 
 ENOUGH_CHANGES = 20_000
 """This many changes since the last snapshot justify another. It stores only the changes (decision 31)."""
+FOLLOW_SECONDS = 120.0
+"""The longest time, in seconds, that commits are applied before a snapshot is written: what it holds is not lost."""
 _logger = logging.getLogger(__name__)
 
 
@@ -39,7 +42,7 @@ def run(seconds: float) -> list[int]:
         if time.monotonic() > end:
             break
         try:
-            if compact(project, changes):
+            if compact(project, changes, end=end):
                 done.append(project)
         except Exception as caught:
             _logger.exception("compaction of project %d failed", project)
@@ -49,13 +52,17 @@ def run(seconds: float) -> list[int]:
     return done
 
 
-def compact(project: int, changes: int = 0, *, force: bool = False) -> bool:
+def compact(project: int, changes: int = 0, *, force: bool = False, end: float = math.inf) -> bool:
     """Compact a project's log if it has grown enough; returns whether it did.
+
+    What does not fit into the time is left to the next call: the commits after those that were folded, and the Parquet
+    files of a large project.
 
     Args:
         project: the project.
         changes: about how many changes there were since the last compaction, `log.growth`.
         force: compact even after a single change.
+        end: the value of `time.monotonic()` after which no Parquet file is begun.
 
     Raises:
         Gap: the log does not reach back to the snapshot; `maintenance/rebuild.py` repairs it.
@@ -70,10 +77,13 @@ def compact(project: int, changes: int = 0, *, force: bool = False) -> bool:
     worth_while = last > since if force else _is_worth_while(manifest, last, changes)
     if worth_while:
         snapshots.sweep(project)
-        found = _fold(project, manifest, last) or pointer(project)
+        follow_end = math.inf if force else time.monotonic() + FOLLOW_SECONDS
+        found = _fold(project, manifest, last, follow_end) or pointer(project)
     if found:
         _expire(project, found)
-    if worth_while and changes:
+    exported = parquet_steps.write_step(project, end)
+    is_complete = found is not None and found.seq >= last if worth_while else bool(exported)
+    if changes and is_complete and exported is not False:
         log.settle_growth(project, changes)
     return worth_while
 
@@ -83,14 +93,14 @@ def _is_worth_while(manifest: Manifest | None, last: int, changes: int) -> bool:
     return last - since >= settings().compact_commits or (last > since and changes >= ENOUGH_CHANGES)
 
 
-def _fold(project: int, manifest: Manifest | None, last: int) -> Pointer | None:
+def _fold(project: int, manifest: Manifest | None, last: int, end: float) -> Pointer | None:
     view = snapshots.begin(project)
     try:
         # 0: the snapshot is broken, and the log still complete
         if view.seq not in (0, manifest.seq if manifest else 0):
             return None  # another compaction was faster
         before = manifest.archive if manifest and view.seq else []
-        segments = archive.write(project, before, snapshots.follow(view, last))
+        segments = archive.write(project, before, snapshots.follow(view, last, end))
         return snapshots.save(view, segments)
     finally:
         view.close()

@@ -41,6 +41,7 @@ VIEWS: tuple[tuple[str, str, str, str], ...] = (
     ("jobs", "light", "#/projects/{project}/jobs?show=transcodes", ".job-group"),
     ("statistics", "light", "#/projects/{project}/statistics?type={animal}&by=Behavior", ".uplot"),
     ("types", "light", "#/projects/{project}/manage/types", ".type-card"),
+    ("leaves", "light", "#/projects/{project}/manage/leaves", "[role=treeitem]"),
     ("members", "light", "#/projects/{project}/manage/members", ".table"),
     ("webhooks", "light", "#/projects/{project}/manage/webhooks", ".table"),
     ("history", "dark", "#/projects/{project}/manage/history", ".history"),
@@ -68,6 +69,8 @@ def take(url: str, token: str, project: int) -> None:
     places = {**_places(service, project), "project": project}
     if not service.ask("GET", f"Exports/{project}"):
         service.create(f"Exports/{project}", {"format": "coco", "name": "Animals", "classes": {"attribute": "Species"}})
+    if not service.ask("GET", f"LeafTypes/{project}"):
+        _grow(service, project)
     if not service.ask("GET", f"Datasets/{project}"):
         service.create(f"Datasets/{project}", {"name": "Spring", "description": "As the first model was trained"})
     if not service.ask("GET", f"Webhooks/{project}"):
@@ -89,6 +92,15 @@ def take(url: str, token: str, project: int) -> None:
             _save(page.screenshot(animations="disabled"), FOLDER / f"{name}.png")
             page.close()
         browser.close()
+
+
+def _grow(service: demo.Service, project: int) -> None:
+    """A label tree of a few animals."""
+    tree = service.create(f"LeafTypes/{project}", {"name": "Taxon"})
+    above: int | None = None
+    for names in (["Animalia", "Plantae"], ["Mammalia", "Aves", "Insecta"], ["Lagomorpha", "Rodentia"]):
+        made = service.create(f"Leaves/{project}", [{"name": name, "type": tree, "parent": above} for name in names])
+        above = made[0]
 
 
 def _wait(page: Page, condition: str) -> None:

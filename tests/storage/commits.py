@@ -105,4 +105,5 @@ def reopened(view: View, _: Path | None = None) -> View:
 def written_and_replayed(view: View, folder: Path) -> View:
     """A view made from the Parquet files of another."""
     definitions = view_files.definitions_of(view.project, view_files.definitions_json(view.definitions))
-    return view_files.replay(definitions, view.seq, list(view_files.write(view, folder)))
+    parts = [(part, path) for part, _, path in view_files.write(view, folder)]
+    return view_files.replay(definitions, view.seq, parts)

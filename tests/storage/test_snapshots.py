@@ -65,7 +65,7 @@ class TestFiles:
         things = [change_of("media", media(1, source_url="http://x", deleted=True)), boxed(2, latest=False)]
         defined = [change_of("media_type", type_of(MediaType, 1, [], dtype="video")), typed()]
         before = replayed(PROJECT, [Commit(project=PROJECT, seq=1, at="", user=1, changes=[*defined, *things])])
-        parts = list(view_files.write(before, tmp_path))
+        parts = [(part, path) for part, _, path in view_files.write(before, tmp_path)]
         after = view_files.replay(before.definitions, 1, parts)
         assert contents(after) == contents(before)
 
@@ -190,10 +190,10 @@ class TestCompaction:
         monkeypatch.setattr(log, "growth", lambda: {broken: 1, project: 10**6})
         compact = compaction.compact
 
-        def fails(number, changes):
+        def fails(number, changes, **how):
             if number == broken:
                 raise NotFound("a file")
-            return compact(number, changes)
+            return compact(number, changes, **how)
 
         monkeypatch.setattr(compaction, "compact", fails)
         with pytest.raises(NotFound):

@@ -16,7 +16,6 @@ from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.devices import CHUNK, Cache, Device, Extent, overlaid
 from chalicelib.storage.view.documents import Documents, PackCache
 from chalicelib.storage.view.engine import engine
-from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.view import View
 from tests.query.query_worlds import PROJECT, commit
 from tests.storage.commits import contents, reopened
@@ -127,7 +126,7 @@ class TestStore:
         monkeypatch.setattr(stores, "SMALL", 0)
         before = grown()
         wrong = {"n": [0, 7, 10**6], "s": [3], "id": [-1]}
-        monkeypatch.setattr(Store, "_block_map", lambda *_: {name: list(blocks) for name, blocks in wrong.items()})
+        monkeypatch.setattr(stores, "_blocks_of", lambda *_: {name: list(blocks) for name, blocks in wrong.items()})
         assert contents(reopened(before)) == contents(before)
 
     def test_the_blocks_of_a_query_are_fetched_at_once(self, monkeypatch):

@@ -29,10 +29,10 @@ const SHAPE = ["x", "y", "width", "height", "u", "v", "points"];
 /** @param {Row} row */
 export const keyOf = (row) => `${row.kind}/${row.version}/${row.elemental}`;
 
-/** Text that is equal for equal values, whatever the order of members. @param {any} value @returns {string} */
+/** Text that is equal for equal values, whatever the order of members of objects and of tracks. @param {any} value @returns {string} */
 const canonical = (value) =>
-  JSON.stringify(value, (_name, each) =>
-    each && typeof each === "object" && !Array.isArray(each) ? Object.fromEntries(Object.entries(each).filter(([, v]) => v !== null && v !== undefined).sort(([a], [b]) => (a < b ? -1 : 1))) : each);
+  JSON.stringify(value, (name, each) =>
+    name === "members" && Array.isArray(each) ? [...each].sort() : each && typeof each === "object" && !Array.isArray(each) ? Object.fromEntries(Object.entries(each).filter(([, v]) => v !== null && v !== undefined).sort(([a], [b]) => (a < b ? -1 : 1))) : each);
 
 /** @param {Row | null | undefined} one @param {Row | null | undefined} two */
 export const isSame = (one, two) => one === two || (!one && !two) || Boolean(one && two && canonical(one) === canonical(two));

@@ -21,7 +21,13 @@ const chipOf = (status) => ({ succeeded: "good", failed: "bad", canceled: "warn"
 export default function Jobs({ query }) {
   const open = /** @type {any} */ (project.value);
   const isTranscodes = query.show === "transcodes";
-  const found = useAsync(async (signal) => (isTranscodes ? (await get(`Transcodes/${open.id}`, {}, { signal })).map((/** @type {any} */ each) => each.job ?? each) : get(`Jobs/${open.id}`, {}, { signal })), [open.id, isTranscodes]);
+  // a title says what runs: the algorithm, or the file that is transcoded
+  const found = useAsync(async (signal) => {
+    if (isTranscodes) return (await get(`Transcodes/${open.id}`, {}, { signal })).map((/** @type {any} */ each) => ({ ...each.job ?? each, title: each.spec?.name }));
+    const [jobs, algorithms] = await Promise.all([get(`Jobs/${open.id}`, {}, { signal }), get(`Algorithms/${open.id}`, {}, { signal })]);
+    const names = new Map(algorithms.map((/** @type {any} */ each) => [each.id, each.name]));
+    return jobs.map((/** @type {any} */ each) => ({ ...each, title: names.get(each.alg_id) }));
+  }, [open.id, isTranscodes]);
   const [launching, setLaunching] = useState(Boolean(query.launch));
   const jobs = /** @type {any[] | undefined} */ (found.value);
   const isRunning = jobs?.some((each) => !ENDED.has(each.status));
@@ -51,7 +57,7 @@ function Group({ gid, jobs, again }) {
   const cancel = async () => {
     if (await confirm({ title: text.cancelJobs(jobs.length), action: text.cancelThem, danger: true })) del(`Jobs/${project.value?.id}`, undefined, { gid }).then(() => { toast(text.canceled, { kind: "good" }); again(); }, toastError);
   };
-  return html`<section class="card job-group"><div class="row"><button type="button" class="job-head" aria-expanded=${open} onClick=${() => setOpen(!open)}><${Icon} name=${open ? "down" : "next"} /><strong class="cut">${jobs[0].alg_name ?? text.launchOf(jobs.length)}</strong><span class="muted small">${ago(jobs[0].start_time)}</span></button>
+  return html`<section class="card job-group"><div class="row"><button type="button" class="job-head" aria-expanded=${open} onClick=${() => setOpen(!open)}><${Icon} name=${open ? "down" : "next"} /><strong class="cut">${jobs[0].title ?? text.launchOf(jobs.length)}</strong>${jobs[0].title && jobs.length > 1 && html`<span class="muted small">${text.launchOf(jobs.length)}</span>`}<span class="muted small">${ago(jobs[0].start_time)}</span></button>
       <span class="grow" />${counts.map(([status, count]) => html`<span key=${status} class=${`chip ${chipOf(status)}`}>${status}${jobs.length > 1 ? ` ${count}` : ""}</span>`)}${isRunning && jobs[0].alg_id && html`<${Button} small kind="danger" icon="stop" onClick=${cancel}>${text.cancelJob}<//>`}</div>
     ${isRunning && total > 0 && html`<${Progress} value=${done / total} name=${text.progress} />`}
     ${open && html`<ul class="jobs">${jobs.map((each) => html`<${Job} key=${each.uid} job=${each} />`)}</ul>`}</section>`;

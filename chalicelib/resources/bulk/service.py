@@ -30,10 +30,11 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
+from chalicelib.core import deadline
 from chalicelib.core.commits import Edit, Operation
 from chalicelib.core.kinds import Kind
 from chalicelib.core.retry import CONFLICTS
-from chalicelib.errors import Conflict
+from chalicelib.errors import Conflict, Unavailable
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
 from chalicelib.queues import SETTLED, send
@@ -64,7 +65,8 @@ def run(*changes: BulkChange, handlers: Handlers, scope: Scope, rows: int = 0) -
 
     Raises:
         Forbidden: the caller's level on one of the rows is too low; nothing was changed.
-        Conflict, Unavailable: it came to a stop; a change of many rows is finished all the same, a while later.
+        Conflict: it came to a stop; a change of many rows is finished all the same, a while later.
+        Unavailable: the same, or the time of the request is over.
     """
     changes = tuple(change for change in changes if change.numbers)
     if not changes:
@@ -86,7 +88,21 @@ def run(*changes: BulkChange, handlers: Handlers, scope: Scope, rows: int = 0) -
     message = FinishBulkChange(id=uuid.uuid4().hex, project=project, name=intent.name, key=intent.key)
     send(settings().purge_queue_url, message, delay=SETTLED)
     intents.fill(intent, _encoder.encode(changes))
-    _carry_out(runners, intents.begin(intent, total))
+    progress = intents.begin(intent, total)
+    try:
+        is_done = _carry_out(runners, progress, deadline.end())
+    except Unavailable as failure:
+        raise _continuation(progress) from failure
+    if not is_done:
+        raise _continuation(progress)
+
+
+def _continuation(progress: Progress) -> Unavailable:
+    """The error for a change that outlives its request."""
+    return Unavailable(
+        f"The change is large and goes on by itself: {progress.done} of {progress.total} are done.",
+        "It is finished within minutes. Do not repeat it: look at the entities, or at the events of the project.",
+    )
 
 
 def finish(message: FinishBulkChange, seconds: float, handlers: Handlers) -> None:

@@ -19,7 +19,7 @@ from chalicelib.storage.dynamodb.transactions import Transaction
 LEAF = Kind.LEAF
 A_COMMIT = steps.LARGEST - 1
 """Rows of a commit besides a guard and the row that records progress."""
-A_ROUND = 10 * A_COMMIT
+A_ROUND = 50 * A_COMMIT
 """Leaves that are planned at once: planning reads the whole subtree from the view, but not its rows."""
 
 

@@ -164,8 +164,8 @@ class Row(Model):
         connection()
         hash_name, range_name = str(cls._hash_keyname), str(cls._range_keyname)
         letter = cls.get_attributes()[range_name].attr_type
-        values = {":h": _typed(cls.get_attributes()[hash_name].attr_type, partition)}
-        values |= {f":{number}": _typed(letter, bound) for number, bound in enumerate(bounds)}
+        values = {":h": _wire_value(cls.get_attributes()[hash_name].attr_type, partition)}
+        values |= {f":{number}": _wire_value(letter, bound) for number, bound in enumerate(bounds)}
         names = {"#h": hash_name}
         asked: dict[str, Any] = {
             "TableName": cls.Meta.table_name,
@@ -215,7 +215,7 @@ class Row(Model):
         return values[str(self._hash_keyname)], values[range_name] if range_name else None
 
 
-def _typed(letter: str, value: float | str) -> dict[str, str]:
+def _wire_value(letter: str, value: float | str) -> dict[str, str]:
     return {letter: value if isinstance(value, str) else repr(value)}
 
 

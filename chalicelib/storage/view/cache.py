@@ -32,6 +32,8 @@ FOLLOW_SECONDS = 20.0
 """The longest time, in seconds, that a request follows the log: a gateway waits 29 s. Progress is kept."""
 LIFETIME = 12 * 3600.0
 """Seconds after which a view restarts from the newest snapshot: objects of older ones stay for a day."""
+LITTLE_DISK = 1_000_000
+"""Views that wrote up to this many bytes are not evicted for want of disk."""
 DISK_SHARE = 0.7
 """The share of the disk for views that data which cannot be fetched again may take."""
 
@@ -166,21 +168,35 @@ class Views:
         view.apply(waiting)
 
     def _evict(self, project: int) -> None:
-        """Evict the least recently used views until the process fits; the newest always stays."""
+        """Evict the least recently used views until the process fits; the newest always stays.
+
+        First goes what all views can read again from the disk. On the disk, only views with changes of their own take
+        room that others cannot use.
+        """
         budget = self._memory if self._memory is not None else settings().view_memory
         with self._lock:
             if project in self._views:
                 self._views.move_to_end(project)
-            excess = self._measure() - budget if len(self._views) > 1 else 0
-            gone = 0
-            while len(self._views) > 1 and (excess > 0 or engine().is_disk_short(DISK_SHARE)):
-                # Not closed: a reader may use it. Its memory is freed with its last reader.
-                _, view = self._views.popitem(last=False)
+            if len(self._views) == 1 or (self._measure() <= budget and not engine().is_disk_short(DISK_SHARE)):
+                return
+            if self._measure() > budget:
+                engine().shrink()
+            excess = self._measure() - budget
+            for each in [each for each in self._views if each != project]:
+                if excess <= 0:
+                    break
                 # The allocator frees memory late: subtract the view's size from the measure, instead of measuring
                 # again.
-                excess -= view.memory
-                gone += 1
-                del view
-                engine().collect()
-        if gone:
-            trim()
+                excess -= self._views[each].memory
+                self._release(each)
+            large = [each for each, view in self._views.items() if view.store.written > LITTLE_DISK and each != project]
+            for each in large:
+                if not engine().is_disk_short(DISK_SHARE):
+                    break
+                self._release(each)
+        trim()
+
+    def _release(self, project: int) -> None:
+        """Evict a view. It is not closed, for a reader may use it: its memory is freed with its last reader."""
+        del self._views[project]
+        engine().collect()

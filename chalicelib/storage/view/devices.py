@@ -6,7 +6,8 @@
     device.written_ranges()                          the ranges that were written locally, for the next snapshot
 
 All devices of a container share one `Cache`: a file of fixed chunks in the temporary folder. Chunks that can be fetched
-again are dropped, the least recently used first, when the cache is full; chunks that were written locally stay.
+again are dropped, the least recently used first, when the cache is full (`shares.py`); chunks that were written locally
+stay.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ import tempfile
 import threading
 import weakref
 from bisect import bisect_right
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
+
+from chalicelib.storage.view.shares import SHARE, Shares
 
 CHUNK = 64 * 1024
 """Bytes that are fetched and kept together."""
@@ -30,6 +33,8 @@ LONGEST_RANGE = 2 * 1024 * 1024
 """Most bytes of one request: longer ranges are fetched in parallel."""
 FETCHERS = 16
 """Parallel requests."""
+FETCHERS_EACH = 8
+"""Parallel requests of one read: the others' reads need not wait for all of a long one."""
 Fetch = Callable[[str, int, int], bytes]
 """From key, offset and length to bytes of an object: `objects.read_range` of the views bucket."""
 
@@ -60,7 +65,7 @@ class Cache:
         Path(path).unlink()  # deleted with the process, however it ends
         self._finalizer = weakref.finalize(self, os.close, self._file)
         self._most = max(1, budget // CHUNK)
-        self._fetched: OrderedDict[tuple[int, int], int] = OrderedDict()
+        self._fetched = Shares[int]()
         self._written: dict[tuple[int, int], int] = {}
         self._free: list[int] = []
         self._slots = 0
@@ -72,10 +77,9 @@ class Cache:
         with self._lock:
             slot = self._written.get(key)
             if slot is None:
-                slot = self._fetched.get(key)
+                slot = self._fetched.use(*key)
                 if slot is None:
                     return None
-                self._fetched.move_to_end(key)
             # Under the lock: once it is released another chunk may take the slot.
             return os.pread(self._file, CHUNK, slot * CHUNK)
 
@@ -91,18 +95,20 @@ class Cache:
                 return
             slot = self._written.get(key)
             if slot is None:
-                slot = self._fetched.pop(key, None)
+                slot = self._fetched.pop(*key)
             if slot is None:
-                slot = self._slot()
-            (self._written if written else self._fetched)[key] = slot
+                slot = self._slot(device)
+            if written:
+                self._written[key] = slot
+            else:
+                self._fetched.put(*key, slot)
             os.pwrite(self._file, data, slot * CHUNK)
 
     def drop(self, device: int, chunks: Iterable[int]) -> None:
         """Drop chunks of a device."""
         with self._lock:
             for chunk in chunks:
-                for place in (self._written, self._fetched):
-                    slot = place.pop((device, chunk), None)
+                for slot in (self._written.pop((device, chunk), None), self._fetched.pop(device, chunk)):
                     if slot is not None:
                         self._free.append(slot)
 
@@ -116,11 +122,12 @@ class Cache:
         with self._lock:
             self._finalizer()
 
-    def _slot(self) -> int:
+    def _slot(self, device: int) -> int:
         if self._free:
             return self._free.pop()
         if self._slots >= self._most and self._fetched:
-            return self._fetched.popitem(last=False)[1]
+            over = self._fetched.number_of(device) > SHARE * self._most
+            return self._fetched.drop(device if over else None)[1]
         self._slots += 1
         return self._slots - 1
 
@@ -162,6 +169,11 @@ class Device:
     def extents(self) -> list[Extent]:
         """Where the bytes that were not written locally are stored, and those that were overwritten."""
         return self._extents
+
+    @property
+    def written(self) -> int:
+        """Bytes that were written locally."""
+        return len(self._own) * CHUNK
 
     @property
     def is_local(self) -> bool:
@@ -262,7 +274,7 @@ class Device:
             if len(runs) == 1:
                 bodies: Iterable[bytes] = [self._fetch_range(*runs[0])]
             else:
-                bodies = pool.map(lambda run: self._fetch_range(*run), runs)
+                bodies = self._fetch_ranges(runs)
             found: dict[int, bytes] = {}
             for (start, _), body in zip(runs, bodies, strict=True):
                 chunk = self._chunk(max(start, 0))
@@ -277,6 +289,19 @@ class Device:
             self.failure = failure
             raise
         return found
+
+    def _fetch_ranges(self, runs: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+        waiting: deque[Future[bytes]] = deque()
+        try:
+            for run in runs:
+                if len(waiting) >= FETCHERS_EACH:
+                    yield waiting.popleft().result()
+                waiting.append(pool.submit(self._fetch_range, *run))
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
 
     def _runs(self, chunks: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Ranges of neighbouring chunks: the offset of the first and the length."""

@@ -11,17 +11,17 @@ without a row are dropped when a compaction rewrites the file. A pack holds neig
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import struct
 import threading
-from collections import OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
 from isal import isal_zlib
 
 from chalicelib.storage.view.devices import CHUNK, Device
+from chalicelib.storage.view.shares import SHARE, Shares
 
 PACK = 32
 """Most documents of a pack."""
@@ -47,38 +47,57 @@ Pack = tuple[Document, ...]
 
 
 class PackCache:
-    """Unpacked packs of all views, the least recently used dropped first."""
+    """Unpacked packs of all views, the least recently used dropped first (`shares.py`)."""
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
-        self._packs: OrderedDict[tuple[int, int], Pack] = OrderedDict()
+        self._packs = Shares[Pack]()
+        self._memory: Counter[int] = Counter()
+        """Bytes by file."""
         self._lock = threading.Lock()
         self.memory = 0
 
     def get(self, key: tuple[int, int]) -> Pack | None:
         """A pack, None where it is not cached."""
-        pack = self._packs.get(key)
-        if pack is not None:
-            with contextlib.suppress(KeyError):  # dropped by another thread meanwhile
-                self._packs.move_to_end(key)
-        return pack
+        with self._lock:
+            return self._packs.use(*key)
 
     def put(self, key: tuple[int, int], pack: Pack) -> None:
         """Keep a pack."""
+        owner = key[0]
         with self._lock:
             if key not in self._packs:
-                self._packs[key] = pack
-                self.memory += _memory(pack)
+                self._packs.put(*key, pack)
+                self._count(owner, _memory(pack))
             while self.memory > self._budget and self._packs:
-                self.memory -= _memory(self._packs.popitem(last=False)[1])
+                self._count(*self._drop(owner))
 
     def replace(self, key: tuple[int, int], slot: int, document: Document) -> None:
         """Add a document to a cached pack."""
         with self._lock:
-            pack = self._packs.get(key)
+            pack = self._packs.use(*key)
             if pack is not None:
-                self._packs[key] = (*pack[:slot], document, *pack[slot + 1 :])
-                self.memory += len(document.body) - len(pack[slot].body)
+                self._packs.put(*key, (*pack[:slot], document, *pack[slot + 1 :]))
+                self._count(key[0], len(document.body) - len(pack[slot].body))
+
+    def shrink(self) -> None:
+        """Drop all packs."""
+        with self._lock:
+            self._packs = Shares[Pack]()
+            self._memory.clear()
+            self.memory = 0
+
+    def _drop(self, owner: int) -> tuple[int, int]:
+        """Drop a pack; returns its file and the bytes that were freed, as a negative number."""
+        is_over = self._memory[owner] > SHARE * self._budget and self._packs.number_of(owner) > 1
+        dropped, pack = self._packs.drop(owner if is_over else None)
+        return dropped, -_memory(pack)
+
+    def _count(self, owner: int, size: int) -> None:
+        self.memory += size
+        self._memory[owner] += size
+        if not self._memory[owner]:
+            del self._memory[owner]
 
 
 def _memory(pack: Pack) -> int:
@@ -147,7 +166,7 @@ class Documents:
         """The packs with the documents at places, by their offsets."""
         packs: dict[int, Pack] = {}
         missing: list[int] = []
-        for start in {place // _SLOTS for place in places}:
+        for start in dict.fromkeys([place // _SLOTS for place in places]):
             pack = self._here(start)
             if pack is None:
                 missing.append(start)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from chalicelib.settings import settings
 from chalicelib.storage.view.devices import Cache, Device, Fetch
 from chalicelib.storage.view.documents import PackCache
+from chalicelib.storage.view.shares import MOST_STATEMENTS, Turns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,8 @@ _SHARE = 0.5
 _LEAST, _BESIDE = 0.2, 0.75
 """The share that it may take in any case, and what it may take together with vectors; documents and Python have the
 rest."""
+_SHRUNK = 0.05
+"""The share that it keeps where other views need memory."""
 _SPILL = 4
 """The share of the disk for views that sorts and joins larger than memory take in addition."""
 _DOCUMENTS = 0.15
@@ -54,6 +57,7 @@ class Engine:
 
         self.cache = Cache(settings().view_disk)
         self.packs = PackCache(int(settings().view_memory * _DOCUMENTS))
+        self.turns = Turns(MOST_STATEMENTS)
         self._folder = tempfile.mkdtemp(prefix="limn-spill-")
         self._devices: dict[str, Device] = {}
         self._abandoned: deque[tuple[str, tuple[Device, ...]]] = deque()
@@ -102,7 +106,7 @@ class Engine:
         cursor.execute(f"USE {name}")
         return cursor
 
-    def parsed(self, text: str, cursor: duckdb.DuckDBPyConnection) -> duckdb.Statement:
+    def statement(self, text: str, cursor: duckdb.DuckDBPyConnection) -> duckdb.Statement:
         """A statement, parsed once: parsing takes a third of the time of a short one.
 
         It knows no names yet, so that all connections and databases can run it, several threads at once.
@@ -140,9 +144,17 @@ class Engine:
         self._held[name] = size
         self._fit()
 
+    def shrink(self) -> None:
+        """Drop what can be read again from the disk: blocks that DuckDB caches, and documents."""
+        self.packs.shrink()
+        with contextlib.suppress(Exception), self._lock:  # running statements may need more
+            self._root.execute(f"SET memory_limit = '{int(settings().view_memory * _SHRUNK)}B'")
+        self._fit()
+        trim()
+
     def _fit(self) -> None:
         whole = settings().view_memory
-        limit = max(whole * _LEAST, min(whole * _SHARE, whole * _BESIDE - sum(self._held.values())))
+        limit = max(whole * _LEAST, min(whole * _SHARE, whole * _BESIDE - sum(list(self._held.values()))))
         with self._lock:
             self._root.execute(f"SET memory_limit = '{int(limit)}B'")
 

@@ -76,6 +76,8 @@ class Database(msgspec.Struct, frozen=True, kw_only=True):
     layout: Layout
     highest: dict[Kind, int]
     """By kind: no entity has an id above this."""
+    blocks: dict[str, dict[str, list[int]]] = {}
+    """Where the columns of each table lie in the file (`Store.block_map`); older snapshots lack it."""
 
     @property
     def keys(self) -> set[str]:

@@ -16,6 +16,7 @@ The pointer makes a snapshot the current one; it moves when everything is writte
 from __future__ import annotations
 
 import logging
+import math
 import tempfile
 import time
 from collections import Counter, deque
@@ -69,8 +70,7 @@ ROWS_KEPT = 100_000
 MOST_OBJECTS = 8
 """A file stored in more objects than this is stored anew, except for its largest object."""
 ROWS_EXPORTED = 100_000
-EXPORT_SHARE = 10
-"""Up to this many rows, Parquet files are written with every snapshot; beyond, where this share of the rows changed."""
+"""Up to this many rows, Parquet files are written with every snapshot; beyond, in steps (`parquet_steps.py`)."""
 _AHEAD = 3
 """How many files are fetched while one is loaded; bounds the disk space."""
 _encode = msgspec.json.Encoder().encode
@@ -132,7 +132,7 @@ def _open(definitions: Definitions, manifest: Manifest, database: Database) -> V
             raise NotFound.of("object", key)
     file = Device(cache, fetch, database.file.extents, database.file.size, first=HEADERS)
     documents = Device(cache, fetch, database.documents.extents, database.documents.size)
-    store = Store(file, documents)
+    store = Store(file, documents, database.blocks)
     store.documents.added = database.added
     state = State(definitions, seq=manifest.seq, layout=database.layout, highest=dict(database.highest))
     return View(project, state, store)
@@ -175,10 +175,10 @@ def save(view: View, segments: list[Segment], *, replace: bool = False) -> Point
     where = f"snapshots/{view.seq:012d}-{stamp()}"
     database = _store_database(view)
     unexported = (before.unexported if before else 0) + view.changes
-    if before is None or not before.parts or rows <= ROWS_EXPORTED or unexported >= rows // EXPORT_SHARE:
+    if rows <= ROWS_EXPORTED:
         parts, parts_seq, unexported = _export(view, where), view.seq, 0
     else:
-        parts, parts_seq = before.parts, before.parts_seq
+        parts, parts_seq = (before.parts, before.parts_seq) if before else ([], 0)
     definitions = f"{where}/definitions.json"
     _write(project, definitions, files.definitions_json(view.definitions), "application/json")
     manifest = Manifest(
@@ -222,6 +222,7 @@ def _store_database(view: View) -> Database:
         added=view.store.documents.added,
         layout=view.state.layout,
         highest=view.state.highest,
+        blocks=view.store.block_map(),
     )
 
 
@@ -270,13 +271,42 @@ def _export(view: View, where: str) -> list[Part]:
     """Write a view as Parquet."""
     parts: list[Part] = []
     with tempfile.TemporaryDirectory(prefix="limn-") as place:
-        for part, path in files.write(view, Path(place)):
-            placed = msgspec.structs.replace(part, key=f"{where}/{part.key}")
-            with path.open("rb") as file:
-                _write(view.project, placed.key, file, "application/vnd.apache.parquet")
-            path.unlink()
-            parts.append(placed)
+        for part, _, path in files.write(view, Path(place)):
+            parts.append(store_part(view.project, part, path, where))
     return parts
+
+
+def store_part(project: int, part: Part, path: Path, where: str) -> Part:
+    """Store a Parquet file in a folder of a project, and delete it here; returns the part with its key."""
+    placed = msgspec.structs.replace(part, key=f"{where}/{part.key}")
+    with path.open("rb") as file:
+        _write(project, placed.key, file, "application/vnd.apache.parquet")
+    path.unlink()
+    return placed
+
+
+def replace_parts(project: int, parts: list[Part], parts_seq: int, exported: int) -> None:
+    """Give the current snapshot other Parquet files.
+
+    Args:
+        project: the project.
+        parts: the files.
+        parts_seq: the last commit in them.
+        exported: the changes that older files lacked and these have.
+    """
+    while found := pointer(project):
+        manifest = manifest_of(project, found)
+        where = f"snapshots/{manifest.seq:012d}-{stamp()}"
+        definitions = f"{where}/definitions.json"
+        body = view_objects.get(project, f"{folder(project)}{manifest.definitions}")
+        _write(project, definitions, body, "application/json")
+        unexported = max(0, manifest.unexported - exported)
+        manifest = msgspec.structs.replace(
+            manifest, definitions=definitions, parts=parts, parts_seq=parts_seq, unexported=unexported
+        )
+        _write(project, f"{where}/manifest.json", _encode(manifest), "application/json")
+        if advance(manifest, where, replace=True):
+            return
 
 
 def _list_dropped(before: Manifest | None, database: Database) -> list[Dropped]:
@@ -319,8 +349,8 @@ def _is_old(name: str) -> bool:
     return time_of(name) < time.time() - KEPT_SECONDS
 
 
-def follow(view: View, upto: int) -> Iterator[Commit]:
-    """Apply commits to a view up to a number; yields the applied commits."""
+def follow(view: View, upto: int, end: float = math.inf) -> Iterator[Commit]:
+    """Apply commits to a view up to a number, or until `time.monotonic()` is `end`; yields the applied commits."""
     waiting: list[Commit] = []
     for commit in log.read_after(view.project, view.seq):
         if commit.seq > upto:
@@ -330,5 +360,7 @@ def follow(view: View, upto: int) -> Iterator[Commit]:
             view.apply(waiting)
             yield from waiting
             waiting = []
+            if time.monotonic() > end:
+                return
     view.apply(waiting)
     yield from waiting

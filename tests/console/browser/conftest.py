@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from infra import demo
-from tests.console.browser import markup
+from tests.console.browser import dives, markup
 from tests.console.browser.stack import Stack, run
 
 PAGE_SECONDS = 45
@@ -46,6 +46,25 @@ def meadow(stack: Stack) -> int:
 def nasty(stack: Stack) -> dict[str, Any]:
     """The ids of a project in which every text is markup."""
     return markup.fill(stack)
+
+
+@pytest.fixture(scope="session")
+def sea(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dives.Dive:
+    """A project with a clip whose frames show their numbers."""
+    return dives.sea(stack, tmp_path_factory.mktemp("clip"))
+
+
+@pytest.fixture
+def dive(sea: dives.Dive) -> dives.Dive:
+    """That project without annotations."""
+    sea.clear()
+    return sea
+
+
+@pytest.fixture
+def screen(page: Page, dive: dives.Dive) -> dives.Screen:
+    """The annotation view of its clip, not opened yet."""
+    return dives.Screen(page, dive)
 
 
 @pytest.fixture

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import base64
 import io
+import time
+import uuid
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
-from tests.video.clips import read
+from tests.video.clips import KINDS, make, read
 
+EVIL = '<img src=x onerror="document.title=1">&amp;'
+WEATHER = {"name": "Weather", "dtype": "enum", "choices": ["Sun", "Rain"]}
 SPECIES = {"name": "Species", "dtype": "enum", "choices": ["Cod", "Tuna"], "default": "Cod"}
 FRAMES = 40
 
@@ -86,3 +92,34 @@ class Screen:
 
     def automatic(self, *, on):
         self.page.get_by_label("Save automatically").set_checked(on)
+
+
+def plain_clip(folder: Path) -> Path:
+    """A small video of 25 frames a second whose frames show their numbers."""
+    found: Path = make(next(kind for kind in KINDS if kind.name == "plain"), folder)
+    return found
+
+
+def sea(stack: Any, folder: Path) -> Dive:
+    """Make the project, and wait for the transcode of its clip."""
+    api = stack.api
+    organization = api.create("Organizations", {"name": f"sea {uuid.uuid4().hex}"})
+    project = api.create("Projects", {"name": f"Dives {EVIL}", "organization": organization})
+    video = api.create(f"MediaTypes/{project}", {"name": "Dive", "dtype": "video", "attribute_types": [WEATHER]})
+    types = {}
+    for dtype, name in (("box", f"A {EVIL}"), ("line", "B line"), ("dot", "C dot"), ("poly", "D outline")):
+        spec = {"name": name, "dtype": dtype, "media_types": [video], "attribute_types": [SPECIES]}
+        types[dtype] = api.create(f"LocalizationTypes/{project}", spec)
+    spec = {"name": "Track", "association": "Localization", "media_types": [video]}
+    types["track"] = api.create(f"StateTypes/{project}", spec)
+    spec = {"name": "Scene", "association": "Frame", "media_types": [video]}
+    types["scene"] = api.create(f"StateTypes/{project}", spec)
+    spec = {"type": video, "gid": str(uuid.uuid4()), "uid": str(uuid.uuid1()), "name": f"{EVIL}.mp4", "md5": ""}
+    said = api.ask(
+        "POST", f"Transcodes/{project}", {**spec, "url": api.upload(project, plain_clip(folder).read_bytes())}
+    )
+    end = time.monotonic() + 100
+    while time.monotonic() < end and api.ask("GET", f"Transcode/{said['id']}")["job"]["status"] != "succeeded":
+        time.sleep(0.2)
+    version = api.ask("GET", f"Versions/{project}")[0]["id"]
+    return Dive(api, project, said["media_id"], version, types)

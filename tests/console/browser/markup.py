@@ -55,10 +55,14 @@ def fill(stack: Any) -> dict[str, Any]:
         api.create(f"{kind}s/{project}", {**common, "name": word(), "media_types": [photo], **more})
         for kind, more in (("LocalizationType", {"dtype": "box"}), ("StateType", {"association": "Localization"}))
     )
-    for kind in ("LeafTypes", "FileTypes"):
-        api.create(f"{kind}/{project}", {"name": word(), "description": word()})
+    api.create(f"FileTypes/{project}", {"name": word(), "description": word()})
+    leaves = api.create(
+        f"LeafTypes/{project}",
+        {"name": word(), "attribute_types": [{"name": word(), "dtype": "string", "default": word()}]},
+    )
+    api.create(f"Leaves/{project}", [{"name": "Animalia", "type": leaves}])
     version = api.create(f"Versions/{project}", {"name": word(), "description": word()})
-    media = _image(api, project, {"type": photo, "name": word(), "attributes": {enum["name"]: enum["choices"][0]}})
+    media = image(api, project, {"type": photo, "name": word(), "attributes": {enum["name"]: enum["choices"][0]}})
     api.create(f"Sections/{project}", {"name": word(), "dtype": "saved_search", "lucene_string": "_id:>0"})
     shape = {"media_id": media, "type": box, "frame": 0, "x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2}
     shape |= {"version": version, "attributes": {enum["name"]: enum["choices"][1]}}
@@ -77,7 +81,7 @@ def fill(stack: Any) -> dict[str, Any]:
     }
 
 
-def _image(api: Any, project: int, spec: dict[str, Any]) -> int:
+def image(api: Any, project: int, spec: dict[str, Any]) -> int:
     """An image that has been read."""
     picture = io.BytesIO()
     Image.new("RGB", (64, 48), (20, 90, 160)).save(picture, "JPEG")

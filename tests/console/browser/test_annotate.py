@@ -4,50 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-import time
-import uuid
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.browser.dives import FRAMES, SPECIES, Dive, Screen
-from tests.video.clips import KINDS, make
+from tests.console.browser.dives import EVIL, FRAMES, Screen
 
-EVIL = '<img src=x onerror="document.title=1">&amp;'
 names = itertools.count(1)
-
-
-@pytest.fixture(scope="module")
-def sea(stack, tmp_path_factory):
-    api = stack.api
-    organization = api.create("Organizations", {"name": f"sea {uuid.uuid4().hex}"})
-    project = api.create("Projects", {"name": f"Dives {EVIL}", "organization": organization})
-    video = api.create(f"MediaTypes/{project}", {"name": "Dive", "dtype": "video"})
-    types = {}
-    for dtype, name in (("box", f"A {EVIL}"), ("line", "B line"), ("dot", "C dot"), ("poly", "D outline")):
-        spec = {"name": name, "dtype": dtype, "media_types": [video], "attribute_types": [SPECIES]}
-        types[dtype] = api.create(f"LocalizationTypes/{project}", spec)
-    spec = {"name": "Track", "association": "Localization", "media_types": [video]}
-    types["track"] = api.create(f"StateTypes/{project}", spec)
-    clip = make(next(kind for kind in KINDS if kind.name == "plain"), tmp_path_factory.mktemp("clip")).read_bytes()
-    spec = {"type": video, "gid": str(uuid.uuid4()), "uid": str(uuid.uuid1()), "name": f"{EVIL}.mp4", "md5": ""}
-    said = api.ask("POST", f"Transcodes/{project}", {**spec, "url": api.upload(project, clip)})
-    end = time.monotonic() + 100
-    while time.monotonic() < end and api.ask("GET", f"Transcode/{said['id']}")["job"]["status"] != "succeeded":
-        time.sleep(0.2)
-    version = api.ask("GET", f"Versions/{project}")[0]["id"]
-    return Dive(api, project, said["media_id"], version, types)
-
-
-@pytest.fixture
-def dive(sea):
-    sea.clear()
-    return sea
-
-
-@pytest.fixture
-def screen(page, dive):
-    return Screen(page, dive)
 
 
 def close(one, two):
@@ -191,6 +154,18 @@ def test_tracks_are_made_extended_filled_split_trimmed_and_merged(screen, dive):
     screen.page.get_by_role("button", name="Merge the selected tracks").click()
     screen.saved()
     assert [each["segments"] for each in dive.tracks()] == [[[3, 22]]]
+    undo, redo = (screen.page.get_by_role("button", name=name, exact=True) for name in ("Undo", "Redo"))
+    steps = 0
+    while undo.is_enabled():
+        undo.click()
+        steps += 1
+    screen.saved()
+    assert dive.tracks() == []
+    assert [row["frame"] for row in dive.boxes()] == [0]
+    for _ in range(steps):
+        redo.click()
+    screen.saved()
+    assert [each["segments"] for each in dive.tracks()] == [[[3, 22]]]
 
 
 def test_what_is_not_saved_is_shown_and_kept_over_a_reload(screen, dive):
@@ -208,8 +183,10 @@ def test_what_is_not_saved_is_shown_and_kept_over_a_reload(screen, dive):
     assert len(dive.boxes()) == 1
 
 
-def test_offline_for_a_while_loses_nothing(new_page, context, dive):
-    screen = Screen(new_page(allow=("ERR_INTERNET_DISCONNECTED",)), dive).open(4)
+def test_offline_for_a_minute_loses_nothing(new_page, context, dive):
+    screen = Screen(new_page(allow=("ERR_INTERNET_DISCONNECTED",)), dive)
+    screen.page.clock.install()
+    screen.open(4)
     screen.press("ArrowRight", "ArrowLeft")
     screen.at(4)
     context.set_offline(offline=True)
@@ -219,9 +196,12 @@ def test_offline_for_a_while_loses_nothing(new_page, context, dive):
     screen.press("Control+s")
     screen.saving("offline")
     expect(screen.page.get_by_text("3 changes kept on this device")).to_be_visible()
+    screen.page.clock.fast_forward("01:00")
+    screen.drag((0.7, 0.1), (0.8, 0.4))
+    expect(screen.page.get_by_text("4 changes kept on this device")).to_be_visible()
     context.set_offline(offline=False)
     screen.saving("saved")
-    assert len(dive.boxes()) == 3
+    assert len(dive.boxes()) == 4
 
 
 def test_a_creation_whose_answer_is_lost_is_not_repeated(new_page, dive):

@@ -8,11 +8,11 @@ import re
 import uuid
 import zipfile
 
-import pytest
 import requests
 from playwright.sync_api import Page, expect
 
-from infra import demo
+from tests.console.browser.dives import plain_clip
+from tests.video.clips import SIZE
 
 TRANSCODE = 300_000
 """Milliseconds within which a machine under load transcodes the clip."""
@@ -40,8 +40,7 @@ def choose(page: Page, menu: str, item: str) -> None:
     page.get_by_role("menuitem", name=item, exact=True).click()
 
 
-@pytest.mark.nightly  # a minute, most of it the transcode
-def test_from_an_invitation_to_a_coco_file(new_page, stack):
+def test_from_an_invitation_to_a_coco_file(new_page, stack, tmp_path):
     name = f"grace{uuid.uuid4().hex[:8]}"
     address = f"{name}@example.org"
     organization = stack.api.create("Organizations", {"name": f"Reef lab {name}"})
@@ -77,10 +76,11 @@ def test_from_an_invitation_to_a_coco_file(new_page, stack):
         page.locator(".type-card", has_text=title).wait_for()
 
     # a video, dropped, transcoded
+    clip = plain_clip(tmp_path)
     page.get_by_role("link", name="Upload").click()
-    page.locator("input[type=file]:not([webkitdirectory])").set_input_files(demo.CLIP)
+    page.locator("input[type=file]:not([webkitdirectory])").set_input_files(clip)
     expect(page.get_by_text("Done", exact=True)).to_be_visible(timeout=TRANSCODE)
-    page.get_by_role("link", name="bigbuckbunny.mp4").click()
+    page.get_by_role("link", name=clip.name).click()
 
     # a box
     page.wait_for_selector('.stage[data-frame="0"]')
@@ -104,8 +104,5 @@ def test_from_an_invitation_to_a_coco_file(new_page, stack):
         coco = json.loads(archive.read(found))
     assert [category["name"] for category in coco["categories"]] == ["Animal"]
     [box] = coco["annotations"]
-    left, top, width, height = box["bbox"]
-    assert abs(left - 256) < 8
-    assert abs(top - 216) < 8
-    assert abs(width - 256) < 12
-    assert abs(height - 288) < 12
+    placed = [length / whole for length, whole in zip(box["bbox"], [*SIZE, *SIZE], strict=True)]
+    assert all(abs(a - b) < 0.01 for a, b in zip(placed, (0.2, 0.3, 0.2, 0.4), strict=True))

@@ -38,6 +38,13 @@ def test_search_completes_and_facets_narrow(page, meadow):
     expect(status).to_have_text("7 media")
     page.get_by_role("button", name="Remove the filter Site: Burrow").click()
     expect(status).to_have_text("16 media")
+    # a video plays under the pointer
+    show(page, f"/#/projects/{meadow}?search=filename:rabbit*")
+    card = page.locator("[data-index='0'] .media-card")
+    still = card.locator("img").get_attribute("src")
+    card.hover()
+    expect(card.locator("img")).not_to_have_attribute("src", still)
+    expect(card.locator("img")).to_have_attribute("src", re.compile("gif"))
 
 
 def test_a_wrong_search_says_why(new_page, meadow):
@@ -60,7 +67,7 @@ def test_many_crops_are_relabelled_at_once(page, stack, meadow):
     assert stack.api.ask("GET", f"LocalizationCount/{meadow}", search="Species:Bird", type=rock) == 3
 
 
-def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack):
+def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack, tmp_path):
     organization = stack.api.create("Organizations", {"name": f"uploads {uuid.uuid4().hex}"})
     project = stack.api.create("Projects", {"name": "uploads", "organization": organization})
     stack.api.create(f"MediaTypes/{project}", {"name": "Picture", "dtype": "image"})
@@ -70,9 +77,8 @@ def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack):
     held: list[Route] = []
     page.route(re.compile("partNumber=2"), lambda route: held.append(route), times=1)  # noqa: PLW0108 playwright inspects it
     # 40 MB in three parts; nothing reads it as a picture before all of it is there
-    page.locator("input[type=file]:not([webkitdirectory])").set_input_files(
-        {"name": "large.png", "mimeType": "image/png", "buffer": bytes(40_000_000)}
-    )
+    (tmp_path / "large.png").write_bytes(bytes(40_000_000))
+    page.locator("input[type=file]:not([webkitdirectory])").set_input_files(tmp_path / "large.png")
     page.wait_for_event("requestfinished", lambda request: "partNumber=" in request.url)
     page.get_by_role("button", name="Pause large.png").click()
     expect(page.get_by_text("Paused", exact=True)).to_be_visible()
@@ -80,6 +86,15 @@ def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack):
     expect(page.get_by_text("Done", exact=True)).to_be_visible()
     parts = [re.search(r"partNumber=(\d)", url)[1] for url in sent if "partNumber=" in url]
     assert set(parts) == {"1", "2", "3"}
+    # a folder becomes a folder
+    folder = tmp_path / "Reef"
+    folder.mkdir()
+    for name in ("a.gif", "b.gif"):
+        (folder / name).write_bytes(PIXEL)
+    page.locator("input[webkitdirectory]").set_input_files(folder)
+    expect(page.get_by_text("Done", exact=True)).to_have_count(3)
+    (reef,) = stack.api.ask("GET", f"Sections/{project}", name="Reef")
+    assert stack.api.ask("GET", f"MediaCount/{project}", section=reef["id"]) == 2
 
 
 def test_an_applet_runs_but_cannot_reach_the_token(new_page, stack, meadow):

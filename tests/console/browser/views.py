@@ -14,7 +14,15 @@ from chalicelib.api.console import FOLDER
 PROJECT = (
     *("", "/media/{media}", "/media/{media}?frame=0&select={box}", "/crops", "/upload", "/transfers", "/jobs"),
     *("/jobs?show=transcodes", "/review", "/review?tab=annotations", "/statistics", "/statistics?kind=media"),
-    *("/manage", "/manage/types", "/manage/members", "/manage/versions", "/manage/algorithms", "/manage/applets"),
+    *(
+        "/manage",
+        "/manage/types",
+        "/manage/leaves",
+        "/manage/members",
+        "/manage/versions",
+        "/manage/algorithms",
+        "/manage/applets",
+    ),
     *("/manage/webhooks", "/manage/sources", "/manage/history?user=all", "/applets/{applet}"),
 )
 ALL = ("/#/", "/#/profile", "/#/organizations/{organization}", *(f"/#/projects/{{project}}{each}" for each in PROJECT))

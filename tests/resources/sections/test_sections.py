@@ -300,6 +300,14 @@ class TestFolders:
         assert section["svc_user_sections"] == made["attributes"]["tator_user_sections"]
         assert uuid.UUID(section["svc_user_sections"]).version == 1
 
+    @pytest.mark.parametrize("tag", [None, 5, ["t"]])
+    def test_a_tag_of_a_media_that_is_not_text_is_refused(self, here, tag):
+        attributes = {"attributes": {"tator_user_sections": tag}}
+        new = {"type": here.media_type, "name": "a.mp4", "md5": "", **attributes}
+        media = f"Media/{here.media()}"
+        for said in (here.api.post(f"Medias/{here.project}", new), here.api.patch(media, attributes)):
+            assert (said.status, "tator_user_sections" in said.message) == (400, True), said.body
+
     def test_a_playlist_of_the_name_is_no_folder(self, here):
         number = here.make("Reef", dtype="playlist")
         found = here.api.get(f"Media/{here.media(section='Reef')}").json["primary_section"]

@@ -115,7 +115,7 @@ class TestAdding:
     def test_media_get_a_default_beside_their_section(self, boxes):
         boxes.add({"name": "x", "dtype": "int", "default": 4}, boxes.media_type, "MediaType")
         attributes = boxes.api.get(f"Media/{boxes.media}").json["attributes"]
-        assert attributes == {"x": 4, "tator_user_sections": ""}
+        assert attributes == {"x": 4, "tator_user_sections": "", "svc_user_sections": ""}
 
 
 class TestRenaming:
