@@ -116,7 +116,7 @@ class Doomed:
         assert left == []
 
 
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 5])
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 2])
 @pytest.mark.parametrize("word", WORDS)
 def test_a_request_killed_anywhere_has_deleted_all_of_it_or_nothing(here, queue, word, every, monkeypatch):
     killer = Killer(monkeypatch)
