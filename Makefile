@@ -9,6 +9,7 @@ TESTS ?=
 .DEFAULT_GOAL := help
 MINUTES ?= 10
 RANDOM := tests/core tests/formats tests/video/test_plans.py tests/workflows
+BROWSER := tests/console/browser tests/exactness
 CHECKOV := .venv-checkov/bin/checkov
 export SCALE PROJECTS
 # pytest keeps the tests as it compiled them; each worker would spend 15 s on that anew
@@ -26,8 +27,8 @@ demo: $(VENV) ## fill the running stack with a small project; LIMN_HOME says whe
 
 test: $(VENV) ## the tests; TESTS=tests/query for some of them
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not nightly and not browser" $(TESTS) || test $$? -eq 5
-	@$(BIN)/python -m pytest -n 0 -rs -m "browser and not nightly" $(TESTS) || test $$? -eq 5 \
-		|| $(BIN)/python -m pytest -n 0 -m "browser and not nightly" --last-failed --last-failed-no-failures none $(TESTS)
+	@$(BIN)/python -m pytest -n 0 -rs -m "browser and not nightly" $(or $(TESTS),$(BROWSER)) || test $$? -eq 5 \
+		|| $(BIN)/python -m pytest -n 0 -m "browser and not nightly" --last-failed --last-failed-no-failures none $(or $(TESTS),$(BROWSER))
 
 check: $(VENV) ## lint, format, types, layers, templates and their security rules, known vulnerabilities
 	@$(BIN)/ruff check .
@@ -72,7 +73,7 @@ audit: $(VENV) ## known vulnerabilities of what is locked, by osv.dev; check ask
 nightly: $(VENV) ## tests too slow for every commit
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "nightly and not browser" $(TESTS) || test $$? -eq 5
 	@$(BIN)/python -m pytest -n auto --hypothesis-profile=night -m "not nightly" $(or $(TESTS),$(RANDOM)) || test $$? -eq 5
-	@$(BIN)/python -m pytest -n 0 -rs -m "nightly and browser" $(TESTS) || test $$? -eq 5
+	@$(BIN)/python -m pytest -n 0 -rs -m "nightly and browser" $(or $(TESTS),$(BROWSER)) || test $$? -eq 5
 
 docs: $(VENV) ## docs/reference/ from the declarations, docs/rules.md from the tests
 	@$(BIN)/python -m tests.contract.write_examples >/dev/null

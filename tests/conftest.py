@@ -40,6 +40,17 @@ PURE = (
 )
 """Folders and files of tests that start no AWS."""
 
+LONGEST = (
+    "journeys",
+    "faults",
+    "infra/test_roles.py",
+    "infra/test_state.py",
+    "infra/test_whole_stack.py",
+    "model",
+    "contract",
+)
+"""Folders and files whose tests take seconds each."""
+
 # The same examples for each commit, however slow the machine. `make nightly` tries others, and more.
 hypothesis.settings.register_profile("commit", derandomize=True, deadline=None, max_examples=40)
 hypothesis.settings.register_profile("night", deadline=None, max_examples=500)
@@ -47,6 +58,12 @@ hypothesis.settings.load_profile("commit")
 if os.environ.get("LIMN_STAGE", "local") == "local":  # another where the program of a test has deployed
     os.environ.update(VARIABLES)
 _names = itertools.count(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that take longest, so that all workers end together."""
+    root = Path(__file__).parent
+    items.sort(key=lambda item: not item.path.relative_to(root).as_posix().startswith(LONGEST))
 
 
 def pytest_collection_finish() -> None:

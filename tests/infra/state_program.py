@@ -117,7 +117,7 @@ def finish_upload(dynamodb, s3, *_):
 
 def many(dynamodb, *_):
     document = {"S": "d" * 600}
-    for start in range(0, 100_000, 25):
+    for start in range(0, int(sys.argv[3]), 25):
         requests = [{"PutRequest": {"Item": word(number, doc=document)}} for number in range(start, start + 25)]
         dynamodb.batch_write_item(RequestItems={"words": requests})
 

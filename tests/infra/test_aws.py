@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 START = """
 import os, time
@@ -72,16 +70,15 @@ with aws.start():
 """)
 
 
-@pytest.mark.parametrize("service", ["dynamodb", "s3", "sqs", "kms", "sesv2"])
-def test_clients_need_no_configuration(service):
-    calls = {
-        "dynamodb": "list_tables",
-        "s3": "list_buckets",
-        "sqs": "list_queues",
-        "kms": "list_keys",
-        "sesv2": "list_email_identities",
-    }
-    run(f"boto3.client({service!r}).{calls[service]}()\nrunning.stop()")
+def test_clients_need_no_configuration():
+    run("""
+boto3.client("dynamodb").list_tables()
+boto3.client("s3").list_buckets()
+boto3.client("sqs").list_queues()
+boto3.client("kms").list_keys()
+boto3.client("sesv2").list_email_identities()
+running.stop()
+""")
 
 
 def test_each_folder_of_data_has_a_secret_of_its_own_that_others_cannot_read():

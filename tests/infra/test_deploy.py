@@ -5,9 +5,11 @@ from __future__ import annotations
 import boto3
 import msgspec
 import pytest
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.kms.models import kms_backends
 
 from chalicelib.settings import Settings
-from infra.local.deploy import SENDER, deploy, variable
+from infra.local.deploy import SENDER, STAGE, _Stack, deploy, variable
 from infra.templates import STATEFUL, load
 
 REGION = "eu-west-1"
@@ -122,17 +124,9 @@ def test_queues_give_up_into_their_dead_letters(place, field, visibility, receiv
 def test_what_was_sealed_in_an_earlier_run_can_be_opened(place):
     keys = client("kms")
     sealed = keys.encrypt(KeyId=place.key_id, Plaintext=b"secret")["CiphertextBlob"]
-    from moto.core import DEFAULT_ACCOUNT_ID
-    from moto.kms.models import kms_backends
-
-    key = kms_backends[DEFAULT_ACCOUNT_ID][REGION].keys[place.key_id]
-    key.key_material = b"\0" * 32  # as if it were another run's
-    from infra.local import deploy as module
-
-    kms_backends[DEFAULT_ACCOUNT_ID][REGION].keys["made-up"] = kms_backends[DEFAULT_ACCOUNT_ID][REGION].keys.pop(
-        place.key_id
-    )
-    module._settle_key(REGION, "made-up")
+    kept = kms_backends[DEFAULT_ACCOUNT_ID][REGION].keys
+    kept.pop(place.key_id)  # as another run begins: without the stack's key
+    _Stack(REGION, load(STATEFUL), {"Stage": STAGE})._create_key()
     assert keys.decrypt(CiphertextBlob=sealed)["Plaintext"] == b"secret"
 
 

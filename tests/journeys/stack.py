@@ -24,6 +24,11 @@ class Stack:
         self.port = _two_free_ports()
         self._process: subprocess.Popen[str] | None = None
 
+    @property
+    def place(self) -> dict[str, Any]:
+        """What it wrote into local.json."""
+        return json.loads((self.home / ".limn" / "local.json").read_text())
+
     def start(self, **environment: str) -> dict[str, Any]:
         """Start it and wait until it is ready: what it wrote into local.json."""
         place = self.home / ".limn" / "local.json"
@@ -43,7 +48,7 @@ class Stack:
             if self._process.poll() is not None:
                 break
             if place.exists() and place.stat().st_mtime_ns > before:
-                return json.loads(place.read_text())
+                return self.place
             time.sleep(0.05)
         raise AssertionError(f"the local stack did not start:\n{self.log()}")
 

@@ -13,17 +13,13 @@ import yaml
 from tator.openapi.tator_openapi.exceptions import ApiException
 
 from tests.infra.steps import manifest, python, shell
-from tests.journeys.stack import Stack
 
 SECONDS = 120
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory):
-    running = Stack(tmp_path_factory.mktemp("home"))
-    running.place = running.start(LIMN_JOBS="process")
-    yield running
-    running.kill()
+def stack(shared_stack):
+    return shared_stack
 
 
 @pytest.fixture(scope="module")

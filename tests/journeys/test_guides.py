@@ -114,7 +114,7 @@ def moving_square(path: Path, begin: int, frames: int = 40) -> None:
         container.mux(stream.encode())
 
 
-@pytest.mark.parametrize(("count", "jobs"), [(4, [3, 1]), pytest.param(10, [3, 3, 3, 1], marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(("count", "jobs"), [(2, [2]), pytest.param(10, [3, 3, 3, 1], marks=pytest.mark.nightly)])
 def test_the_example_finds_what_moves(stack, tmp_path, model, count, jobs):
     paths = []
     for number in range(count):

@@ -10,19 +10,14 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 import tator
 
-from tests.journeys.stack import Stack
 from tests.watching import Watch
 
-ROWS = 11_111
-PAGE = 500
 WRITERS = [f"w{number}" for number in range(8)]
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    running = Stack(tmp_path_factory.mktemp("home"))
-    yield running.start()
-    running.kill()
+@pytest.fixture
+def place(shared_stack):
+    return shared_stack.place
 
 
 @pytest.fixture
@@ -127,12 +122,13 @@ def test_every_reader_sees_every_acknowledged_write_at_once_and_in_order(connect
     assert len(watch.pictures) > 8
 
 
-def test_the_paginator_walks_all_rows_once_while_others_come_and_go(place, connect):
+@pytest.mark.parametrize(("rows", "page_size"), [(1_211, 50), pytest.param(11_111, 500, marks=pytest.mark.nightly)])
+def test_the_paginator_walks_all_rows_once_while_others_come_and_go(place, connect, rows, page_size):
     client = connect()
-    reef = Reef(client, "paged")
+    reef = Reef(client, f"paged {rows}")
     kept: list[int] = []
-    while len(kept) < ROWS:
-        count = min(500, ROWS - len(kept))
+    while len(kept) < rows:
+        count = min(500, rows - len(kept))
         kept += client.made(f"Localizations/{reef.project}", [reef.box("kept", n) for n in range(count)])
     doomed = [number for place_, number in enumerate(kept) if place_ % 97 == 0]
     stop = threading.Event()
@@ -152,7 +148,7 @@ def test_the_paginator_walks_all_rows_once_while_others_come_and_go(place, conne
             failures.append(failure)
 
     api = tator.get_api(place["url"], place["token"])
-    pages = tator.util.get_paginator(api, "get_localization_list", PAGE).paginate(project=reef.project)
+    pages = tator.util.get_paginator(api, "get_localization_list", page_size).paginate(project=reef.project)
     other = threading.Thread(target=disturb)
     other.start()
     seen: list[int] = []
@@ -164,4 +160,4 @@ def test_the_paginator_walks_all_rows_once_while_others_come_and_go(place, conne
     assert failures == []
     assert seen == sorted(set(seen))
     assert set(kept) - set(doomed) <= set(seen)
-    assert len(seen) >= ROWS - len(doomed)
+    assert len(seen) >= rows - len(doomed)

@@ -12,7 +12,7 @@ import pytest
 from chalicelib.query import operators
 from chalicelib.query.columns import NAMES
 from chalicelib.query.parsers import bodies, parameters
-from tests.journeys.stack import ROOT, Stack
+from tests.journeys.stack import ROOT
 
 GUIDE = (ROOT / "docs" / "guides" / "queries.md").read_text()
 WORDS = set(re.findall(r"[$\w]+", GUIDE))
@@ -43,16 +43,11 @@ def test_every_operation_and_built_in_name_is_in_the_guide():
     assert names - {"$meta", "$primary_section"} <= WORDS
 
 
-def test_the_guide_runs_as_it_stands(tmp_path):
-    stack = Stack(tmp_path)
-    stack.start()
-    try:
-        script = re.search(r"```python\n(.*?)```", GUIDE, re.DOTALL)[1]
-        ran = subprocess.run(
-            [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-        )
-        assert ran.returncode == 0, ran.stdout + ran.stderr + stack.log()
-        assert ran.stdout.startswith("5 lines; ")
-        assert ran.stdout.endswith(",user,Species,Depth,Seen,Place,Look\n")
-    finally:
-        stack.kill()
+def test_the_guide_runs_as_it_stands(shared_stack):
+    script = re.search(r"```python\n(.*?)```", GUIDE, re.DOTALL)[1]
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=shared_stack.home, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr + shared_stack.log()
+    assert ran.stdout.startswith("5 lines; ")
+    assert ran.stdout.endswith(",user,Species,Depth,Seen,Place,Look\n")

@@ -12,36 +12,26 @@ import pytest
 import requests
 from PIL import Image
 
-from tests.journeys.stack import ROOT, Stack
+from tests.journeys.stack import ROOT
 from tests.resources.media.samples import video
 
 GUIDE = (ROOT / "docs" / "guides" / "recipes.md").read_text()
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_the_recipes_run_as_they_stand(tmp_path):
+def test_the_recipes_run_as_they_stand(shared_stack, tmp_path):
     (tmp_path / "photos").mkdir()
     for name in ("one", "two"):
         Image.new("RGB", (64, 48), "teal").save(tmp_path / "photos" / f"{name}.jpg")
     (tmp_path / "dive.mp4").write_bytes(video(50))
-    stack = Stack(tmp_path)
-    try:
-        place = stack.start()
-        variables = {**os.environ, **prepared(place), "URL": place["url"], "TOKEN": place["token"]}
-        for language, program in (("bash", ["bash", "-euc"]), ("python", [sys.executable, "-c"])):
-            script = "\n".join(re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL))
-            ran = subprocess.run(
-                [*program, script],
-                cwd=tmp_path,
-                env=variables,
-                capture_output=True,
-                text=True,
-                timeout=200,
-                check=False,
-            )
-            assert ran.returncode == 0, ran.stdout[-1000:] + ran.stderr[-2000:] + stack.log()[-1000:]
-    finally:
-        stack.kill()
+    place = shared_stack.place
+    variables = {**os.environ, **prepared(place), "URL": place["url"], "TOKEN": place["token"]}
+    for language, program in (("bash", ["bash", "-euc"]), ("python", [sys.executable, "-c"])):
+        script = "\n".join(re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL))
+        ran = subprocess.run(
+            [*program, script], cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=200, check=False
+        )
+        assert ran.returncode == 0, ran.stdout[-1000:] + ran.stderr[-2000:] + shared_stack.log()[-1000:]
 
 
 def prepared(place):

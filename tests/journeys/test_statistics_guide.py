@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from chalicelib.query.aggregates import MEASURES, UNITS
 from chalicelib.resources.statistics.schemas import Plot
-from tests.journeys.stack import ROOT, Stack
+from tests.journeys.stack import ROOT
 
 GUIDE = (ROOT / "docs" / "guides" / "statistics.md").read_text()
 
@@ -19,19 +19,14 @@ def test_every_measure_unit_and_plot_is_in_the_guide():
     assert {*MEASURES, "count", "maxn", *UNITS, *get_args(Plot)} <= set(re.findall(r"\w+", GUIDE))
 
 
-def test_the_guide_runs_as_it_stands(tmp_path):
-    stack = Stack(tmp_path)
-    stack.start()
-    try:
-        script = re.search(r"```python\n(.*?)```", GUIDE, re.DOTALL)[1]
-        ran = subprocess.run(
-            [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-        )
-        assert ran.returncode == 0, ran.stdout + ran.stderr + stack.log()
-        header, first, *_ = ran.stdout.splitlines()
-        assert header == "Depth::10,Species,maxn,maxn::$media,maxn::$frame,count"
-        assert re.fullmatch(r"0(\.0)?,Cod,2,\d+,100,2", first)
-        lines = [each for each in ET.parse(tmp_path / "maxn.svg").iter() if each.tag.endswith("polyline")]
-        assert len(lines) == 3
-    finally:
-        stack.kill()
+def test_the_guide_runs_as_it_stands(shared_stack):
+    script = re.search(r"```python\n(.*?)```", GUIDE, re.DOTALL)[1]
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=shared_stack.home, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr + shared_stack.log()
+    header, first, *_ = ran.stdout.splitlines()
+    assert header == "Depth::10,Species,maxn,maxn::$media,maxn::$frame,count"
+    assert re.fullmatch(r"0(\.0)?,Cod,2,\d+,100,2", first)
+    lines = [each for each in ET.parse(shared_stack.home / "maxn.svg").iter() if each.tag.endswith("polyline")]
+    assert len(lines) == 3

@@ -35,7 +35,7 @@ def random_scope(rng: Random, kind: Kind, depth: int = 2) -> Tree:
     return negated(test) if rng.random() < 0.3 else test
 
 
-@examples(15, 500, SEEDS)
+@examples(8, 500, SEEDS)
 def test_nothing_outside_the_scope_is_ever_found(seed: int):
     world, asked = asked_world(seed)
     rng = Random(seed)

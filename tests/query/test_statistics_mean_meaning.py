@@ -110,12 +110,12 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@examples(20, 2000, SEEDS)
+@examples(10, 2000, SEEDS)
 def test_statistics_in_sql_equal_plain_python(seed: int):
     statistics_agree(*asked_world(seed), Random(seed))
 
 
-@examples(10, 1000, SEEDS)
+@examples(6, 1000, SEEDS)
 def test_statistics_count_only_what_the_caller_may_see(seed: int):
     rng = Random(seed)
     scope = {kind: random_scope(rng, kind) for kind in Kind if rng.random() < 0.7}

@@ -271,7 +271,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.nightly), "after"])
 @pytest.mark.parametrize(("where", "what"), STEPS, ids=lambda step: getattr(step, "__name__", step))
 def test_a_death_at_any_step_harms_nothing(project, monkeypatch, where, what, when):
     grow(project)

@@ -119,7 +119,7 @@ def seen(view: View) -> dict[Kind, set[int]]:
     return {kind: {row[0] for row in view.store.run(f'SELECT id FROM "{kind}"')} for kind in KINDS}
 
 
-@examples(8, 300, SEEDS)
+@examples(4, 300, SEEDS)
 def test_every_view_of_a_log_comes_to_the_rule(seed: int):
     rng = Random(seed)
     made = Project(rng)

@@ -101,7 +101,7 @@ def asked(view: View, name: str, text: str) -> set[int]:
     )
 
 
-@examples(15, 500, st.integers(0, 2**32))
+@examples(6, 500, st.integers(0, 2**32))
 def test_any_history_of_attributes_reads_as_its_end(tmp_path_factory, seed: int):
     rng = Random(seed)
     view, history = View(PROJECT), History(rng)

@@ -17,6 +17,9 @@ from tests.video.clips import OPEN, X265, Kind, make, read
 HEAVY = OPEN | {"crf": "1", "preset": "ultrafast"}
 
 
+OTHERS = ("open groups", "hevc", "variable rate")
+"""Kinds whose frames `test_frames_are_exact.py` reads with each commit."""
+
 # What FFmpeg reads at most to find out about the streams whenever a file is opened.
 PROBED = 5_000_000 / 2
 
@@ -29,7 +32,9 @@ class Counting(BytesSource):
         return super().read(offset, length)
 
 
-@pytest.fixture(scope="module", params=["open groups", "edit list", "hevc", "variable rate"])
+@pytest.fixture(
+    scope="module", params=["edit list", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in OTHERS)]
+)
 def heavy(request, tmp_path_factory):
     kinds = {
         "open groups": Kind("heavy", options=HEAVY, noise=True, count=150),
@@ -67,7 +72,7 @@ def test_a_seek_lands_on_its_keyframe(heavy, monkeypatch):
 
 def test_a_piece_reads_its_part_of_the_source(tmp_path, monkeypatch):
     monkeypatch.setattr(source, "LARGEST_FETCH", 1)
-    data = make(Kind("parts", options=HEAVY, noise=True, count=250), tmp_path).read_bytes()
+    data = make(Kind("parts", options=HEAVY, noise=True, count=200), tmp_path).read_bytes()
     found, table = probe(BytesSource(data))
     planned = plan(found, table, [{"resolution": 32, "preset": "ultrafast"}], None, 1)
     for piece in planned.pieces[2:-1:4]:

@@ -17,8 +17,8 @@ MPEG2 = {"suffix": "mpg", "codec": "mpeg2video", "options": {"g": "12", "bf": "2
 
 def is_in_place(samples, begin, end, moved=0):
     """Whether the sound between two seconds is what was recorded `moved` seconds before."""
-    shifted = {number - int(moved * RATE): value for number, value in samples.items()}
-    return noise_of(shifted, int((begin - moved) * RATE), int((end - moved) * RATE), RATE) < 0.03
+    begin, end = (int((time - moved) * RATE) for time in (begin, end))
+    return noise_of(samples[int(moved * RATE) :], begin, end, RATE) < 0.03
 
 
 def test_sound_of_an_mp4_without_edit_list_is_with_the_pictures(tmp_path):
