@@ -170,8 +170,8 @@ class _Stack:
             place = self._name(name)
             buckets.create_bucket(Bucket=place, **({} if self.region == "us-east-1" else elsewhere))
             [encryption] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
-            sealed: Any = {"ApplyServerSideEncryptionByDefault": encryption["ServerSideEncryptionByDefault"]}
-            buckets.put_bucket_encryption(Bucket=place, ServerSideEncryptionConfiguration={"Rules": [sealed]})
+            rules: Any = [{"ApplyServerSideEncryptionByDefault": encryption["ServerSideEncryptionByDefault"]}]
+            buckets.put_bucket_encryption(Bucket=place, ServerSideEncryptionConfiguration={"Rules": rules})
             cors = [self._cors(rule) for rule in bucket["CorsConfiguration"]["CorsRules"]]
             buckets.put_bucket_cors(Bucket=place, CORSConfiguration={"CORSRules": cors})
             rules: Any = [self._lifecycle(rule) for rule in bucket["LifecycleConfiguration"]["Rules"]]
@@ -183,7 +183,9 @@ class _Stack:
         found = of_type(self.template, "AWS::SQS::Queue")
         for name in sorted(found, key=lambda name: "RedrivePolicy" in found[name]):
             given = {key: self.resolve(value) for key, value in found[name].items() if key != "QueueName"}
-            attributes: Any = {key: each if isinstance(each, str) else json.dumps(each) for key, each in given.items()}
+            attributes: Any = {
+                key: value if isinstance(value, str) else json.dumps(value) for key, value in given.items()
+            }
             queues.create_queue(QueueName=self._name(name), Attributes=attributes)
 
     def _create_key(self) -> None:
