@@ -33,9 +33,14 @@ def differences(before: Any, after: Any) -> tuple[dict[str, object], dict[str, o
     """The members that differ, before and after: built-in ones under `_name`, attributes under their own."""
     old: dict[str, object] = {}
     new: dict[str, object] = {}
-    for name in before.__struct_fields__:
-        if name not in UNTOLD and (was := getattr(before, name)) != (now := getattr(after, name)):
+    members = zip(
+        before.__struct_fields__, msgspec.structs.astuple(before), msgspec.structs.astuple(after), strict=True
+    )
+    for name, was, now in members:
+        if was is not now and was != now and name not in UNTOLD:
             old[f"_{name}"], new[f"_{name}"] = _plain(was), _plain(now)
+    if before.attributes is after.attributes:
+        return old, new
     for name in {**before.attributes, **after.attributes}:
         if _differ(was := before.attributes.get(name), now := after.attributes.get(name)):
             old[name], new[name] = was, now

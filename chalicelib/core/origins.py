@@ -6,7 +6,7 @@ All functions are pure: they parse URLs, and check addresses that a name was res
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
@@ -23,6 +23,10 @@ _LONGEST = 4096
 _UNICAST = IPv6Network("2000::/3")
 # Of these, two embed an IPv4 address: a caller who can name one can name any IPv4 address. One is for documents.
 _CARRIERS = tuple(IPv6Network(text) for text in ("2001::/32", "2002::/16", "3fff::/20"))
+
+
+# For protocols of the network itself: the ipaddress of Python 3.11 takes parts of them for public.
+_PROTOCOLS = tuple(IPv4Network(text) for text in ("192.0.0.0/24", "192.88.99.0/24"))
 
 
 class Address(Struct, frozen=True):
@@ -121,5 +125,7 @@ def is_public(address: str) -> bool:
 
 
 def _is_global(address: IPv4Address | IPv6Address) -> bool:
-    reserved = address.is_reserved and isinstance(address, IPv4Address)
+    reserved = isinstance(address, IPv4Address) and (
+        address.is_reserved or any(address in network for network in _PROTOCOLS)
+    )
     return address.is_global and not address.is_multicast and not reserved

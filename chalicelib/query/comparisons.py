@@ -58,6 +58,8 @@ def _resembles(bind: Bind, column: str, _: str, value: tuple[str, int]) -> str:
 
 
 def _overlaps(bind: Bind, column: str, _: str, value: tuple[int, ...]) -> str:
+    if len(value) == 1:
+        return f"list_contains({column}, {bind(value[0])})"
     listed = bind(_encode(list(value)).decode())
     return f"list_has_any({column}, from_json({listed}, '[\"BIGINT\"]'))"
 

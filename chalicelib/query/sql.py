@@ -76,6 +76,13 @@ def column(query: Query, layout: Layout, name: str) -> Statement:
     return _selected(query, layout, f"t0.{name}")
 
 
+def unsorted(query: Query, layout: Layout, name: str) -> Statement:
+    """Rows of an id and the value of a column, of the entities that a checked query selects, in no order or slice."""
+    compiler = Compiler(layout)
+    head, rest = compiler.selection(query, None)
+    return Statement(f"{head}SELECT t0.id, t0.{name} {rest}", compiler.parameters)
+
+
 def _selected(query: Query, layout: Layout, columns: str, among: Sequence[int] | None = None) -> Statement:
     compiler = Compiler(layout)
     head, rest = compiler.selection(query, among)

@@ -6,7 +6,7 @@ import re
 
 from chalicelib.errors import BadInput
 from chalicelib.video import boxes
-from chalicelib.video.source import SourceFile
+from chalicelib.video.source import Source, SourceFile
 
 _HEAD = 4096
 _LARGEST_INDEX = 32 * 1024 * 1024
@@ -47,6 +47,7 @@ _STARTS = (
     (rb"\x1f\x8b", "a gzip archive"),
     (rb"7z\xbc\xaf", "a 7-Zip archive"),
     (rb"Rar!", "a RAR archive"),
+    (rb".{257}ustar", "a TAR archive"),
     (rb"%PDF", "a PDF document"),
     (rb".{4}(ftyp|moov|mdat|wide|free|skip)", DAMAGED + "MP4 or MOV file"),
     (rb"\x1a\x45\xdf\xa3", DAMAGED + "Matroska or WebM file"),
@@ -69,6 +70,12 @@ def format_of(file: SourceFile) -> str:
     """The format of a file in words, with its article; empty if unknown."""
     head = _read(file, 0, _HEAD)
     return next((name for start, name in _FORMATS if start.match(head)), "")
+
+
+def archive_of(source: Source) -> str:
+    """The kind of archive that a file is, with its article; else empty."""
+    named = format_of(SourceFile(source))
+    return named if named.endswith("archive") else ""
 
 
 def is_short_transport_stream(file: SourceFile) -> bool:

@@ -190,10 +190,10 @@ class TestCompaction:
         monkeypatch.setattr(log, "growth", lambda: {broken: 1, project: 10**6})
         compact = compaction.compact
 
-        def fails(number, changes):
+        def fails(number, changes, **how):
             if number == broken:
                 raise NotFound("a file")
-            return compact(number, changes)
+            return compact(number, changes, **how)
 
         monkeypatch.setattr(compaction, "compact", fails)
         with pytest.raises(NotFound):

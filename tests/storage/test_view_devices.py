@@ -15,7 +15,7 @@ from chalicelib.storage.view import store as stores
 from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.devices import CHUNK, Cache, Device, Extent, overlaid
 from chalicelib.storage.view.documents import Documents, PackCache
-from chalicelib.storage.view.engine import engine
+from chalicelib.storage.view.engine import _Handle, engine
 from chalicelib.storage.view.view import View
 from tests.query.query_worlds import PROJECT, commit
 from tests.storage.commits import contents, reopened
@@ -63,6 +63,25 @@ def test_an_object_that_ends_too_early_is_an_error():
     device = Device(Cache(CHUNK), fetching({"a": b"short"}), [Extent(0, 100, "a", 0)], 100)
     with pytest.raises(OSError, match="were expected"):
         device.read(0, 10)
+
+
+def test_threads_that_share_a_handle_read_where_each_sought():
+    """DuckDB reads by a seek and then a read: between the two, another of its threads may seek."""
+    device = Device(Cache(4 * CHUNK))
+    device.write(0, bytes(range(200)))
+    handle = _Handle(device, "rb")
+    handle.seek(50)
+    other: list[bytes] = []
+
+    def read_elsewhere() -> None:
+        handle.seek(100)
+        other.append(handle.read(3))
+
+    thread = threading.Thread(target=read_elsewhere)
+    thread.start()
+    thread.join()
+    assert handle.read(3) == bytes([50, 51, 52])
+    assert other == [bytes([100, 101, 102])]
 
 
 def test_documents_come_back_from_their_places():

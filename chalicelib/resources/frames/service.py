@@ -17,6 +17,7 @@ from chalicelib.core.entities import Media
 from chalicelib.core.media_files import BucketObject, ImageDefinition
 from chalicelib.core.object_keys import ObjectKey
 from chalicelib.errors import BadInput, TooLarge
+from chalicelib.resources.frames.recent import Recent
 from chalicelib.resources.media import streams
 from chalicelib.resources.uploads.fetching import HttpSource, ObjectSource
 
@@ -29,6 +30,7 @@ MOST_FRAMES = 256
 LARGEST_IMAGE = 128 * 1024 * 1024
 """Bytes of an image file that is decoded within a request."""
 _AVIF = "image/avif"
+_recent = Recent()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +83,17 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     file: File | None = _image_of(media)
     if file is not None and request.frames != (0,):
         raise BadInput("frames: an image has frame 0 only.")
-    file = file or streams.choose(media, request.quality)
-    if not isinstance(file, Picture):
-        _check_size(file, count, options)
-    source, view = look_at(file, parts)
-    return draw([source], Drawing((view,), msgspec.structs.replace(options, rois=())), "frames")
+    chosen: File = file or streams.choose(media, request.quality)
+    if not isinstance(chosen, Picture):
+        _check_size(chosen, count, options)
+
+    def make() -> tuple[bytes, str]:
+        source, view = look_at(chosen, parts)
+        return draw([source], Drawing((view,), msgspec.structs.replace(options, rois=())), "frames")
+
+    # The content of an object's key never changes; that of an address may.
+    place = chosen.path if isinstance(chosen, streams.Stream) else None
+    return _recent.get((place, request), make) if isinstance(place, ObjectKey) else make()
 
 
 def picture_source(media: Media) -> File:

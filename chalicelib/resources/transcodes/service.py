@@ -39,8 +39,10 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
+from chalicelib.video import naming
 
 ANY_TYPE = -1
+_ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".gz", ".7z", ".rar")
 EXISTING = -1
 """The `section_id` of a transcode into an existing media."""
 
@@ -66,6 +68,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec, *, elemental_id
     found = _get_media(project, spec.media_id) if spec.media_id is not None else None
     writer.scope.check(Kind.MEDIA, [found] if found else [])
     size = _size(writer.scope, project, spec)
+    _refuse_archive(writer.scope, project, spec)
     if spec.email_spec:
         project_emails.prepare(project.id, spec.email_spec, uid, writer.user)
 
@@ -301,6 +304,20 @@ def _size(scope: Scope, project: Project, spec: TranscodeSpec) -> int:
         if spec.size is None or fetching.object_key(spec.url, project.id, scope) is not None:
             raise
         return spec.size
+
+
+def _refuse_archive(scope: Scope, project: Project, spec: TranscodeSpec) -> None:
+    """Raise BadInput for an uploaded archive: type -1 once stood for archives of media, too."""
+    if spec.type != ANY_TYPE and not (spec.name or "").lower().endswith(_ARCHIVES):
+        return
+    key = fetching.object_key(spec.url, project.id, scope)
+    named = naming.archive_of(fetching.ObjectSource(key)) if key else ""
+    if named:
+        message = (
+            f"url: the file is {named}, which is not unpacked into media. Upload its files one by one, or import it "
+            f"as a dataset with POST /rest/Imports/{project.id}."
+        )
+        raise BadInput(message)
 
 
 def _media_spec(spec: TranscodeSpec, type_: int, elemental_id: str | None) -> MediaSpec:

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
-from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb import attributes as pynamodb_attributes
 from pynamodb.connection import Connection, TableConnection
 from pynamodb.constants import NUMBER
 from pynamodb.expressions.condition import Condition
@@ -80,8 +80,7 @@ class Row(Model):
 
     def __init__(self, hash_key: Any = None, range_key: Any = None, **members: Any) -> None:
         attributes = self.get_attributes()
-        values = {name: attribute.default for name, attribute in attributes.items() if attribute.default is not None}
-        values |= members
+        values = _defaults(type(self)) | members
         if hash_key is not None:
             values[str(self._hash_keyname)] = hash_key
         if range_key is not None:
@@ -164,8 +163,8 @@ class Row(Model):
         connection()
         hash_name, range_name = str(cls._hash_keyname), str(cls._range_keyname)
         letter = cls.get_attributes()[range_name].attr_type
-        values = {":h": _typed(cls.get_attributes()[hash_name].attr_type, partition)}
-        values |= {f":{number}": _typed(letter, bound) for number, bound in enumerate(bounds)}
+        values = {":h": _botocore_value(cls.get_attributes()[hash_name].attr_type, partition)}
+        values |= {f":{number}": _botocore_value(letter, bound) for number, bound in enumerate(bounds)}
         names = {"#h": hash_name}
         asked: dict[str, Any] = {
             "TableName": cls.Meta.table_name,
@@ -215,7 +214,14 @@ class Row(Model):
         return values[str(self._hash_keyname)], values[range_name] if range_name else None
 
 
-def _typed(letter: str, value: float | str) -> dict[str, str]:
+@cache
+def _defaults(table: type[Row]) -> dict[str, Any]:
+    """The default values of a table's attributes."""
+    attributes = table.get_attributes().items()
+    return {name: attribute.default for name, attribute in attributes if attribute.default is not None}
+
+
+def _botocore_value(letter: str, value: float | str) -> dict[str, str]:
     return {letter: value if isinstance(value, str) else repr(value)}
 
 
@@ -224,6 +230,26 @@ def _number(text: str) -> float:
         return int(text)
     except ValueError:
         return float(text)
+
+
+class _Quick:
+    """An attribute of a row read without pynamodb's search for maps: it is done ten times in each request and more."""
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        """The value of a row; the attribute itself for the class, as conditions want it."""
+        return self if instance is None else instance.attribute_values.get(self.attr_path[-1])  # type: ignore[attr-defined]
+
+
+class BinaryAttribute(_Quick, pynamodb_attributes.BinaryAttribute):
+    """Bytes."""
+
+
+class NumberAttribute(_Quick, pynamodb_attributes.NumberAttribute):
+    """A number."""
+
+
+class UnicodeAttribute(_Quick, pynamodb_attributes.UnicodeAttribute):
+    """A text."""
 
 
 class RecordRow(Row):

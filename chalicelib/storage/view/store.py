@@ -76,7 +76,7 @@ class Store:
         with self.translate_errors(), turns[0], turns[1], self._cursor() as cursor, interrupting(cursor.interrupt):
             if prefetches:
                 self._prefetch(text, cursor)
-            rows: list[Any] = cursor.execute(self.engine.parsed(text, cursor), parameters).fetchall()
+            rows: list[Any] = cursor.execute(self.engine.statement(text, cursor), parameters).fetchall()
             return rows
 
     def get(self, places: Sequence[int]) -> list[Document]:

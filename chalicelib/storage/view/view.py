@@ -135,8 +135,7 @@ class View:
         with self._gate.reading():
             note_commit(self.seq)
             if query.incident is None and not query.nearest:
-                found = self._run(sql.column(query, self.state.layout, DOCUMENT))
-                return self._documents(query.kind, [*chain.from_iterable(found)])
+                return self._documents(query.kind, self._places_of(query))
             rows = self._rows_of(query, DOCUMENT)
             documents = self._documents(query.kind, [row[-1] for row in rows])
         if query.incident is not None:
@@ -216,6 +215,15 @@ class View:
                 self.store.documents.remember(place, Document(body, document.type, len(known)))
             bodies.append(body)
         return bodies
+
+    def _places_of(self, query: Query) -> list[int]:
+        """The places of the documents that a query without `nearest` selects, in order."""
+        if query.keys or query.start or query.stop is not None:
+            return [*chain.from_iterable(self._run(sql.column(query, self.state.layout, DOCUMENT)))]
+        # by id, as most rows are stored: sorting them here takes a third of what DuckDB takes
+        rows = self._run(sql.unsorted(query, self.state.layout, DOCUMENT))
+        rows.sort()
+        return [row[1] for row in rows]
 
     def _rows_of(self, query: Query, more: str = "") -> list[view_vectors.Row]:
         """The rows of `sql.ids`, with the order by distance and the slice where a query has `nearest`."""

@@ -27,6 +27,9 @@ Names = tuple[tuple[str, str], ...]
 """ExpressionAttributeNames, hashable."""
 Values = Mapping[str, dict[str, Any]]
 """ExpressionAttributeValues."""
+_ABSENT = re.compile(r"attribute_not_exists ?\((#\w+)\)", re.ASCII)
+_SAME = re.compile(r"(#\w+) = (:\w+)", re.ASCII)
+"""The two conditions of nearly all writes, which moto takes 50 µs to apply."""
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
@@ -89,11 +92,20 @@ class Condition:
         self.names_used = frozenset(parser.expr_attr_names_found)
         self.values_used = frozenset(parser.expr_attr_values_found)
         self._between = "between" in text.lower()
+        known = dict(names)
+        absent, same = _ABSENT.fullmatch(text), _SAME.fullmatch(text)
+        self._absent = known.get(absent[1]) if absent else None
+        self._same = (known.get(same[1]), same[2]) if same else (None, "")
 
     def holds(self, item: Native | None, values: Values) -> bool:
         """Whether an item (None: there is none) meets the condition."""
         if not self.values_used <= values.keys():
             raise Unusual
+        if self._absent is not None:
+            return item is None or self._absent not in item
+        name, placeholder = self._same
+        if name is not None and item is not None and item.get(name) == values[placeholder]:
+            return True  # values that are written differently, as 1 and 1.0, are left to moto
         if self._between and any("NULL" in value for value in values.values()):
             raise Unusual
         return bool(self._tree.expr(Row(item or {}, values)))

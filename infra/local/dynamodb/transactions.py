@@ -31,12 +31,14 @@ from infra.local.dynamodb.checks import (
     values_in,
 )
 from infra.local.dynamodb.expressions import Unusual
-from infra.local.dynamodb.keys import Key
+from infra.local.dynamodb.keys import Key, stored
 from infra.local.dynamodb.rows import Rows, put_all
 
 TRANSACTION_ITEMS = 100
 TRANSACTION_BYTES = 4 * 1024 * 1024
 TOKEN_SECONDS = 600.0
+FEW = 5
+"""Actions below which their rows are read one by one."""
 _WITHOUT_REFERENCES = 2
 """marshal's version that writes equal values alike, whether or not they are the same object."""
 
@@ -50,13 +52,14 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
     token, print_ = remembered(backend, params)
     if token is not None and token in recent and recent[token][0] == print_:
         return charge("TransactWriteItems", params, {})
+    held = _held(backend, actions)
     writes: list[tuple[Rows, Key, Key, bytes | None, int]] = []
     reasons: list[Answer] = []
     seen, total = set(), 0
     for action in actions:
         ((kind, inner),) = action.items()
         rows = rows_of(backend, inner["TableName"])
-        step = _STEPS[kind](rows, inner)
+        step = _STEPS[kind](rows, inner, held)
         seen.add((inner["TableName"], step.partition, step.sort))
         reason: Answer = {"Code": "None"}
         if step.refused is not None:
@@ -120,33 +123,60 @@ class Step(NamedTuple):
     refused: Answer | None
 
 
-def _put(rows: Rows, params: Params) -> Step:
+class _Held:
+    """The rows that a transaction is about, as they are: those of each table read in one query."""
+
+    def __init__(self, rows: dict[tuple[int, bytes, bytes], bytes] | None) -> None:
+        self._rows = rows
+
+    def get(self, rows: Rows, partition: Key, sort: Key) -> bytes | None:
+        """The packed row with a key."""
+        if self._rows is None:
+            return rows.get(partition, sort)
+        return self._rows.get((rows.number, *stored(partition, sort)))
+
+
+def _held(backend: DynamoDBBackend, actions: list[Answer]) -> _Held:
+    if len(actions) < FEW:
+        return _Held(None)
+    keys: dict[int, tuple[Rows, list[tuple[Key, Key]]]] = {}
+    for action in actions:
+        ((_, inner),) = action.items()
+        rows = rows_of(backend, inner["TableName"])
+        key = key_in(rows, inner["Item"] if "Item" in inner else inner["Key"])
+        keys.setdefault(rows.number, (rows, []))[1].append(key)
+    return _Held(
+        {(number, *key): row for number, (rows, some) in keys.items() for key, row in rows.get_many(some).items()}
+    )
+
+
+def _put(rows: Rows, params: Params, held: _Held) -> Step:
     only(params, "Item", *WRITE)
     item = params["Item"]
     size = measured_item(item)
     partition, sort = key_in(rows, item)
     wanted = asked(params, names_in(params), values_in(params))
-    return Step(partition, sort, pack(item), size, failed(rows.get(partition, sort), wanted))
+    return Step(partition, sort, pack(item), size, failed(held.get(rows, partition, sort), wanted))
 
 
-def _delete(rows: Rows, params: Params) -> Step:
+def _delete(rows: Rows, params: Params, held: _Held) -> Step:
     only(params, "Key", *WRITE)
     partition, sort = exact_key(rows, params["Key"])
     wanted = asked(params, names_in(params), values_in(params))
-    return Step(partition, sort, None, 0, failed(rows.get(partition, sort), wanted))
+    return Step(partition, sort, None, 0, failed(held.get(rows, partition, sort), wanted))
 
 
-def _check(rows: Rows, params: Params) -> Step:
+def _check(rows: Rows, params: Params, held: _Held) -> Step:
     if "ConditionExpression" not in params:
         raise Unusual
-    return _delete(rows, params)
+    return _delete(rows, params, held)
 
 
-def _update(rows: Rows, params: Params) -> Step:
+def _update(rows: Rows, params: Params, held: _Held) -> Step:
     only(params, "Key", "UpdateExpression", *WRITE)
     partition, sort = exact_key(rows, params["Key"])
     wanted, change, values, _ = updated(rows, params)
-    old = rows.get(partition, sort)
+    old = held.get(rows, partition, sort)
     refused = failed(old, wanted)
     if refused is not None:
         return Step(partition, sort, None, 0, refused)

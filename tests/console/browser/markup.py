@@ -58,7 +58,7 @@ def fill(stack: Any) -> dict[str, Any]:
     api.create(f"FileTypes/{project}", {"name": word(), "description": word()})
     leaves = api.create(
         f"LeafTypes/{project}",
-        {"name": word(), "attribute_types": [{"name": word(), "dtype": "string", "default": word()}]},
+        {"name": word(), "attribute_types": [{"name": "<b>bold", "dtype": "string", "default": word()}]},
     )
     api.create(f"Leaves/{project}", [{"name": "Animalia", "type": leaves}])
     version = api.create(f"Versions/{project}", {"name": word(), "description": word()})

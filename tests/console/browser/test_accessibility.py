@@ -60,6 +60,19 @@ def test_tab_reaches_every_control_of_every_view_and_shows_where_it_is(new_page,
     assert not missed, "\n".join(missed)
 
 
+@pytest.mark.nightly  # most of a minute
+@pytest.mark.parametrize("width", [768, 1024, 1280, 3840])
+def test_no_view_is_wider_than_the_window(new_page, nasty, width):
+    page = new_page(allow=("allow-same-origin",))
+    page.set_viewport_size({"width": width, "height": 1000})
+    wide = []
+    for view in views.addresses(**nasty):
+        show(page, view)
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wide.append(view)
+    assert not wide, "\n".join(wide)
+
+
 def test_the_gallery_works_with_the_keyboard_alone(page, meadow):
     show(page, f"/#/projects/{meadow}")
     first = page.locator("[data-index='0']")

@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.resources.frames import recent
 from chalicelib.storage.objects import objects as service_objects
 from chalicelib.video import drawing, isolation
 from tests import objects
@@ -43,6 +44,15 @@ class TestGetFrame:
 
     def test_without_frames_it_is_the_first(self, viewer, media):
         assert frame_shown(viewer.get(f"GetFrame/{media}").body) == 0
+
+    def test_a_picture_drawn_lately_is_not_drawn_again(self, viewer, media, monkeypatch):
+        said = viewer.get(f"GetFrame/{media}", frames=7, format="jpg")
+        drawn, run_all = [], isolation.run_all
+        monkeypatch.setattr(isolation, "run_all", lambda *task, **more: drawn.append(task) or run_all(*task, **more))
+        assert viewer.get(f"GetFrame/{media}", frames=7, format="jpg").body == said.body
+        assert not drawn
+        assert viewer.get(f"GetFrame/{media}", frames=8, format="jpg").body != said.body
+        assert len(drawn) == 1
 
     def test_several_are_tiled(self, viewer, media):
         assert size(viewer.get(f"GetFrame/{media}", frames="5,6,7")) == (192, 128)
@@ -144,3 +154,16 @@ class TestGetFrame:
 
     def test_strangers_see_404(self, stranger, media):
         assert stranger.get(f"GetFrame/{media}", format="png").status == 404
+
+
+def test_pictures_drawn_lately_are_kept_up_to_a_size(monkeypatch):
+    monkeypatch.setattr(recent, "MOST_BYTES", 10)
+    monkeypatch.setattr(recent, "LARGEST", 6)
+    kept, made = recent.Recent(), []
+
+    def get(key, size):
+        return kept.get(key, lambda: made.append(key) or (bytes(size), "image/png"))[0]
+
+    for key, size in (("a", 5), ("b", 5), ("a", 5), ("c", 5), ("a", 5), ("b", 5), ("large", 7), ("large", 7)):
+        assert len(get(key, size)) == size
+    assert made == ["a", "b", "c", "b", "large", "large"]

@@ -54,6 +54,19 @@ def key_of(url):
     return "_uploads/" + url.partition("/_uploads/")[2].partition("?")[0]
 
 
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [(b"PK\x03\x04" + bytes(99), "a ZIP archive"), (bytes(257) + b"ustar\x0000" + bytes(99), "a TAR archive")],
+)
+@pytest.mark.parametrize("number", [-1, None])
+def test_an_archive_of_media_is_refused_when_it_is_sent(api, project, type_, data, named, number):
+    said = transcode(api, project, number or type_, data, name="media.zip" if number else "media.tar")
+    assert said.status == 400
+    assert f"url: the file is {named}, which is not unpacked into media." in said.message
+    assert f"POST /rest/Imports/{project}" in said.message
+    assert api.get(f"MediaCount/{project}").json == 0
+
+
 class TestTranscode:
     def test_a_real_video_is_streamed_at_four_heights_with_all_that_belongs_to_it(self, api, project):
         said = transcode(api, project, media_type(project))

@@ -205,6 +205,8 @@ def test_allowed_origins_are_recognised_in_all_their_spellings(url):
         "2001::1",
         "fe80::1%eth0",
         "fec0::1",
+        "192.0.0.8",
+        "192.88.99.1",
         "::ffff:0:127.0.0.1",
         "100:0:0:1::1",
         "3fff::1",
