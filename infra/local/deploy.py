@@ -174,7 +174,7 @@ class _Stack:
             buckets.put_bucket_encryption(Bucket=place, ServerSideEncryptionConfiguration={"Rules": rules})
             cors = [self._cors(rule) for rule in bucket["CorsConfiguration"]["CorsRules"]]
             buckets.put_bucket_cors(Bucket=place, CORSConfiguration={"CORSRules": cors})
-            rules: Any = [self._lifecycle(rule) for rule in bucket["LifecycleConfiguration"]["Rules"]]
+            rules = [self._lifecycle(rule) for rule in bucket["LifecycleConfiguration"]["Rules"]]
             buckets.put_bucket_lifecycle_configuration(Bucket=place, LifecycleConfiguration={"Rules": rules})
 
     def _create_queues(self) -> None:
