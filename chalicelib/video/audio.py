@@ -14,7 +14,7 @@ from array import array
 from collections import deque
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -271,23 +271,22 @@ def _stereo(
     """Frames as (first sample, left, right) at `rate`, counted from `start` seconds.
 
     Timestamps are often rounded, to the millisecond in Matroska. Samples in a row stay in a row; where the row begins
-    is what its first timestamps say together, the same for every piece; and a gap begins another.
+    is what its first timestamps say together, the same for every piece; and a gap begins another row.
     """
-    lead = list(islice(frames, _AVERAGED))
-    expected = _beginning(lead)
+    expected = Fraction(0)
     graph: Graph | None = None
     shape: tuple[int, str, str] | None = None
     at = 0
-    for frame, following in _with_following(chain(lead, frames)):
+    for frame, following in _with_following(frames):
         now = (frame.sample_rate, frame.format.name, frame.layout.name)
-        broken = _is_gap(expected, frame, following)
-        if graph is None or now != shape or broken:
+        begins = graph is None or _is_gap(expected, frame, following)
+        if graph is None or begins or now != shape:
             if graph is not None:
                 for left, right in _through(graph, None):
                     yield at, left, right
                     at += len(left)
-            if broken:
-                expected = _time(frame)
+            if begins:
+                expected = _beginning([frame, *following])
             graph, shape = _graph(frame, rate), now
             at = round((expected - start) * rate)
         frame.pts = None
@@ -301,15 +300,15 @@ def _stereo(
             at += len(left)
 
 
-def _with_following(frames: Iterator[AudioFrame]) -> Iterator[tuple[AudioFrame, Sequence[AudioFrame]]]:
-    """Each frame with a few next ones."""
-    ahead = deque(islice(frames, _CONFIRMING))
+def _with_following(frames: Iterator[AudioFrame]) -> Iterator[tuple[AudioFrame, deque[AudioFrame]]]:
+    """Each frame with the next ones."""
+    ahead = deque(islice(frames, _AVERAGED - 1))
     while ahead:
         ahead.extend(islice(frames, 1))
         yield ahead.popleft(), ahead
 
 
-def _is_gap(expected: Fraction, frame: AudioFrame, following: Sequence[AudioFrame]) -> bool:
+def _is_gap(expected: Fraction, frame: AudioFrame, following: deque[AudioFrame]) -> bool:
     """Whether a frame does not continue the row of those before it.
 
     A frame may be off by rounding, but then the next ones do not follow it at the same distance.
@@ -318,7 +317,7 @@ def _is_gap(expected: Fraction, frame: AudioFrame, following: Sequence[AudioFram
     if abs(step) <= _ROUNDED or abs(step) > _GAP:
         return abs(step) > _GAP
     end = _time(frame) + Fraction(frame.samples, frame.sample_rate)
-    for after in following:
+    for after in islice(following, _CONFIRMING):
         if abs(_time(after) - end) > _ROUNDED:
             return False
         end += Fraction(after.samples, after.sample_rate)
@@ -326,9 +325,7 @@ def _is_gap(expected: Fraction, frame: AudioFrame, following: Sequence[AudioFram
 
 
 def _beginning(frames: Sequence[AudioFrame]) -> Fraction:
-    """When the first of frames in a row begins, in seconds of the file, by the timestamps of all of them."""
-    if not frames:
-        return Fraction(0)
+    """When the first of frames begins, in seconds of the file, by the timestamps of all that are in a row with it."""
     offsets: list[Fraction] = []
     length = Fraction(0)
     for frame in frames:
@@ -337,9 +334,9 @@ def _beginning(frames: Sequence[AudioFrame]) -> Fraction:
             break
         offsets.append(offset)
         length += Fraction(frame.samples, frame.sample_rate)
-    # What was cut off the very first frame is told less exactly than the rest.
-    told = offsets[1:] or offsets
-    return (min(told) + max(told)) / 2
+    # The first frame of a file may be shorter by an inexact number of samples.
+    stated = offsets[1:] or offsets
+    return (min(stated) + max(stated)) / 2
 
 
 def _through(graph: Graph, frame: AudioFrame | None) -> Iterator[tuple[array[float], array[float]]]:
