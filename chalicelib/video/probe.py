@@ -90,10 +90,13 @@ def _demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, n
     keys: list[tuple[int, int, int | None]] = []
     usable = True
     before: int | None = None
+    position = delay = 0
     try:
-        for packet in _patiently(container.demux(stream), deadline):
+        for number, packet in enumerate(_patiently(container.demux(stream), deadline)):
             if not packet.size:
                 continue
+            if not number and packet.pts is not None and packet.dts is not None:
+                position, delay = packet.pos or 0, packet.pts - packet.dts
             # Recordings joined end to end start their clock again, and sorting by it would mix them.
             if packet.pts is None or (before is not None and packet.dts is not None and packet.dts < before):
                 usable = False
@@ -110,7 +113,8 @@ def _demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, n
         raise file.error
     times = array("q", sorted(times))
     usable = usable and all(a < b for a, b in pairwise(times))
-    return _Packets(times, keys, usable, quirks.shift_of(file, stream.id) if name == "mov" else 0)
+    shift = quirks.shift_of(file, stream.id, position, delay) if name == "mov" else 0
+    return _Packets(times, keys, usable, shift)
 
 
 def _without_payload(container: InputContainer, stream: VideoStream, file: SourceFile) -> None:

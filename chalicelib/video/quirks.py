@@ -47,23 +47,25 @@ def _unsafe_layouts(data: bytes) -> Iterator[int]:
         at = data.find(b"chan", at + 4)
 
 
-def shift_of(file: SourceFile, track: int) -> int:
+def shift_of(file: SourceFile, track: int, position: int, delay: int) -> int:
     """Units of its clock by which FFmpeg presents a track later than the file says.
 
     Fragments may have negative composition offsets. FFmpeg adds the largest of them to the times of that track, and to
-    no other track.
+    no other track. Any fragment may have it; the track's first packet, at byte `position`, shows it: FFmpeg presents
+    the packet `delay` units after its decoding time.
     """
     read = _reader(file)
-    lowest = 0
     try:
-        fragment = _first(read, file.size, "moof")
-        data = read(fragment.offset, min(fragment.size, _LARGEST_FRAGMENT)) if fragment else b""
-        for traf in boxes.children(data, fragment.body - fragment.offset, len(data)) if fragment else ():
-            if traf.name == "traf" and _track_of(data, traf) == track:
-                lowest = min([lowest, *_composition_offsets(data, traf)])
+        if read(0, 8)[4:] not in _STARTS:
+            return 0
+        for fragment in _named(read, 0, file.size, "moof"):
+            data = read(fragment.offset, min(fragment.size, _LARGEST_FRAGMENT))
+            if offsets := list(_composition_offsets(data, fragment.body - fragment.offset, track)):
+                # Packets before the fragments are described elsewhere.
+                return max(0, delay - offsets[0] if position > fragment.offset else -min(offsets))
     except (BadInput, struct.error):
-        return 0
-    return -lowest
+        pass
+    return 0
 
 
 def _track_of(data: bytes, traf: Box) -> int:
@@ -73,17 +75,22 @@ def _track_of(data: bytes, traf: Box) -> int:
     return 0
 
 
-def _composition_offsets(data: bytes, traf: Box) -> Iterator[int]:
-    for box in boxes.children(data, traf.body, traf.end):
-        if box.name != "trun":
+def _composition_offsets(data: bytes, start: int, track: int) -> Iterator[int]:
+    """By how many units a fragment's samples of a track are presented after they are decoded."""
+    for traf in boxes.children(data, start, len(data)):
+        if traf.name != "traf" or _track_of(data, traf) != track:
             continue
-        flags, count = struct.unpack_from(">II", data, box.body)
-        version, at = flags >> 24, box.body + 8 + 4 * bool(flags & 1) + 4 * bool(flags & 4)
-        before = 4 * sum(bool(flags & field) for field in _FIELDS_BEFORE_SHIFT)
-        if not version or not flags & _SHIFT:
-            continue
-        for number in range(min(count, (box.end - at) // (before + 4))):
-            yield int(struct.unpack_from(">i", data, at + number * (before + 4) + before)[0])
+        for box in boxes.children(data, traf.body, traf.end):
+            if box.name != "trun":
+                continue
+            flags, count = struct.unpack_from(">II", data, box.body)
+            at = box.body + 8 + 4 * bool(flags & 1) + 4 * bool(flags & 4)
+            before = 4 * sum(bool(flags & field) for field in _FIELDS_BEFORE_SHIFT)
+            if not flags & _SHIFT:
+                yield from [0] * bool(count)
+                continue
+            for number in range(min(count, (box.end - at) // (before + 4))):
+                yield int(struct.unpack_from(">i", data, at + number * (before + 4) + before)[0])
 
 
 def _reader(file: SourceFile) -> Read:

@@ -79,7 +79,7 @@ def film(track, folder, fps=25, container=None, codec="libx264", frames="0"):
         events += [(at / track.rate, 1, at) for at in range(first, ends - size, size)]
         for time, kind, number in sorted(events):
             if not kind:
-                picture = av.VideoFrame(64, 48, "yuv420p")
+                picture = av.VideoFrame.from_ndarray(np.full((72, 64), number % 256, "u1"), format="yuv420p")
                 picture.pts, picture.time_base = number, Fraction(1, fps)
                 out.mux(video.encode(picture))
             elif not any(begin <= time < end for begin, end in track.gaps):

@@ -1,5 +1,9 @@
 """Sound of files whose clocks are wrong, shifted, or begin anew: it stays with the pictures."""
 
+from fractions import Fraction
+
+import av
+import numpy as np
 import pytest
 
 from chalicelib.errors import BadInput
@@ -38,6 +42,24 @@ def test_negative_offsets_of_fragments_do_not_move_the_sound(tmp_path):
     assert table.start == 0
     samples = played(transcode(source, tmp_path, 1, LADDER).sound)
     assert [is_in_place(samples, at, at + 0.2) for at in (0.3, 1.5, 2.5)] == [True] * 3
+
+
+@pytest.mark.parametrize("still", [{0}, {1}, {0, 1, 2}])
+def test_the_largest_negative_offset_may_be_in_any_fragment(tmp_path, still):
+    """Groups of 25 pictures, of which the still ones do not need B-frames of B-frames."""
+    path = tmp_path / "film.mov"
+    flags = {"movflags": "frag_keyframe+empty_moov+negative_cts_offsets"}
+    with av.open(str(path), "w", options=flags) as out:
+        video = out.add_stream("libx264", rate=25, options=X264 | {"g": "25", "bf": "3", "b_strategy": "0"})
+        video.width, video.height, video.pix_fmt = 64, 48, "yuv420p"
+        for number in range(75):
+            picture = av.VideoFrame.from_ndarray(np.full((48, 64, 3), number, "u1"), format="rgb24")
+            picture.pts, picture.time_base = number, Fraction(1, 25)
+            if number // 25 in still:
+                picture.pict_type = av.video.frame.PictureType.P if number % 25 else av.video.frame.PictureType.I
+            out.mux(video.encode(picture))
+        out.mux(video.encode(None))
+    assert probe(FileSource(path))[1].start == 0
 
 
 @pytest.mark.parametrize(
@@ -95,7 +117,7 @@ def test_boxes_that_are_damaged_hide_nothing(tmp_path):
     for data in (b"\0\0\0\x08ftyp\0\0\0\x10moov", b"\0\0\0\x08ftyp\0\0\0\x07moov\0\0\0\0", b"\0\0\0\x08moof"):
         file = SourceFile(BytesSource(data))
         quirks.hide_layouts(file)
-        assert (file.patches, quirks.shift_of(file, 1)) == ([], 0)
+        assert (file.patches, quirks.shift_of(file, 1, 0, 0)) == ([], 0)
 
 
 @pytest.mark.parametrize("count", [2, 3])
