@@ -26,7 +26,7 @@ def project() -> int:
 
 
 @pytest.fixture
-def made(monkeypatch) -> list[int]:
+def rows(monkeypatch) -> list[int]:
     """The ids of the entities that are made anew, in pages of two."""
     found: list[int] = []
     entities = files.entities
@@ -57,8 +57,8 @@ def save_as_earlier(project: int, monkeypatch) -> None:
     assert current(project).shape == shape
 
 
-def opened() -> Views:
-    """A new container."""
+def new_container() -> Views:
+    """The views of a container that has none."""
     return Views(log.read_after, begin=Renewals().begin)
 
 
@@ -67,26 +67,26 @@ def all_commits(project: int) -> list:
 
 
 class TestRequests:
-    def test_the_next_request_goes_on_where_the_last_one_was_stopped(self, project, made, monkeypatch):
+    def test_the_next_request_goes_on_where_the_last_one_was_stopped(self, project, rows, monkeypatch):
         grow(project, 7)
         save_as_earlier(project, monkeypatch)
         put(project, boxed(50, {"vector": [3.0, 4.0]}))
-        container, seen = opened(), []
+        container, seen = new_container(), []
         for _ in range(3):
             with time_limit(-1), pytest.raises(Unavailable, match="being made anew"):
                 container.current(project)
             assert not container.is_loaded(project)
-            seen.append(list(made))
+            seen.append(list(rows))
         assert seen == [[1, 2], [1, 2, 3, 4], [1, 2, 3, 4, 5, 6]]
         view = container.current(project)
-        assert made == [1, 2, 3, 4, 5, 6, 7]
+        assert rows == [1, 2, 3, 4, 5, 6, 7]
         assert contents(view) == contents(replayed(project, all_commits(project)))
         assert container.current(project) is view
 
-    def test_a_page_that_fails_is_made_by_the_next_request(self, project, made, monkeypatch):
+    def test_a_page_that_fails_is_made_by_the_next_request(self, project, rows, monkeypatch):
         grow(project, 5)
         save_as_earlier(project, monkeypatch)
-        container, note = opened(), files.entities
+        container, note = new_container(), files.entities
 
         def fail_at_second(*given):
             for page in note(*given):
@@ -98,37 +98,37 @@ class TestRequests:
             with pytest.raises(Unavailable, match="S3"):
                 container.current(project)
         assert contents(container.current(project)) == contents(replayed(project, all_commits(project)))
-        assert made == [1, 2, 3, 4, 5]
+        assert rows == [1, 2, 3, 4, 5]
 
-    def test_a_newer_snapshot_of_this_shape_is_opened_instead(self, project, made, monkeypatch):
+    def test_a_newer_snapshot_of_this_shape_is_opened_instead(self, project, rows, monkeypatch):
         grow(project, 7)
         save_as_earlier(project, monkeypatch)
-        container = opened()
+        container = new_container()
         with time_limit(-1), pytest.raises(Unavailable):
             container.current(project)
         changes = log.growth()[project]  # noted by the request, though nothing was written
         assert compaction.compact(project, changes)
         assert project not in log.growth()
-        made.clear()
+        rows.clear()
         assert contents(container.current(project)) == contents(replayed(project, all_commits(project)))
-        assert made == []
+        assert rows == []
 
-    def test_a_container_bounds_the_views_under_way(self, made, monkeypatch):
+    def test_a_container_bounds_the_views_under_way(self, rows, monkeypatch):
         monkeypatch.setattr(renewals, "MOST", 1)
         first, second = ids.reserve("project", 2)
-        container = opened()
+        container = new_container()
         for project in (first, second):
             grow(project, 3)
             save_as_earlier(project, monkeypatch)
             with time_limit(-1), pytest.raises(Unavailable):
                 container.current(project)
-        made.clear()
+        rows.clear()
         container.current(first)
-        assert made == [1, 2, 3]
+        assert rows == [1, 2, 3]
 
 
 class TestCompaction:
-    def test_it_makes_a_view_anew_in_rounds_and_each_row_once(self, project, made, monkeypatch):
+    def test_it_makes_a_view_anew_in_rounds_and_each_row_once(self, project, rows, monkeypatch):
         grow(project, 7)
         save_as_earlier(project, monkeypatch)
         log.note_growth(project, 0, 0)
@@ -139,7 +139,7 @@ class TestCompaction:
             assert is_done is (not snapshots.is_other(current(project)))
             rounds += 1
         assert rounds == 5  # the last has no rows left
-        assert made == [1, 2, 3, 4, 5, 6, 7]
+        assert rows == [1, 2, 3, 4, 5, 6, 7]
         assert project not in log.growth()
         assert not compaction.compact(project, force=True)
         assert contents(snapshots.begin(project)) == contents(replayed(project, all_commits(project)))
@@ -147,21 +147,21 @@ class TestCompaction:
 
 class TestShapes:
     def test_a_project_without_vectors_is_opened_as_the_release_before_their_codes_left_it(
-        self, project, made, monkeypatch
+        self, project, rows, monkeypatch
     ):
         put(project, typed(n="int", g="geopos"))
         put(project, *(boxed(number, {"n": number, "g": [8.0, number]}) for number in range(1, 8)))
         save_as_earlier(project, monkeypatch)
         put(project, typed(n="int", g="geopos", vector="float_array"))
         put(project, boxed(3, {"n": 9, "vector": [1.0, 2.0]}))
-        container = opened()
+        container = new_container()
         with time_limit(20):
             view = container.current(project)
         assert contents(view) == contents(replayed(project, all_commits(project)))
         assert not snapshots.is_other(current(project))
         compaction.compact(project, force=True)
         assert contents(snapshots.begin(project)) == contents(view)
-        assert made == []
+        assert rows == []
 
     def test_only_the_columns_of_a_project_count(self, project, monkeypatch):
         put(project, typed(n="int"))

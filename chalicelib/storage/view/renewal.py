@@ -17,7 +17,7 @@ from chalicelib.storage.view import files
 from chalicelib.storage.view.view import View
 
 AT_ONCE = 2_000
-"""Rows after which the time is looked at; about a tenth of a second of processor time."""
+"""Rows after which the time is looked at; a fifth of a second of processor time."""
 
 
 class Renewal:

@@ -29,7 +29,7 @@ def shape_of(layout: Layout) -> str:
     """The fingerprint of the tables and documents that this code makes of a project with a layout."""
     slots = [slot for types in layout.slots.values() for of in types.values() for slot in of.values()]
     dtypes = sorted({(slot.dtype, SQL_TYPE.get(slot.dtype)) for slot in slots})
-    return _fingerprint(dtypes, _stored(_sql_types(layout)))
+    return _fingerprint(dtypes, _columns(_sql_types(layout)))
 
 
 def is_usable(shape: str, layout: Layout) -> bool:
@@ -38,7 +38,7 @@ def is_usable(shape: str, layout: Layout) -> bool:
         return True
     # Earlier releases had one fingerprint for all projects, at first without the stored columns.
     dtypes = sorted(SQL_TYPE.items())
-    if shape == _fingerprint(dtypes, _stored(SQL_TYPE.values())):
+    if shape == _fingerprint(dtypes, _columns(SQL_TYPE.values())):
         return True
     return shape == _fingerprint(dtypes) and VECTOR not in _sql_types(layout)
 
@@ -47,7 +47,7 @@ def _sql_types(layout: Layout) -> set[str]:
     return {each for columns in layout.sql_types.values() for each in columns.values()}
 
 
-def _stored(sql_types: Iterable[str]) -> list[tuple[tuple[str, str], ...]]:
+def _columns(sql_types: Iterable[str]) -> list[tuple[tuple[str, str], ...]]:
     return [stored_columns("column", each) for each in sorted(set(sql_types))]
 
 
