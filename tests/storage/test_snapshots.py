@@ -26,8 +26,9 @@ from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.log import archive, bodies, log
 from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.view import files as view_files
-from chalicelib.storage.view import snapshot_records, snapshots
+from chalicelib.storage.view import shapes, snapshot_records, snapshots
 from chalicelib.storage.view.cache import Views
+from chalicelib.storage.view.renewal import renew
 from chalicelib.storage.view.snapshot_records import current, folder, pointer
 from chalicelib.storage.view.view import Gap
 from tests import objects
@@ -43,7 +44,7 @@ def project() -> int:
 
 class TestFiles:
     @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 40), marks=pytest.mark.nightly)], ids=len)
-    @pytest.mark.parametrize("make", [reopened, written_and_replayed, lambda view, _: view_files.replay_view(view)])
+    @pytest.mark.parametrize("make", [reopened, written_and_replayed, lambda view, _: renew(reopened(view))])
     def test_a_view_comes_back_as_it_was(self, make, seeds, tmp_path, monkeypatch):
         monkeypatch.setattr(view_files, "ROWS_A_PART", 4)
         monkeypatch.setattr(view_files, "BYTES_A_PART", 1500)
@@ -120,7 +121,7 @@ class TestCompaction:
     def test_a_snapshot_by_other_code_is_read_all_the_same(self, project, monkeypatch):
         grow(project)
         with monkeypatch.context() as other:
-            other.setattr(view_files, "SHAPE", "older")
+            other.setattr(shapes, "shape_of", lambda _: "older")
             compaction.compact(project, force=True)
         assert current(project).shape == "older"
         assert contents(snapshots.begin(project)) == contents(replayed(project, list(log.read_after(project, 0))))

@@ -4,33 +4,31 @@ Columns of a file: the built-in fields under the names of `query/columns.py`; ea
 that is taken (`names`); `document`, the JSON of the entity as responses show it. Members that responses leave out are
 built-in columns, so a row holds all stored data. docs/snapshots.md documents the format.
 
-Where the columns or members of this code differ from those of the code that wrote a snapshot (`SHAPE`), `replay`
-rebuilds both: from the snapshot's database, or from these files where it has none.
+A view is made from them (`replay`) where a snapshot has no database. Where its database has another shape than this
+code (`shapes.py`), the view is made anew from its documents (`renewal.py`).
 """
 
 # ruff: noqa: S608 statements are made of our own words and quoted names
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from chalicelib.core.commits import Change, Commit
+from chalicelib.core.commits import Change
 from chalicelib.core.definitions import DEFINITION_STRUCT, AnyType, Definitions
 from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import DefinitionKind, Kind
-from chalicelib.core.resource import Resource
 from chalicelib.core.revisions import Revision
 from chalicelib.query import sql
 from chalicelib.query.columns import COLUMNS
-from chalicelib.query.layout import PLACE, SQL_TYPE, latitude, stored_columns
+from chalicelib.query.layout import PLACE, SQL_TYPE, latitude
 from chalicelib.storage.view.documents import Document
 from chalicelib.storage.view.rows import DOCUMENT as PLACE_OF_DOCUMENT
 from chalicelib.storage.view.rows import revise
@@ -40,8 +38,6 @@ from chalicelib.storage.view.view import View
 if TYPE_CHECKING:
     import duckdb
 
-FORMAT = 3
-"""The version of the files' format. The column value stored for a value may change only with it."""
 ROWS_A_PART = 250_000
 BYTES_A_PART = 200_000_000
 """Most bytes of documents in a file: several files must fit onto the disk of a container at once."""
@@ -60,24 +56,6 @@ _LEVEL = 1
 """Of zstd: higher levels take up to twice the time, and files of JSON become no smaller."""
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _encode = msgspec.json.Encoder().encode
-
-
-def _shape() -> str:
-    """The fingerprint of this code's columns and emitted members."""
-    stored = [stored_columns("column", each) for each in sorted(set(SQL_TYPE.values()))]
-    parts: list[Any] = [FORMAT, sorted(SQL_TYPE.items()), stored]
-    for kind, struct in STRUCT_OF.items():
-        columns = [(column.name, column.dtype) for column in COLUMNS[kind]]
-        parts.append([kind, columns, struct.__struct_fields__, *_other_names(struct)])
-    return hashlib.sha256(_encode(parts)).hexdigest()[:16]
-
-
-def _other_names(struct: type[msgspec.Struct]) -> tuple[list[tuple[str, str]], list[str]]:
-    assert issubclass(struct, Resource)  # noqa: S101 for mypy: every entity is one
-    return sorted(struct.also.items()), sorted(struct.hidden)
-
-
-SHAPE = _shape()
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -259,28 +237,27 @@ def _write_part(
 
 
 def replay(definitions: Definitions, seq: int, parts: Iterable[tuple[Part, Path]]) -> View:
-    """A view from files of any SHAPE, built step by step."""
+    """A view from files of any shape, built step by step."""
     return build(definitions, seq, (_changes(definitions, part, path) for part, path in parts))
 
 
-def replay_view(old: View) -> View:
-    """A view rebuilt from one of another SHAPE, step by step."""
-    return build(old.definitions, old.seq, _entities(old))
-
-
-def _entities(view: View) -> Iterator[list[Change]]:
-    for kind, struct in STRUCT_OF.items():
-        there = {row[0] for row in view.store.run(f"DESCRIBE {sql.table(kind)}")}
-        hidden = sorted(_hidden(struct) & there)
-        columns = ["id", "type", PLACE_OF_DOCUMENT, *map(_quote, hidden)]
-        for page in _pages(view, kind, columns, PAGE):
-            documents = view.store.get([row[2] for row in page])
-            yield [
+def entities(view: View, kind: Kind, after: int, size: int) -> Iterator[tuple[int, list[Change]]]:
+    """The entities of a view of any shape with ids above one, in pages, each with the last id in it."""
+    # Not by `run`, which a request whose time has ended may not use: a page is made even then.
+    there = {row[0] for row in view.store.writer.execute(f"DESCRIBE {sql.table(kind)}").fetchall()}
+    hidden = sorted(_hidden(STRUCT_OF[kind]) & there)
+    columns = ["id", "type", PLACE_OF_DOCUMENT, *map(_quote, hidden)]
+    for page in _pages(view, kind, columns, size, after=after):
+        documents = view.store.get([row[2] for row in page])
+        yield (
+            page[-1][0],
+            [
                 _change(kind, number, body, dict(zip(hidden, values, strict=True)), len(revisions))
                 for (number, type_, _, *values), document in zip(page, documents, strict=True)
                 for revisions in [_revisions(view, kind, type_)]
                 for body in up_to_date([document], revisions)
-            ]
+            ],
+        )
 
 
 def _change(kind: Kind, number: int, document: bytes, hidden: dict[str, Any], revision: int) -> Change:
@@ -294,17 +271,23 @@ def _hidden(struct: Any) -> set[str]:
     return set(struct.hidden)
 
 
-def build(definitions: Definitions, seq: int, things: Iterable[list[Change]]) -> View:
+def build(definitions: Definitions, seq: int, pages: Iterable[list[Change]]) -> View:
     """A view at a commit, made from all entities that exist then."""
+    view = view_of_definitions(definitions)
+    for changes in pages:
+        view.apply_entities(changes)
+    view.stand_at(seq)
+    return view
+
+
+def view_of_definitions(definitions: Definitions) -> View:
+    """A view with definitions and without entities."""
     view = View(definitions.project)
-    defined = [
+    view.apply_entities(
         Change(kind, number, msgspec.Raw(_encode(definition)))
         for kind, found in definitions.by_kind.items()
         for number, definition in found.items()
-    ]
-    for changes in chain([defined], things):
-        view.apply([Commit(project=view.project, seq=view.seq + 1, at="", user=None, changes=changes)])
-    view.stand_at(seq)
+    )
     return view
 
 

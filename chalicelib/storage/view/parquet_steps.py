@@ -52,7 +52,7 @@ def write_step(project: int, end: float) -> bool | None:
         Whether all are written now; None where there is no need.
     """
     manifest = current(project)
-    if manifest is None or manifest.rows <= snapshots.ROWS_EXPORTED or manifest.shape != files.SHAPE:
+    if manifest is None or manifest.rows <= snapshots.ROWS_EXPORTED or snapshots.is_other(manifest):
         return None
     export = _under_way(project)
     if export is None:
@@ -83,5 +83,5 @@ def _under_way(project: int) -> Export | None:
     except NotFound:
         return None
     export = msgspec.json.decode(body, type=Export)
-    is_usable = export.source.shape == files.SHAPE and time_of(export.where) > time.time() - _PATIENCE
+    is_usable = not snapshots.is_other(export.source) and time_of(export.where) > time.time() - _PATIENCE
     return export if is_usable else None

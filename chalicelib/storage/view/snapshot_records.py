@@ -98,7 +98,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     format: int
     shape: str
-    """The fingerprint of the writing code (`files.SHAPE`)."""
+    """The fingerprint of the view's columns and documents (`shapes.py`)."""
     project: int
     seq: int
     """The last commit in the snapshot."""

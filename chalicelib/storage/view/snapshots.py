@@ -20,7 +20,7 @@ import math
 import tempfile
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
@@ -36,11 +36,12 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import retired
 from chalicelib.storage.log import log
 from chalicelib.storage.objects import objects, view_objects
-from chalicelib.storage.view import files
+from chalicelib.storage.view import files, shapes
 from chalicelib.storage.view.deleted_definitions import Lost
 from chalicelib.storage.view.devices import Device, Extent, overlaid, pool
 from chalicelib.storage.view.engine import HEADERS, engine
 from chalicelib.storage.view.files import Part
+from chalicelib.storage.view.renewal import renew
 from chalicelib.storage.view.snapshot_records import (
     Database,
     Dropped,
@@ -77,8 +78,12 @@ _encode = msgspec.json.Encoder().encode
 _logger = logging.getLogger(__name__)
 
 
-def begin(project: int) -> View:
+def begin(project: int, make: Callable[[int, Manifest], View] | None = None) -> View:
     """The view of the current snapshot, or an empty one.
+
+    Args:
+        project: its id.
+        make: makes the view of a snapshot; by default `read`.
 
     Raises:
         NotFound: a file of it is missing; `maintenance/rebuild.py` makes another.
@@ -86,7 +91,7 @@ def begin(project: int) -> View:
     found = pointer(project)
     while found is not None:
         try:
-            return read(project, manifest_of(project, found))
+            return (make or read)(project, manifest_of(project, found))
         except NotFound:
             newer = pointer(project)
             if newer == found:
@@ -99,7 +104,18 @@ def begin(project: int) -> View:
 
 
 def read(project: int, manifest: Manifest) -> View:
-    """The view of a snapshot. Raises NotFound where a file of it is missing."""
+    """The view of a snapshot, made anew where it has another shape. Raises NotFound where a file of it is missing."""
+    view = open_view(project, manifest)
+    return renew(view) if manifest.database is not None and is_other(manifest) else view
+
+
+def is_other(manifest: Manifest) -> bool:
+    """Whether a snapshot has no database of this code's shape, so that its view is made anew."""
+    return manifest.database is None or not shapes.is_usable(manifest.shape, manifest.database.layout)
+
+
+def open_view(project: int, manifest: Manifest) -> View:
+    """The view of a snapshot in its own shape. Raises NotFound where a file of it is missing."""
     body = view_objects.get(project, f"{folder(project)}{manifest.definitions}")
     definitions = files.definitions_of(project, body)
     if manifest.database is None:
@@ -107,10 +123,6 @@ def read(project: int, manifest: Manifest) -> View:
             view = files.replay(definitions, manifest.seq, _fetch_files(project, manifest.parts, Path(place)))
     else:
         view = _open(definitions, manifest, manifest.database)
-        if manifest.shape != files.SHAPE:
-            old = view
-            view = files.replay_view(old)
-            old.close()
     view.lost = manifest.lost
     return view
 
@@ -182,8 +194,8 @@ def save(view: View, segments: list[Segment], *, replace: bool = False) -> Point
     definitions = f"{where}/definitions.json"
     _write(project, definitions, files.definitions_json(view.definitions), "application/json")
     manifest = Manifest(
-        format=files.FORMAT,
-        shape=files.SHAPE,
+        format=shapes.FORMAT,
+        shape=shapes.shape_of(view.state.layout),
         project=project,
         seq=view.seq,
         at=now(),

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from chalicelib.core.commits import Commit
+from chalicelib.core.commits import Change, Commit
 from chalicelib.core.commits_read import note_commit
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import DefinitionKind, Kind
@@ -291,6 +291,10 @@ class View:
         with self._gate.writing():
             self._uncompressed = 0
             self.store.checkpoint()
+
+    def apply_entities(self, changes: Iterable[Change]) -> None:
+        """Apply changes to a view that is not filled from its log; end with `stand_at`."""
+        self.apply([Commit(project=self.project, seq=self.seq + 1, at="", user=None, changes=list(changes))])
 
     def stand_at(self, seq: int) -> None:
         """Set the commit of a view that was not filled from its log. Call it before the view is read."""

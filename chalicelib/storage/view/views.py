@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from chalicelib.storage.log import log
-from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.cache import Views
+from chalicelib.storage.view.renewals import Renewals
 
-_views = Views(log.read_after, begin=snapshots.begin)
+_renewals = Renewals()
+_views = Views(log.read_after, begin=_renewals.begin)
 
 current = _views.current
 loaded = _views.is_loaded
-drop = _views.drop
 look_ahead = _views.look_ahead
+
+
+def drop(project: int) -> None:
+    """Evict a project's view."""
+    _views.drop(project)
+    _renewals.drop(project)
