@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import time
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,7 +26,7 @@ def dive(api, signed_in, monkeypatch):
         with contextlib.redirect_stdout(io.StringIO()):  # the functions log there
             api.drain()
 
-    monkeypatch.setattr(sessions.time, "sleep", work)
+    monkeypatch.setattr(sessions, "time", SimpleNamespace(sleep=work, monotonic=time.monotonic))
     return api.made(f"Medias/{signed_in}", body)
 
 
