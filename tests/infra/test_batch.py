@@ -19,12 +19,15 @@ REGION = "eu-central-1"
 
 @pytest.fixture(scope="module")
 def environment():
-    """What a function of both stacks is told."""
+    """The environment of a function of both stacks."""
     before = default_user_config["batch"]
     default_user_config["batch"] = {"use_docker": False}
     stateful = deploy(REGION)
     ec2 = boto3.client("ec2", region_name=REGION)
     clouds = boto3.client("cloudformation", region_name=REGION)
+    exported = {"Value": stateful["LIMN_MEDIA_BUCKET"], "Export": {"Name": f"limn-{STAGE}-MediaBucket"}}
+    exports = {"Resources": {"Any": {"Type": "AWS::SQS::Queue"}}, "Outputs": {"MediaBucket": exported}}
+    clouds.create_stack(StackName="limn-local-exports", TemplateBody=json.dumps(exports))
     subnets = ec2.describe_subnets()["Subnets"]
     template = load(BATCH)
     # AWS makes a role of its own for this; moto wants to be told

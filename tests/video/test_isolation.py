@@ -15,6 +15,12 @@ from tests.video.made import DATA
 SOURCE = BytesSource(b"some bytes")
 
 
+def test_a_file_that_would_corrupt_the_heap_is_read_without_its_layout():
+    # DATA's README says how the file was made.
+    found, _ = isolation.run(tasks.probe_video, FileSource(DATA / "pcm_7_1.mov"))
+    assert len(found.audio) == 1
+
+
 def test_a_task_reads_its_source_and_returns_a_result():
     assert isolation.run(misbehaving.echo, SOURCE, 7) == (7, b"some bytes")
 
@@ -90,10 +96,3 @@ def test_errors_keep_their_kind():
         isolation.run(tasks.probe_video, BytesSource(b"x" * 100))
     with pytest.raises(RuntimeError, match="ours"):
         isolation.run(misbehaving.fail, SOURCE)
-
-
-def test_a_file_that_corrupts_the_heap_is_refused_with_a_sentence():
-    # DATA's README says how the file was made. Which signal ends the process depends on what lies beside the overrun.
-    with pytest.raises(BadInput, match="crashes the decoder") as refusal:
-        isolation.run(tasks.probe_video, FileSource(DATA / "pcm_7_1.mov"))
-    assert refusal.value.details in {"SIGABRT", "SIGSEGV"}
