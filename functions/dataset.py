@@ -5,21 +5,28 @@ from __future__ import annotations
 from chalicelib.errors import NotFound
 from chalicelib.resources.exports import joining
 from chalicelib.resources.exports import steps as exports_steps
-from chalicelib.resources.exports.messages import JoinExport, PlanExport, WritePart
+from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, WritePart
 from chalicelib.resources.imports import steps as imports_steps
 from chalicelib.resources.imports.messages import CheckImport, RunImportPart
 from functions.worker import Delivery, Retry, worker
 
 PAUSES = (1.0, 3.0, 8.0, 28.0)
-"""Seconds to wait for an import whose message was sent before its record was stored."""
+"""Seconds to wait for a record whose message was sent before: longer than a request."""
 
 
-def _plan(message: PlanExport, _: Delivery) -> None:
+def _plan(message: PlanExport, delivery: Delivery) -> None:
+    """The message is sent before its record is stored, so that no crash leaves objects without record."""
+    if message.project and not exports_steps.exists(message) and delivery.count <= len(PAUSES):
+        raise Retry(f"there is no {message.what} {message.uid} yet", after=PAUSES[delivery.count - 1])
     exports_steps.plan(message)
 
 
 def _write(message: WritePart, _: Delivery) -> None:
     exports_steps.write(message)
+
+
+def _remove(message: RemoveExport, _: Delivery) -> None:
+    exports_steps.remove_leftovers(message)
 
 
 def _join(message: JoinExport, delivery: Delivery) -> None:
@@ -40,14 +47,23 @@ def _run_part(message: RunImportPart, _: Delivery) -> None:
     imports_steps.run_part(message.uid, message.part)
 
 
-def _give_up(message: PlanExport | WritePart | JoinExport | CheckImport | RunImportPart, reason: Exception) -> None:
+def _give_up(
+    message: PlanExport | WritePart | JoinExport | RemoveExport | CheckImport | RunImportPart, reason: Exception
+) -> None:
     if isinstance(message, CheckImport | RunImportPart):
         imports_steps.fail(message.uid, reason)
-    else:
+    elif not isinstance(message, RemoveExport):
         exports_steps.fail(message.uid, message.what, reason)
 
 
 handler = worker(
-    {PlanExport: _plan, WritePart: _write, JoinExport: _join, CheckImport: _check, RunImportPart: _run_part},
+    {
+        PlanExport: _plan,
+        WritePart: _write,
+        JoinExport: _join,
+        RemoveExport: _remove,
+        CheckImport: _check,
+        RunImportPart: _run_part,
+    },
     on_poison=_give_up,
 )

@@ -12,6 +12,7 @@ import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 
+from chalicelib.core.key_forms import DATASETS, EXPORTS
 from chalicelib.core.kinds import Kind
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.settings import settings
@@ -158,8 +159,20 @@ def orphans(undo, projects):
     return sorted(
         mask(key)
         for _, key in undo.new_objects()
-        if key.removeprefix("upload of ") not in named and key.rpartition("/")[2] not in named
+        if key.removeprefix("upload of ") not in named
+        and key.rpartition("/")[2] not in named
+        and not _is_of_export(key, undo)
     )
+
+
+def _is_of_export(key, undo):
+    """Whether an object is in the folder of an export or a version of a dataset that a record or a message names."""
+    where, _, name = key.partition("/")
+    if where not in (EXPORTS, DATASETS):
+        return False
+    uid = name.split("/")[1]
+    rows = _table(settings().records_table).snapshot()
+    return uid in json.dumps([_text(unpack(row)) for _, _, row in rows]) + json.dumps(undo.messages())
 
 
 def messages(undo):

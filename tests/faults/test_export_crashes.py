@@ -2,13 +2,16 @@
 
 import pytest
 
-from chalicelib.core.datasets import EXPORT
+from chalicelib.core.datasets import DATASET, EXPORT
 from chalicelib.queues import decode
-from chalicelib.resources.exports import joining, planning, steps
+from chalicelib.resources.exports import joining, places, planning, steps
+from chalicelib.resources.exports import service as exports_service
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, WritePart
+from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import pieces, records
 from tests import objects
 from tests.faults.test_transcode_crashes import Killed, Killer
+from tests.queue_runner import deliver
 from tests.resources.exports.samples import Dataset, opened
 
 KINDS = (PlanExport, WritePart, JoinExport)
@@ -110,3 +113,45 @@ def test_every_message_twice_and_out_of_order_changes_nothing(api, project, monk
         handle(message)
     queue.run()
     assert contents(project, uid) == wanted
+
+
+def test_a_killed_creation_or_deletion_leaves_all_objects_or_none(api, project, monkeypatch):
+    killer, sent = Killer(monkeypatch), []
+    monkeypatch.setattr(exports_service, "send", lambda _, message, delay=0: sent.append(message))
+
+    def kill_everywhere(request):
+        """Kill a request at each of its calls, deliver what it sent, and compare records and objects."""
+        for number in range(1, 40):
+            sent.clear()
+            killer.left = number
+            said = request(number)
+            is_over, killer.left = killer.left is not None, None
+            for message in sent:
+                deliver(settings().dataset_queue_url, message, count=5)
+            versions = records.list_children(DATASET, project)
+            specs = {str(places.spec_key(version)) for version in versions}
+            left = {str(key) for key in objects.under(f"_datasets/{project}/")}
+            assert specs <= left, number
+            assert bool(left) == bool(specs), (number, left)
+            for version in versions:
+                records.remove(DATASET, version.uid)
+                steps.clean_up(version, whole=True)
+            if is_over:
+                assert said.status < 300
+                return
+        raise AssertionError("the request never ended")
+
+    def freeze(number):
+        return api.ask("POST", f"/rest/Datasets/{project}", {"name": f"v{number}"})
+
+    def freeze_and_delete(number):
+        left, killer.left = killer.left, None
+        uid = freeze(1000 + number).json["id"]
+        for message in sent:
+            deliver(settings().dataset_queue_url, message, count=5)
+        sent.clear()
+        killer.left = left
+        return api.ask("DELETE", f"/rest/Dataset/{uid}")
+
+    kill_everywhere(freeze)
+    kill_everywhere(freeze_and_delete)

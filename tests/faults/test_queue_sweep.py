@@ -24,7 +24,7 @@ from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email.messages import SendEmail
-from chalicelib.resources.exports.messages import JoinExport, PlanExport, WritePart
+from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, WritePart
 from chalicelib.resources.imports.messages import CheckImport, RunImportPart
 from chalicelib.resources.media import archiving
 from chalicelib.resources.media.messages import ImportImage
@@ -350,6 +350,7 @@ ELSEWHERE = {
     **dict.fromkeys(
         (PlanExport, WritePart, JoinExport), test_export_crashes.test_an_export_is_made_wherever_it_is_killed
     ),
+    RemoveExport: test_export_crashes.test_a_killed_creation_or_deletion_leaves_all_objects_or_none,
     **dict.fromkeys(
         (CheckImport, RunImportPart), test_import_crashes.test_an_import_is_done_once_wherever_it_is_killed
     ),

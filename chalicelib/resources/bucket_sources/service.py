@@ -60,6 +60,7 @@ def register(project: Project, caller: Caller, spec: BucketSourceSpec) -> Bucket
     moment = now()
     source = BucketSource(
         id=ids.reserve(BUCKET_SOURCE.name)[0],
+        run=uuid.uuid4().hex,
         project=project.id,
         created_by=caller.id,
         created_datetime=moment,
@@ -67,9 +68,11 @@ def register(project: Project, caller: Caller, spec: BucketSourceSpec) -> Bucket
         bucket_name=records.get(BUCKET, spec.bucket).name,
         **members,
     )
-    limits.create(BUCKET_SOURCE, source, guard=f"sources|{project.id}", check=lambda: _check_room(project.id, spec))
-    begin(source.id)
-    return source
+    # Sent first, so that no crash leaves a source that is not listed; the function waits for the record.
+    send(settings().source_queue_url, ListObjects(source=source.id, run=source.run, began=moment))
+    return limits.create(
+        BUCKET_SOURCE, source, guard=f"sources|{project.id}", check=lambda: _check_room(project.id, spec)
+    )
 
 
 def check_administers(caller: Caller, organization: int) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Literal
 
+from chalicelib.core.resource import Timestamp
 from chalicelib.queues.base import Message
 
 What = Literal["export", "dataset"]
 
 
 class PlanExport(Message, frozen=True, kw_only=True, tag="export.plan.1"):
-    """Divide the work into parts. Queue: dataset."""
+    """Divide the work into parts. It is sent before the record is stored. Queue: dataset."""
 
     uid: str
     what: What = "export"
+    project: int = 0
+    """Where the objects are; 0 in messages of older releases."""
 
 
 class WritePart(Message, frozen=True, kw_only=True, tag="export.part.1"):
@@ -22,6 +25,17 @@ class WritePart(Message, frozen=True, kw_only=True, tag="export.part.1"):
     uid: str
     index: int
     what: What = "export"
+    project: int = 0
+
+
+class RemoveExport(Message, frozen=True, kw_only=True, tag="export.remove.1"):
+    """Remove what a deletion left. It is sent before the record is deleted, with a delay. Queue: dataset."""
+
+    uid: str
+    what: What = "export"
+    project: int
+    sent: Timestamp
+    """When it was sent: a second deletion is other work."""
 
 
 class JoinExport(Message, frozen=True, kw_only=True, tag="export.join.1"):

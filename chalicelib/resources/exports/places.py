@@ -7,6 +7,7 @@ import msgspec
 from chalicelib.core import object_keys
 from chalicelib.core.datasets import StoredVersion, Work
 from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.resources.exports.messages import What
 from chalicelib.resources.exports.schemas import ExportSpec
 from chalicelib.storage.objects import objects
 
@@ -15,9 +16,13 @@ _spec = msgspec.json.Decoder(ExportSpec).decode
 
 def folder(work: Work) -> ObjectPrefix:
     """The folder of an export or a version."""
-    if isinstance(work, StoredVersion):
-        return object_keys.datasets_prefix(work.project, work.uid)
-    return object_keys.exports_prefix(work.project, work.uid)
+    return folder_of("dataset" if isinstance(work, StoredVersion) else "export", work.project, work.uid)
+
+
+def folder_of(what: What, project: int, uid: str) -> ObjectPrefix:
+    """The folder of an export or a version, whose record may be gone."""
+    prefix = object_keys.datasets_prefix if what == "dataset" else object_keys.exports_prefix
+    return prefix(project, uid)
 
 
 def spec_key(work: Work) -> ObjectKey:

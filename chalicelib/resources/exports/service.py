@@ -17,10 +17,10 @@ from chalicelib.core.jobs import JobProgress
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, timestamp
-from chalicelib.errors import BadInput, LimnError, NotFound, TooMany
+from chalicelib.errors import BadInput, Conflict, NotFound, TooMany
 from chalicelib.queues import send
 from chalicelib.resources.exports import places, selection, steps
-from chalicelib.resources.exports.messages import PlanExport, What
+from chalicelib.resources.exports.messages import PlanExport, RemoveExport, What
 from chalicelib.resources.exports.schemas import Export, ExportSpec
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import limits, pieces, records
@@ -35,6 +35,8 @@ MOST_AT_WORK = 5
 """Unfinished exports and versions of one user in a project."""
 FORGOTTEN = timedelta(minutes=15)
 """An export that was not planned after that long is planned again: the request that made it died."""
+AFTER_REQUESTS = 60
+"""Seconds after which no request is still at work."""
 _CLASS_DTYPES = ("string", "enum", "int", "bool")
 _EPSILON = 1e-6
 
@@ -72,19 +74,22 @@ def create(project: Project, scope: Scope, spec: ExportSpec) -> StoredExport:
 
 
 def start(work: Work, what: What, spec: ExportSpec) -> None:
-    """Store an export or a version and send its first message."""
-    limits.create(
-        steps.KINDS[what],
-        work,
-        guard=f"exports|{work.project}",
-        check=lambda: min(check_room(work.project, work.user), check_number(work.project, what)),
-        taken=_name_is_taken(work),
-    )
+    """Send the first message of an export or a version, store what was asked for, then the record.
+
+    The message finds the record, or removes the object of a request that died or was refused.
+    """
+    send(settings().dataset_queue_url, PlanExport(uid=work.uid, what=what, project=work.project))
+    objects.write(places.spec_key(work), msgspec.json.encode(spec), "application/json")
     try:
-        objects.write(places.spec_key(work), msgspec.json.encode(spec), "application/json")
-        send(settings().dataset_queue_url, PlanExport(uid=work.uid, what=what))
-    except LimnError:
-        remove_work(work, what)
+        limits.create(
+            steps.KINDS[what],
+            work,
+            guard=f"exports|{work.project}",
+            check=lambda: min(check_room(work.project, work.user), check_number(work.project, what)),
+            taken=_name_is_taken(work),
+        )
+    except (BadInput, TooMany, Conflict):  # after any other error the record may be stored
+        steps.clean_up(work, whole=True)
         raise
 
 
@@ -192,7 +197,9 @@ def remove(export: StoredExport) -> None:
 
 
 def remove_work(work: Work, what: What) -> None:
-    """Delete an export or a version with its objects."""
+    """Delete an export or a version with its objects. The message finds what a crash leaves."""
+    message = RemoveExport(uid=work.uid, what=what, project=work.project, sent=now())
+    send(settings().dataset_queue_url, message, delay=AFTER_REQUESTS)
     records.remove(steps.KINDS[what], work.uid)
     steps.clean_up(work, whole=True)
 
@@ -207,7 +214,8 @@ def sweep(project: int) -> None:
             if what == "export" and work.expires_datetime <= timestamp(moment):
                 remove(work)
             elif work.status == "pending" and work.created_datetime <= forgotten:
-                send(settings().dataset_queue_url, PlanExport(uid=work.uid, what=what))
+                again = PlanExport(uid=work.uid, what=what, project=project)
+                send(settings().dataset_queue_url, again)
 
 
 def progress_of(work: Work) -> JobProgress:

@@ -30,7 +30,7 @@ from chalicelib.formats.registry import WRITERS
 from chalicelib.queues import send, send_many
 from chalicelib.resources.exports import frozen, pictures, places, planning
 from chalicelib.resources.exports.frozen import Prepared, Written
-from chalicelib.resources.exports.messages import JoinExport, PlanExport, What, WritePart
+from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, What, WritePart
 from chalicelib.resources.exports.rows import PartPlan
 from chalicelib.resources.exports.schemas import ExportSpec
 from chalicelib.resources.exports.selection import scope_of, seen_now, view_of
@@ -56,6 +56,11 @@ def at_work(uid: str, what: What) -> Any:
     return None if found is None or found.is_finished else found
 
 
+def exists(message: PlanExport | WritePart | RemoveExport) -> bool:
+    """Whether the record of an export or a version is stored."""
+    return records.maybe(KINDS[message.what], message.uid) is not None
+
+
 def plan(message: PlanExport) -> None:
     """Divide the work into parts and queue them.
 
@@ -64,6 +69,7 @@ def plan(message: PlanExport) -> None:
     """
     work = at_work(message.uid, message.what)
     if work is None:
+        remove_leftovers(message)
         return
     if not work.parts:
         work = _make_plan(work, message.what)
@@ -73,7 +79,7 @@ def plan(message: PlanExport) -> None:
     if missing:
         send_many(
             settings().dataset_queue_url,
-            [WritePart(uid=work.uid, index=index, what=message.what) for index in missing],
+            [WritePart(uid=work.uid, index=index, what=message.what, project=work.project) for index in missing],
         )
     else:
         _go_on(work, message.what)
@@ -122,6 +128,7 @@ def write(message: WritePart) -> None:
     """
     work = at_work(message.uid, message.what)
     if work is None or not work.parts:
+        remove_leftovers(message)
         return
     if not pieces.is_done(work.uid, message.index):
         spec, prepared = places.spec_of(work), find_plan(work)
@@ -280,6 +287,13 @@ def fail(uid: str, what: What, reason: Exception) -> None:
     with contextlib.suppress(NotFound):
         records.edit(KINDS[what], uid, how, also=note_end)
     clean_up(work, whole=True)
+
+
+def remove_leftovers(message: PlanExport | WritePart | RemoveExport) -> None:
+    """Remove the objects and rows of an export or a version that has no record. Idempotent."""
+    if message.project and not exists(message):
+        objects.remove(list(objects.under(places.folder_of(message.what, message.project, message.uid))))
+        pieces.remove(message.uid)
 
 
 def clean_up(work: Work, *, whole: bool) -> None:
