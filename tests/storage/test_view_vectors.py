@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 import random
+import time
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import strategies as st
 
+from chalicelib.core import deadline
 from chalicelib.core.attributes import AttributeType
 from chalicelib.core.definitions import LocalizationType
 from chalicelib.core.kinds import Kind
 from chalicelib.core.revisions import Renamed
+from chalicelib.errors import Unavailable
 from chalicelib.query import check, parse
 from chalicelib.query.evaluate import distance
 from chalicelib.query.parsers.bodies import FloatArrayQuery, LocalizationIdQuery
@@ -20,7 +24,9 @@ from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.query.tree import Nearest, Query
 from chalicelib.query.values import packed_array
 from chalicelib.query.vector_codes import code
-from chalicelib.storage.view import estimated, vectors
+from chalicelib.settings import settings
+from chalicelib.storage.view import estimated, vector_column, vectors
+from chalicelib.storage.view.engine import _PROCESS, budgets, engine
 from chalicelib.storage.view.vectors import Vectors, order, within
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, type_of
@@ -239,6 +245,80 @@ def test_codes_beyond_the_memory_are_read_for_each_query(monkeypatch):
     for _ in range(2):
         assert column.listed(nearest, shown=column.values, stop=20) == plain[:20]
     assert column.vectors.memory < 1000
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_codes_that_were_read_before_the_time_ended_are_kept(monkeypatch, moves):
+    """The next query reads the rest, and what changed meanwhile; all anew only where rows got other places."""
+    monkeypatch.setattr(vectors, "WHOLE", 0)
+    monkeypatch.setattr(estimated, "_FEW", 1)
+    monkeypatch.setattr(vector_column, "_ROWS", 10)
+    rng = random.Random(11)
+    kinds = [AttributeType(name="v", dtype="float_array")]
+    values = cloud("clustered", 50, 6, rng)
+    view = View(PROJECT)
+    boxes = [change_of("localization", box(n, {"v": each}, type=1)) for n, each in values.items()]
+    view.apply([commit(1, [change_of("localization_type", type_of(LocalizationType, 1, kinds, dtype="box")), *boxes])])
+    parts: list[int] = []
+    run = view.store.run
+    ends = {3}
+
+    def counted(text, parameters=(), **more):
+        if "rowid >=" in text:
+            parts.append(parameters[0])
+            if len(parts) in ends:
+                deadline._END.set(time.monotonic() - 1)
+        return run(text, parameters, **more)
+
+    monkeypatch.setattr(view.store, "run", counted)
+    center = [each + 0.1 for each in values[7]]
+    body = LocalizationIdQuery(float_array=[FloatArrayQuery(name="v", center=center)])
+    query = check(parse(Kind.LOCALIZATION, LocalizationQuery(type=1, stop=8), body), view.definitions)
+    with deadline.time_limit(20), pytest.raises(Unavailable, match="what was read is kept"):
+        view.ids(query)
+    assert parts == [0, 10, 20]
+    assert view.store.engine._held[view.store.name] == view._packed > 0
+    # Changed and deleted rows of both halves, and a new one.
+    values |= {3: center, 44: [each + 0.01 for each in center], 60: [each + 0.02 for each in center]}
+    changed = [change_of("localization", box(n, {"v": values[n]}, type=1)) for n in (3, 44, 60)]
+    view.apply([commit(2, [*changed, gone("localization", 8), gone("localization", 45)])])
+    del values[8], values[45]
+    if moves:
+        view.compress()
+    parts.clear()
+    ends.clear()
+    plain = expected(values, [Nearest("v", tuple(center), types=(1,))], values)
+    with deadline.time_limit(20):
+        assert view.ids(query) == plain[:8]
+        assert parts == [*range(0 if moves else 20, 60, 10)]
+        assert view.ids(query) == plain[:8]
+    assert parts[-1] == 50
+
+
+def test_what_vectors_take_duckdb_and_documents_do_not():
+    whole = settings().view_memory
+    python = whole * _PROCESS
+    for share in (0.0, 0.1, 0.25, vectors._SHARE):
+        assert sum(budgets(int(share * whole))) + share * whole + python <= whole
+    assert budgets(0) == (whole * 0.5, whole * 0.15)
+    for before, after in pairwise(range(0, int(whole * 0.6), int(whole * 0.1))):
+        assert budgets(after) <= budgets(before)
+    assert min(budgets(10 * whole)) > 0
+
+
+def test_the_engine_keeps_less_while_vectors_are_held():
+    own = engine()
+    before = own.packs._budget
+
+    def limit():
+        return own._root.execute("SELECT current_setting('memory_limit')").fetchone()
+
+    full = limit()
+    own.hold("v0", int(settings().view_memory * vectors._SHARE))
+    assert own.packs._budget < before
+    assert limit() != full
+    own.hold("v0", 0)
+    assert (own.packs._budget, limit()) == (before, full)
 
 
 def test_a_view_finds_the_same_by_vectors_and_by_codes(monkeypatch):

@@ -102,7 +102,7 @@ class Codes:
     def memory(self) -> int:
         """About how many bytes they take."""
         blocks = [block for some in list(self.blocks.values()) for block in list(some)]
-        return sum(len(block.codes) + _BESIDE * len(block.numbers) for block in blocks)
+        return sum(block.codes.__alloc__() + _BESIDE * len(block.numbers) for block in blocks)
 
     def __len__(self) -> int:
         """The number of codes, including dropped ones."""

@@ -80,6 +80,13 @@ class PackCache:
                 self._packs.put(*key, (*pack[:slot], document, *pack[slot + 1 :]))
                 self._count(key[0], len(document.body) - len(pack[slot].body))
 
+    def resize(self, budget: int) -> None:
+        """Keep at most this many bytes."""
+        with self._lock:
+            self._budget = budget
+            while self.memory > budget and self._packs:
+                self._count(*self._drop(None))
+
     def shrink(self) -> None:
         """Drop all packs."""
         with self._lock:
@@ -87,9 +94,9 @@ class PackCache:
             self._memory.clear()
             self.memory = 0
 
-    def _drop(self, owner: int) -> tuple[int, int]:
+    def _drop(self, owner: int | None) -> tuple[int, int]:
         """Drop a pack; returns its file and the bytes that were freed, as a negative number."""
-        is_over = self._memory[owner] > SHARE * self._budget and self._packs.number_of(owner) > 1
+        is_over = owner is not None and self._memory[owner] > SHARE * self._budget and self._packs.number_of(owner) > 1
         dropped, pack = self._packs.drop(owner if is_over else None)
         return dropped, -_memory(pack)
 

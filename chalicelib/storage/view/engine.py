@@ -36,17 +36,30 @@ HEADERS = 12_288
 _SCHEME = "limn"
 _PARSED = 256
 """The most parsed statements that are kept."""
-_SHARE = 0.5
-"""The share of the memory for views that DuckDB may take; documents, vectors and Python have the rest."""
-_LEAST, _BESIDE = 0.2, 0.75
-"""The share that it may take in any case, and what it may take together with vectors; documents and Python have the
-rest."""
+_PROCESS = 0.2
+"""The share of the memory for views that Python, its libraries and running queries take."""
+_SHARE, _LEAST = 0.5, 0.2
+"""The share that DuckDB may take where no vectors are held, and in any case."""
 _SHRUNK = 0.05
 """The share that it keeps where other views need memory."""
 _SPILL = 4
 """The share of the disk for views that sorts and joins larger than memory take in addition."""
-_DOCUMENTS = 0.15
-"""The share of the memory for views that recently read documents may take."""
+_DOCUMENTS, _FEWEST = 0.15, 0.03
+"""The share that recently read documents may take where no vectors are held, and in any case."""
+_QUARTER = 4
+"""Documents take one in this many bytes that DuckDB and documents may take together."""
+
+
+def budgets(held: int) -> tuple[int, int]:
+    """The most bytes that DuckDB and recently read documents may take.
+
+    Args:
+        held: bytes that vectors take.
+    """
+    whole = settings().view_memory
+    left = whole * (1 - _PROCESS) - held
+    documents = max(whole * _FEWEST, min(whole * _DOCUMENTS, left / _QUARTER))
+    return int(max(whole * _LEAST, min(whole * _SHARE, left - documents))), int(documents)
 
 
 class Engine:
@@ -56,13 +69,15 @@ class Engine:
         import duckdb  # noqa: PLC0415 83 ms that only readers of views pay
 
         self.cache = Cache(settings().view_disk)
-        self.packs = PackCache(int(settings().view_memory * _DOCUMENTS))
+        limit, documents = budgets(0)
+        self.packs = PackCache(documents)
         self.turns = Turns(MOST_STATEMENTS)
         self._folder = tempfile.mkdtemp(prefix="limn-spill-")
         self._devices: dict[str, Device] = {}
         self._abandoned: deque[tuple[str, tuple[Device, ...]]] = deque()
         self._names = itertools.count(1)
         self._held: dict[str, int] = {}
+        self._is_fitted = True
         self._lock = threading.Lock()
         self._parsed: dict[str, duckdb.Statement] = {}
         self._root = duckdb.connect(
@@ -70,7 +85,7 @@ class Engine:
             config={
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
-                "memory_limit": f"{int(settings().view_memory * _SHARE)}B",
+                "memory_limit": f"{limit}B",
                 "threads": str(min(4, os.cpu_count() or 1)),
                 "async_threads": "1",
                 "temp_directory": self._folder,
@@ -138,11 +153,10 @@ class Engine:
                 device.close()
 
     def hold(self, name: str, size: int) -> None:
-        """Say how many bytes a database's view holds outside of DuckDB, whose memory is reduced by as much."""
-        if size == self._held.get(name, 0):
-            return
-        self._held[name] = size
-        self._fit()
+        """Say how many bytes of vectors a database's view holds: DuckDB and documents may take less then."""
+        if size != self._held.get(name, 0) or not self._is_fitted:
+            self._held[name] = size
+            self._fit()
 
     def shrink(self) -> None:
         """Drop what can be read again from the disk: blocks that DuckDB caches, and documents."""
@@ -153,10 +167,12 @@ class Engine:
         trim()
 
     def _fit(self) -> None:
-        whole = settings().view_memory
-        limit = max(whole * _LEAST, min(whole * _SHARE, whole * _BESIDE - sum(list(self._held.values()))))
-        with self._lock:
-            self._root.execute(f"SET memory_limit = '{int(limit)}B'")
+        limit, documents = budgets(sum(list(self._held.values())))
+        self.packs.resize(documents)
+        self._is_fitted = False
+        with contextlib.suppress(Exception), self._lock:  # running statements may need more: tried again later
+            self._root.execute(f"SET memory_limit = '{limit}B'")
+            self._is_fitted = True
 
     @property
     def memory(self) -> int:

@@ -57,10 +57,14 @@ class VectorColumn:
         return found
 
     def codes(self, start: int) -> Iterator[tuple[list[tuple[int, bytes]], int]]:
-        """The codes of all vectors from a place on, by id, in parts, each with the place after it."""
+        """The codes of all vectors from a place on, by id, in parts, each with the place after it.
+
+        Before each part DuckDB's memory is reduced by what is held of those before.
+        """
         ((last,),) = self._view.store.run(f"SELECT max(rowid) FROM {sql.table(self._kind)}")  # noqa: S608
         column = codes(self._column)
         while last is not None and start <= last:
             statement = sql.values_between(self._kind, column, start, start + _ROWS)
             start += _ROWS
+            self._view.hold_vectors()
             yield self._view.store.run(statement.text, statement.parameters, prefetches=False), start

@@ -4,7 +4,8 @@ A statement selects the rows of a list, and their distances are looked up. Few v
 (`matrices.py`). Of many, codes are held, a quarter of the size, which tell which vectors can be among the nearest;
 these are read from their documents (`estimated.py`). The answer is the same.
 
-The first query that needs distances reads a column; later queries read only what changed since.
+The first query that needs distances reads a column; later queries read only what changed since. Codes that were read
+before the time of a request ended are kept, and the next query reads the rest.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
+from chalicelib.core.deadline import remaining
+from chalicelib.errors import Unavailable
 from chalicelib.query.tree import Nearest, Query
 from chalicelib.settings import settings
 from chalicelib.storage.view.codes import Codes
@@ -50,7 +53,10 @@ class Source(Protocol):
         """The vectors of the given ids that have one, by id."""
 
     def codes(self, start: int) -> Iterator[tuple[list[tuple[int, bytes]], int]]:
-        """The codes of all vectors from a place on, by id, in parts, each with the place after it."""
+        """The codes of all vectors from a place on, by id, in parts, each with the place after it.
+
+        A vector that changes may get another place; others keep theirs until `Vectors.move`.
+        """
 
 
 class Vectors:
@@ -64,8 +70,11 @@ class Vectors:
         self._codes: Codes | None = None
         self._rest: int | None = None
         """The place from which on codes are not held, None where all are."""
+        self._next: int | None = None
+        """The place from which on codes have yet to be read, None where they were read."""
         self._stale: set[int] | None = None
-        """The ids that changed since the last query; None before the first."""
+        """The ids whose vectors the next query reads: those that changed since the last one, or while codes are being
+        read, and those without a code. None before the first query."""
         self._lock = threading.Lock()
 
     @property
@@ -79,17 +88,24 @@ class Vectors:
         if self._stale is not None:
             self._stale.update(changed)
 
+    def move(self) -> None:
+        """Note that rows may have got other places. There must be no readers."""
+        if self._next is not None or self._rest is not None:
+            self._stale = None
+
     def distances(self, nearest: Nearest, source: Source) -> AnyDistances:
-        """The distances of all rows from a center; vectors of another length have none."""
+        """The distances of all rows from a center; vectors of another length have none.
+
+        Raises:
+            Unavailable: the time of the request ended, or something cannot be read now. What was read is kept.
+        """
         with self._lock:
             if self._stale is None or len(self._stale) > self._most_stale():
-                self._load(source, len(nearest.center))
-            elif self._stale:
-                for number in self._stale & self._lengths.keys():
-                    self._matrices[self._lengths.pop(number)].drop(number)
-                if self._codes is not None:
-                    self._codes.drop(self._stale)
-                self._put(source.some(sorted(self._stale)))
+                self._begin(source, len(nearest.center))
+            if self._next is not None:
+                self._read_codes(source)
+            if self._stale:
+                self._read_changes(source, self._stale)
             self._stale = set()
             exact = Distances(nearest, self._matrices.get(len(nearest.center)))
             if self._codes is None:
@@ -101,21 +117,42 @@ class Vectors:
         """How many vectors may have changed before all are read anew."""
         return len(self._lengths) if self._codes is None else MOST_CHANGED - len(self._lengths)
 
-    def _load(self, source: Source, length: int) -> None:
-        self._matrices, self._lengths, self._codes, self._rest = {}, {}, None, None
+    def _begin(self, source: Source, length: int) -> None:
+        """Read all vectors, or prepare to read their codes."""
+        self._matrices, self._lengths, self._codes, self._rest, self._next = {}, {}, None, None, None
+        self._stale = None
         if source.rows * length * NUMBER <= WHOLE:
             self._put(source.all())
-            return
-        codes = Codes()
-        without: list[int] = []
+        else:
+            self._codes, self._next = Codes(), 0
+        self._stale = set()
+
+    def _read_codes(self, source: Source) -> None:
+        """Read codes from where the last query stopped."""
+        assert self._codes is not None and self._next is not None and self._stale is not None  # noqa: S101, PT018 for mypy
         room = settings().view_memory * _SHARE
-        for rows, place in source.codes(0):
-            without += codes.add(rows)
-            if codes.memory > room:
-                self._rest = place
-                break
-        self._codes = codes
-        self._put(source.some(without))
+        try:
+            for rows, place in source.codes(self._next):
+                self._stale.update(self._codes.add(rows))
+                self._next = place
+                if self._codes.memory > room:
+                    self._rest = place
+                    break
+        except Unavailable as failure:
+            if (left := remaining()) is None or left > 0:
+                raise
+            raise Unavailable(
+                "The vectors of the project are being read. Try again: what was read is kept, and the next query reads "
+                "the rest."
+            ) from failure
+        self._next = None
+
+    def _read_changes(self, source: Source, changed: set[int]) -> None:
+        for number in changed & self._lengths.keys():
+            self._matrices[self._lengths.pop(number)].drop(number)
+        if self._codes is not None:
+            self._codes.drop(changed)
+        self._put(source.some(sorted(changed)))
 
     def _read_rest(self, source: Source) -> Iterator[Codes]:
         """The codes that are not held."""

@@ -192,8 +192,11 @@ class View:
     @property
     def memory(self) -> int:
         """About how many bytes the view holds that DuckDB cannot drop by itself."""
-        packed = sum(vectors.memory for vectors in list(self._vectors.values()))
-        return _SMALLEST + self._uncompressed * _CHANGE_BYTES + packed
+        return _SMALLEST + self._uncompressed * _CHANGE_BYTES + self._packed
+
+    @property
+    def _packed(self) -> int:
+        return sum(vectors.memory for vectors in list(self._vectors.values()))
 
     def close(self) -> None:
         """Release the memory; active readers finish first."""
@@ -243,9 +246,15 @@ class View:
                 found.append(view_matrices.Distances(nearest, None))
             else:
                 vectors = self._vectors.setdefault((query.kind, column), Vectors())
-                found.append(vectors.distances(nearest, VectorColumn(self, query.kind, column)))
-                self.store.engine.hold(self.store.name, sum(each.memory for each in list(self._vectors.values())))
+                try:
+                    found.append(vectors.distances(nearest, VectorColumn(self, query.kind, column)))
+                finally:
+                    self.hold_vectors()
         return found
+
+    def hold_vectors(self) -> None:
+        """Reduce what the engine keeps by the memory that vectors take."""
+        self.store.engine.hold(self.store.name, self._packed)
 
     def _run(self, statement: sql.Statement) -> list[view_vectors.Row]:
         return self.store.run(statement.text, statement.parameters)
@@ -291,6 +300,8 @@ class View:
         with self._gate.writing():
             self._uncompressed = 0
             self.store.checkpoint()
+            for vectors in self._vectors.values():
+                vectors.move()  # a checkpoint closes the gaps of deleted rows
 
     def apply_entities(self, changes: Iterable[Change]) -> None:
         """Apply changes to a view that is not filled from its log; end with `stand_at`."""
