@@ -48,7 +48,9 @@ def test_a_tree_is_built_and_changed_by_keyboard(page, wood):
     expect(item("Cod")).to_be_focused()
     assert paths() == {"Animalia", "Plantae", "Animalia.Cod", "Animalia.Tuna"}
 
-    press("Enter", *"fish", "Enter")  # the name is selected or at its end
+    press("Enter")
+    expect(page.locator(":focus")).to_have_value("Cod")  # the name is selected or at its end
+    press(*"fish", "Enter")
     expect(page.get_by_text("is saved.")).to_be_visible()
     assert "Animalia.Codfish" in paths()
     expect(item("Codfish")).to_be_focused()
