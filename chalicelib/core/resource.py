@@ -75,9 +75,8 @@ def answer(thing: Resource) -> dict[str, Any]:
     seen = msgspec.structs.asdict(thing)
     for old, name in thing.also.items():
         seen[old] = seen[name]
-    for old, name in thing.also_attributes.items():
-        if name in seen["attributes"]:
-            seen["attributes"] = {**seen["attributes"], old: seen["attributes"][name]}
+    if thing.also_attributes:
+        seen["attributes"] = under_all_names(thing, seen["attributes"])
     for name in thing.hidden:
         del seen[name]
     if thing.keeps:
@@ -86,6 +85,12 @@ def answer(thing: Resource) -> dict[str, Any]:
         if seen[name] is not None:
             seen[name] = _opened(seen[name])
     return seen
+
+
+def under_all_names(of: Resource | type[Resource], attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes under their names and their older ones."""
+    more = {old: attributes[name] for old, name in of.also_attributes.items() if name in attributes}
+    return {**attributes, **more}
 
 
 def _opened(thing: Resource) -> Resource | dict[str, Any]:

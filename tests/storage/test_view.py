@@ -10,6 +10,7 @@ import pytest
 
 from chalicelib.core.commits import GONE, Change
 from chalicelib.core.definitions import LocalizationType, MediaType
+from chalicelib.core.entities import Media
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.resource import answer
 from chalicelib.errors import BadInput
@@ -95,6 +96,17 @@ class TestApply:
         assert found(view, attribute_gt=["n::2998"]) == [2999, 3000]
         view.apply([commit(3, [gone("localization", number) for number in range(1, 3001, 2)])])
         assert len(found(view)) == 1500
+
+    def test_a_tag_that_an_earlier_release_stored_under_one_name_is_shown_under_both(self, view: View, monkeypatch):
+        tagged = change_of("media", media(1, attributes={"tator_user_sections": "a", "note": "svc_user_sections"}))
+        with monkeypatch.context() as earlier:
+            earlier.setattr(Media, "also_attributes", {})
+            view.apply([commit(2, [tagged])])
+        document = view.document(Kind.MEDIA, 1)
+        assert document is not None
+        assert msgspec.json.decode(document)["attributes"] == {
+            "tator_user_sections": "a", "svc_user_sections": "a", "note": "svc_user_sections",
+        }  # fmt: skip
 
 
 class TestDefinitions:

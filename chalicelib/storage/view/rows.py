@@ -12,7 +12,7 @@ from chalicelib.core.commits import Change
 from chalicelib.core.definitions import Definitions
 from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
-from chalicelib.core.resource import answer
+from chalicelib.core.resource import answer, under_all_names
 from chalicelib.core.revisions import Revision, revised, up_to_date
 from chalicelib.query.columns import COLUMNS
 from chalicelib.query.geodesy import unit
@@ -116,6 +116,22 @@ def revise(document: bytes, unseen: Sequence[Revision]) -> bytes:
     """A document after its type's missing revisions."""
     members = msgspec.json.decode(document)
     members["attributes"] = revised(members["attributes"], unseen)
+    return _encode(members)
+
+
+_MORE_NAMES = {kind: [b'"%b":' % old.encode() for old in of.also_attributes] for kind, of in STRUCT_OF.items()}
+
+
+def with_all_names(kind: Kind, documents: list[bytes]) -> list[bytes]:
+    """Documents with their attributes under older names, too, which earlier releases did not store."""
+    for name in _MORE_NAMES[kind]:
+        documents = [each if name in each else _with_older_names(kind, each) for each in documents]
+    return documents
+
+
+def _with_older_names(kind: Kind, document: bytes) -> bytes:
+    members = msgspec.json.decode(document)
+    members["attributes"] = under_all_names(STRUCT_OF[kind], members["attributes"])
     return _encode(members)
 
 

@@ -33,7 +33,7 @@ from chalicelib.storage.view.apply_log import LogApplier
 from chalicelib.storage.view.deleted_definitions import Lost, id_queries
 from chalicelib.storage.view.documents import Document
 from chalicelib.storage.view.locks import Gate
-from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_incident
+from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_all_names, with_incident
 from chalicelib.storage.view.state import Gap, State
 from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.vector_column import VectorColumn
@@ -204,7 +204,10 @@ class View:
             self.store.close()
 
     def _documents(self, kind: Kind, places: Sequence[int]) -> list[bytes]:
-        """The documents at places, after their missing revisions."""
+        """The documents at places, after their missing revisions, as this release shows them."""
+        return with_all_names(kind, self._revised_bodies(kind, places))
+
+    def _revised_bodies(self, kind: Kind, places: Sequence[int]) -> list[bytes]:
         revisions = {number: of.revisions for number, of in self.definitions.types(kind).items() if of.revisions}
         if not revisions:
             return self.store.bodies(places)
