@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.media_files import MediaFiles
@@ -296,7 +296,7 @@ def media_of(annotation: Any) -> list[int]:
     return media if isinstance(media, list) else [media]
 
 
-STRUCT_OF: dict[Kind, type[Struct]] = {
+STRUCT_OF: dict[Kind, type[Resource]] = {
     Kind.MEDIA: Media,
     Kind.LOCALIZATION: Localization,
     Kind.STATE: State,

@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from chalicelib.core.entities import STRUCT_OF
-from chalicelib.core.resource import Resource
 from chalicelib.query.columns import COLUMNS
 from chalicelib.query.layout import SQL_TYPE, VECTOR, Layout, stored_columns
 
@@ -55,10 +54,5 @@ def _fingerprint(*stored: Any) -> str:
     parts: list[Any] = [FORMAT, *stored]
     for kind, struct in STRUCT_OF.items():
         columns = [(column.name, column.dtype) for column in COLUMNS[kind]]
-        parts.append([kind, columns, struct.__struct_fields__, *_other_names(struct)])
+        parts.append([kind, columns, struct.__struct_fields__, sorted(struct.also.items()), sorted(struct.hidden)])
     return hashlib.sha256(_encode(parts)).hexdigest()[:16]
-
-
-def _other_names(struct: type[msgspec.Struct]) -> tuple[list[tuple[str, str]], list[str]]:
-    assert issubclass(struct, Resource)  # noqa: S101 for mypy: every entity is one
-    return sorted(struct.also.items()), sorted(struct.hidden)
