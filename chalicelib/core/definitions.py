@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, field
 from chalicelib.core.attributes import AttributeType
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import Description, Id, Name, Resource, Summary, Timestamp, TypeName
+from chalicelib.core.resource import Description, Id, KeepsUnknown, Name, Resource, Summary, Timestamp, TypeName
 from chalicelib.core.revisions import Revision
 from chalicelib.core.shapes import AttributeOperationSpec, ColorMap, shown_as
 
@@ -42,11 +42,8 @@ _AV1_PIXEL_FORMATS = ("yuv420p", "yuv420p10le")
 _LARGEST_CRF = 51
 
 
-class EncodeConfig(Resource, kw_only=True):
+class EncodeConfig(KeepsUnknown, kw_only=True):
     """How an archival copy is encoded; unknown members are stored for tools and have no effect on the encoder."""
-
-    keeps: ClassVar = "others"
-    hidden: ClassVar = frozenset({"others"})
 
     vcodec: Literal["copy", "h264", "hevc"] = "hevc"
     crf: Annotated[int, Meta(ge=0, le=51)] = 23
@@ -54,7 +51,6 @@ class EncodeConfig(Resource, kw_only=True):
     tune: Tune = "fastdecode"
     movflags: str = ""
     pixel_format: PixelFormat = "yuv420p"
-    others: dict[str, Any] = {}
 
 
 class S3StorageConfig(Resource, kw_only=True):
@@ -75,11 +71,8 @@ class ArchiveConfig(Resource, kw_only=True):
     s3_storage: S3StorageConfig | None = None
 
 
-class ResolutionConfig(Resource, kw_only=True):
+class ResolutionConfig(KeepsUnknown, kw_only=True):
     """One streaming rendition to make of every video of a type; unknown members are stored and have no effect."""
-
-    keeps: ClassVar = "others"
-    hidden: ClassVar = frozenset({"others"})
 
     resolution: Annotated[Annotated[int, Meta(ge=0, le=8192)], Meta(description="Height in pixels.")]
     vcodec: Literal["h264", "av1", "hevc"] = "h264"
@@ -89,7 +82,6 @@ class ResolutionConfig(Resource, kw_only=True):
         Meta(description="One of x264's presets by name, for AV1 a number from 0 to 13; empty for the default."),
     ] = ""
     pixel_format: PixelFormat = "yuv420p"
-    others: dict[str, Any] = {}
 
     def __post_init__(self) -> None:
         """Refuse settings that the encoder does not support."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.resource import Flag, Resource, Timestamp
+from chalicelib.core.resource import Flag, KeepsUnknown, Resource, Timestamp
 
 TAG_ATTRIBUTE = "tator_user_sections"
 """The attribute of a media with the tag of its folder; empty where it is in no folder."""
@@ -14,13 +14,11 @@ ROLES = ("streaming", "archival", "audio", "image", "thumbnail", "thumbnail_gif"
 """The roles whose entries name objects."""
 
 
-class VideoDefinition(Resource, kw_only=True):
+class VideoDefinition(KeepsUnknown, kw_only=True):
     """One video file of a media; `segment_info` is the key of the file that maps its fragments."""
 
     accepts: ClassVar = {"url": "path", "segments_url": "segment_info"}
-    keeps: ClassVar = "others"
     is_whole: ClassVar = True
-    hidden: ClassVar = frozenset({"others"})
 
     path: str
     codec: str
@@ -37,16 +35,13 @@ class VideoDefinition(Resource, kw_only=True):
     codec_description: str | None = None
     reference_only: Flag | None = None
     bucket_id: int | None = None
-    others: dict[str, Any] = {}
 
 
-class AudioDefinition(Resource, kw_only=True):
+class AudioDefinition(KeepsUnknown, kw_only=True):
     """One audio file of a media."""
 
     accepts: ClassVar = {"url": "path"}
-    keeps: ClassVar = "others"
     is_whole: ClassVar = True
-    hidden: ClassVar = frozenset({"others"})
 
     path: str
     codec: str
@@ -57,15 +52,12 @@ class AudioDefinition(Resource, kw_only=True):
     codec_mime: str | None = None
     codec_description: str | None = None
     bucket_id: int | None = None
-    others: dict[str, Any] = {}
 
 
-class ImageDefinition(Resource, kw_only=True):
+class ImageDefinition(KeepsUnknown, kw_only=True):
     """One picture of a media: itself, its thumbnail, or its animated thumbnail."""
 
-    keeps: ClassVar = "others"
     is_whole: ClassVar = True
-    hidden: ClassVar = frozenset({"others"})
 
     path: str
     resolution: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)]
@@ -75,15 +67,12 @@ class ImageDefinition(Resource, kw_only=True):
     mime: str | None = None
     reference_only: Flag | None = None
     bucket_id: int | None = None
-    others: dict[str, Any] = {}
 
 
-class AuxiliaryFileDefinition(Resource, kw_only=True):
+class AuxiliaryFileDefinition(KeepsUnknown, kw_only=True):
     """One attachment of a media."""
 
-    keeps: ClassVar = "others"
     is_whole: ClassVar = True
-    hidden: ClassVar = frozenset({"others"})
 
     path: str
     name: str | None = None
@@ -92,7 +81,6 @@ class AuxiliaryFileDefinition(Resource, kw_only=True):
     http_auth: str | None = None
     mime: str | None = None
     bucket_id: int | None = None
-    others: dict[str, Any] = {}
 
 
 class ConcatDefinition(Resource, kw_only=True):

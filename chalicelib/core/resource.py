@@ -62,6 +62,15 @@ class Resource(Struct, kw_only=True, omit_defaults=True):
     """Members that are stored and never emitted."""
 
 
+class KeepsUnknown(Resource, kw_only=True):
+    """A Struct that stores the members it does not declare; responses show them beside the others."""
+
+    keeps: ClassVar = "others"
+    hidden: ClassVar = frozenset({"others"})
+
+    others: dict[str, Any] = {}
+
+
 class Created(Struct, kw_only=True, omit_defaults=True):
     """The members of CreateResponse: the new id, and the new object where the operation returns it."""
 
