@@ -23,7 +23,7 @@ from chalicelib.core.resource import ONE_LINE, UUID, Resource, options
 from chalicelib.errors import BadInput, NotFound, TooLarge
 from chalicelib.http.bounds import BODY_ERROR, check_depth, check_parameter, check_sizes, longer_texts
 from chalicelib.http.forms import Tidying, inner_of, members_of
-from chalicelib.http.operation import NoQuery, OneOf, Operation, formats_of
+from chalicelib.http.operation import NoQuery, OneOf, Operation
 
 MAX_BODY = 6 * 1024 * 1024
 """Bytes: the limit of Lambda."""
@@ -135,7 +135,7 @@ def _check_parameters(operation: Operation, given: Mapping[str, list[str]]) -> N
     if not given:
         return
     named, parameters = _by_name(operation.query), _parameters(operation.query)
-    own = ("format", *(("bom",) if "csv" in formats_of(operation) else ())) if len(formats_of(operation)) > 1 else ()
+    own = ("format", *(("bom",) if "csv" in operation.all_formats else ())) if len(operation.all_formats) > 1 else ()
     for name, texts in given.items():
         if name not in named and name not in own:
             rule = f"{operation.id} has no query parameter {name!r}.{nearest(name, (*named, *own))}"

@@ -22,7 +22,7 @@ from msgspec import Struct
 from chalicelib.core.batches import batched
 from chalicelib.core.resource import Resource, answer
 from chalicelib.errors import BadInput, LimnError, NotFound, TooMany, Unauthenticated, WrongMethod
-from chalicelib.http.operation import Answer, Documents, Operation, Present, formats_of
+from chalicelib.http.operation import Answer, Documents, Operation, Present
 from chalicelib.settings import settings
 
 MEDIA_TYPES: dict[str, tuple[str, ...]] = {
@@ -137,7 +137,7 @@ def negotiate(operation: Operation, query: Mapping[str, list[str]], headers: Map
         NotFound: the operation does not have the format of `?format=`.
         BadInput: Accept allows none of them.
     """
-    formats = formats_of(operation)
+    formats = operation.all_formats
     if not formats:
         return ""
     if wanted := query.get("format"):

@@ -25,7 +25,7 @@ from chalicelib.http import members, members_of
 from chalicelib.http.decoding import MAX_THINGS
 from chalicelib.http.encoding import MEDIA_TYPES
 from chalicelib.http.links import Links, links
-from chalicelib.http.operation import OneOf, Operation, formats_of
+from chalicelib.http.operation import OneOf, Operation
 
 Schema = dict[str, Any]
 
@@ -158,7 +158,7 @@ def _parameter(name: str, member: Schema, *, required: bool) -> Schema:
 
 
 def _format_parameter(operation: Operation) -> list[Schema]:
-    formats = formats_of(operation)
+    formats = operation.all_formats
     if len(formats) < 2 or "format" in {field.name for field in msgspec.structs.fields(operation.query)}:  # noqa: PLR2004
         return []
     schema = {"type": "string", "enum": list(formats), "default": formats[0]}
@@ -183,7 +183,7 @@ def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
     else:
         schema = {} if operation.returns is None else _declared(operation.schema_answer or operation.returns, schemas)
         content = {"application/json": {"schema": schema}}
-        for format_ in formats_of(operation)[1:]:
+        for format_ in operation.all_formats[1:]:
             content[MEDIA_TYPES[format_][0]] = {"schema": {"type": "string"}}
     statuses = ["400", "401", "404", "429", "503"]
     if operation.needs is not Permission.ANYONE or operation.body is not None:

@@ -196,7 +196,7 @@ class Operation:
 
     @cached_property
     def all_formats(self) -> tuple[str, ...]:
-        """See `formats_of`."""
+        """The formats of its response, the default first: every list also has jsonl and csv."""
         if isinstance(self.returns, str):
             return self.formats
         lists = ("jsonl", "csv") if get_origin(self.returns) is list else ()
@@ -206,8 +206,3 @@ class Operation:
     def success(self) -> int:
         """The status of a success."""
         return self.status or (201 if self.method == "POST" else 200)
-
-
-def formats_of(operation: Operation) -> tuple[str, ...]:
-    """The formats of an operation's response, the default first: every list also has jsonl and csv."""
-    return operation.all_formats

@@ -12,7 +12,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, NotFound, TooLarge, Unauthenticated, WrongMethod
-from chalicelib.http.encoding import csv_of, encode, encode_error, formats_of, negotiate
+from chalicelib.http.encoding import csv_of, encode, encode_error, negotiate
 from chalicelib.http.operation import Answer, Documents, Operation
 
 
@@ -203,9 +203,9 @@ class TestNegotiation:
         assert negotiate(operation(returns="text/html"), {"format": ["x"]}, {"accept": "a/b"}) == ""
 
     def test_formats_of_declarations(self):
-        assert formats_of(LIST) == ("json", "jsonl", "csv")
-        assert formats_of(operation(returns=Thing)) == ("json",)
-        assert formats_of(PICTURE) == ("png", "jpg", "gif", "mp4")
+        assert LIST.all_formats == ("json", "jsonl", "csv")
+        assert operation(returns=Thing).all_formats == ("json",)
+        assert PICTURE.all_formats == ("png", "jpg", "gif", "mp4")
 
 
 class TestGzip:
