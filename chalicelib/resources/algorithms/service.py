@@ -76,12 +76,12 @@ def change(project: Project, caller: Caller, algorithm: Algorithm, body: Algorit
     if body.name is not None:
         _free(body.name)
     members = {name: getattr(body, name, value) for name, value in members.items()}
-
-    def how(current: Algorithm) -> Algorithm:
-        hosted_templates_service.check_kept(current, members)
-        return msgspec.structs.replace(current, **members)
-
-    records.edit(ALGORITHM, algorithm.id, how, taken=name_taken(body.name or ""))
+    records.edit(
+        ALGORITHM,
+        algorithm.id,
+        lambda current: hosted_templates_service.change_use(current, members),
+        taken=name_taken(body.name or ""),
+    )
 
 
 def remove(project: Project, algorithm: Algorithm) -> None:

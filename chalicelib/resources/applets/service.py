@@ -56,12 +56,7 @@ def change(project: Project, caller: Caller, applet: Applet, body: AppletUpdate)
         members["sealed"] = hosted_templates_service.seal(body.headers or [])
     if body.html_file is not None:
         members["html_file"] = _file(project, body.html_file)
-
-    def how(current: Applet) -> Applet:
-        hosted_templates_service.check_kept(current, members)
-        return msgspec.structs.replace(current, **members)
-
-    after = records.edit(APPLET, applet.id, how)
+    after = records.edit(APPLET, applet.id, lambda current: hosted_templates_service.change_use(current, members))
     if after.html_file != applet.html_file:
         _drop(project, applet)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -18,6 +18,8 @@ from chalicelib.resources.hosted_templates import rendering
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import records
+
+U = TypeVar("U", Algorithm, Applet)
 
 OWN = "hosted template"
 """What the headers of a template are sealed for."""
@@ -52,10 +54,15 @@ def seal(headers: Sequence[Parameter]) -> str:
     return sealing.seal(msgspec.json.encode(headers), USE) if headers else ""
 
 
-def check_kept(user: Algorithm | Applet, members: dict[str, Any]) -> None:
-    """Raise BadInput where a change of the template would send kept headers with the requests of another one."""
+def change_use(user: U, members: dict[str, Any]) -> U:
+    """A user of a template with changed members.
+
+    Raises:
+        BadInput: kept headers would be sent with the requests of another template.
+    """
     if user.sealed and members.get("template") not in (None, user.template) and "sealed" not in members:
         raise BadInput("headers: give them again, or [] for none: they may hold a key, and the template is another.")
+    return msgspec.structs.replace(user, **members)
 
 
 def render(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str) -> str:
