@@ -12,6 +12,7 @@ from typing import Any
 
 from PIL import Image
 
+from tests.console.browser.projects import new_project
 from tests.video.clips import KINDS, make, read
 
 EVIL = '<img src=x onerror="document.title=1">&amp;'
@@ -103,8 +104,7 @@ def plain_clip(folder: Path) -> Path:
 def sea(stack: Any, folder: Path) -> Dive:
     """Make the project, and wait for the transcode of its clip."""
     api = stack.api
-    organization = api.create("Organizations", {"name": f"sea {uuid.uuid4().hex}"})
-    project = api.create("Projects", {"name": f"Dives {EVIL}", "organization": organization})
+    project = new_project(api, f"Dives {EVIL}")
     video = api.create(f"MediaTypes/{project}", {"name": "Dive", "dtype": "video", "attribute_types": [WEATHER]})
     types = {}
     for dtype, name in (("box", f"A {EVIL}"), ("line", "B line"), ("dot", "C dot"), ("poly", "D outline")):

@@ -7,6 +7,7 @@ import uuid
 
 from playwright.sync_api import Route, expect
 
+from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
 
 MANY = 4000
@@ -68,8 +69,7 @@ def test_many_crops_are_relabelled_at_once(page, stack, meadow):
 
 
 def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack, tmp_path):
-    organization = stack.api.create("Organizations", {"name": f"uploads {uuid.uuid4().hex}"})
-    project = stack.api.create("Projects", {"name": "uploads", "organization": organization})
+    project = new_project(stack.api, "uploads")
     stack.api.create(f"MediaTypes/{project}", {"name": "Picture", "dtype": "image"})
     sent: list[str] = []
     page.on("requestfinished", lambda request: sent.append(request.url) if request.method == "PUT" else None)
@@ -137,8 +137,7 @@ def test_a_place_is_given_as_numbers_or_on_the_map(page, stack, meadow):
 
 
 def test_thousands_of_results_scroll_with_few_nodes_and_without_stutter(page, stack):
-    organization = stack.api.create("Organizations", {"name": f"many {uuid.uuid4().hex}"})
-    project = stack.api.create("Projects", {"name": "many", "organization": organization})
+    project = new_project(stack.api, "many")
     photo = stack.api.create(f"MediaTypes/{project}", {"name": "Photo", "dtype": "image"})
     dot = stack.api.create(f"LocalizationTypes/{project}", {"name": "Dot", "dtype": "dot", "media_types": [photo]})
     media = stack.api.create(f"Medias/{project}", {"type": photo, "name": "a.jpg", "md5": ""})

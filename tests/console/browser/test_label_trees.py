@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import uuid
-
 import pytest
 from playwright.sync_api import expect
 
+from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
 
 
@@ -14,8 +13,7 @@ from tests.console.browser.views import show
 def wood(stack):
     """A project with a type of boxes and no leaves."""
     api = stack.api
-    organization = api.create("Organizations", {"name": f"wood {uuid.uuid4().hex}"})
-    project = api.create("Projects", {"name": "Wood", "organization": organization})
+    project = new_project(api, "Wood")
     photo = api.create(f"MediaTypes/{project}", {"name": "Photo", "dtype": "image"})
     api.create(f"LocalizationTypes/{project}", {"name": "Fish", "dtype": "box", "media_types": [photo]})
     return {"api": api, "project": project}

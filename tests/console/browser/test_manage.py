@@ -16,6 +16,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from infra.local import aws
+from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
 
 
@@ -44,8 +45,7 @@ def receiver(stack) -> Iterator[list[dict]]:
 def garden(stack) -> dict:
     """A project with an image, two boxes on it, and a folder."""
     api = stack.api
-    organization = api.create("Organizations", {"name": f"garden {uuid.uuid4().hex}"})
-    project = api.create("Projects", {"name": "Garden", "organization": organization})
+    project = new_project(api, "Garden")
     photo = api.create(f"MediaTypes/{project}", {"name": "Photo", "dtype": "image"})
     kinds = {"name": "Bird", "dtype": "box", "media_types": [photo]}
     box = api.create(f"LocalizationTypes/{project}", kinds)

@@ -11,6 +11,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from tests.console.browser.projects import new_project
+
 COUNT = 4
 
 
@@ -18,8 +20,7 @@ COUNT = 4
 def pool(stack):
     """A project with images, a box on each, and two members."""
     api = stack.api
-    organization = api.create("Organizations", {"name": f"pool {uuid.uuid4().hex}"})
-    project = api.create("Projects", {"name": "Pool", "organization": organization})
+    project = new_project(api, "Pool")
     image, other = (api.create(f"MediaTypes/{project}", {"name": name, "dtype": "image"}) for name in ("Photo", "Scan"))
     box = api.create(f"LocalizationTypes/{project}", {"name": "Fish", "dtype": "box", "media_types": [image, other]})
     picture = io.BytesIO()

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.console.browser import markup
+from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
 from tests.infra.steps import manifest, shell
 
@@ -17,8 +18,7 @@ from tests.infra.steps import manifest, shell
 def yard(stack):
     """A project with an image and an algorithm that says hello."""
     api = stack.api
-    organization = api.create("Organizations", {"name": f"yard {uuid.uuid4().hex}"})
-    project = api.create("Projects", {"name": "Yard", "organization": organization})
+    project = new_project(api, "Yard")
     photo = api.create(f"MediaTypes/{project}", {"name": "Photo", "dtype": "image"})
     markup.image(api, project, {"type": photo, "name": "a.jpg"})
     text = manifest(shell("greet", "echo hello from the step"))
