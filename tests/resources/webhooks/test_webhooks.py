@@ -246,7 +246,7 @@ class TestFailures:
         api.drain()
         told = api.get(f"WebhookDeliveries/{number}").json
         assert [(each.get("status"), each["excerpt"]) for each in told] == [(None, "No answer: time-out.")]
-        assert 350 < told[0]["milliseconds"] < 2_000
+        assert 350 < told[0]["milliseconds"] < 14_000
 
     def test_a_slow_receiver_holds_up_no_other(self, api, project, receiver, hook, section, monkeypatch):
         monkeypatch.setattr(sender, "SECONDS", 0.4)
