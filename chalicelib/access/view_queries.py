@@ -15,7 +15,7 @@ from typing import Any
 from chalicelib.access import effective_permission, users
 from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.kinds import DefinitionKind, Kind
-from chalicelib.core.models.definitions import SECTION, Definitions
+from chalicelib.core.models.definitions import SECTION, VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.web.field_selection import shaper
 from chalicelib.errors import Forbidden
@@ -33,6 +33,7 @@ __all__ = [
     "check_reach",
     "count",
     "current",
+    "definitions_for",
     "documents",
     "ids",
     "loaded",
@@ -124,6 +125,20 @@ def _check(view: View, query: Query, scope: Scope) -> Query:
     checked = check(query, definitions, found, reader.terms(view.project), _users)
     check_cost(checked, view.number_of)
     return checked
+
+
+def definitions_for(definitions: Definitions, scope: Scope) -> Definitions:
+    """The definitions without the sections and versions whose names the caller may not read.
+
+    Queries have hidden versions, too: which mark of an element they show depends on them.
+    """
+    if not scope.is_restricted:
+        return definitions
+    reader = scope.at(Level.VIEW)
+    shown = _visible(definitions, reader)
+    versions = reader.only(VERSION.name, definitions.versions.values())
+    shown.by_kind[DefinitionKind.VERSION] = {version.id: version for version in versions}
+    return shown
 
 
 def _visible(definitions: Definitions, scope: Scope) -> Definitions:

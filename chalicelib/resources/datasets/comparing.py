@@ -13,8 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chalicelib.access.scope import Scope
 from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.kinds import Kind
 from chalicelib.core.models.datasets import StoredVersion
+from chalicelib.core.permissions import Level
 from chalicelib.errors import TooLarge
 from chalicelib.formats.writers import table
 from chalicelib.resources.datasets.schemas import Comparison, Difference
@@ -26,22 +29,26 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 400_000_000
 """Of both versions: some 10 million localizations, and the time of a request."""
+MOST_CHECKED = 20_000
+"""Rows that differ, whose permissions are read one by one where levels differ within a project."""
 _KEYS = {
     "media": ("elemental_id", "id"),
     "localizations": ("elemental_id", "version", "media"),
     "states": ("elemental_id", "version", "media"),
 }
+_KIND = {"media": Kind.MEDIA, "localizations": Kind.LOCALIZATION, "states": Kind.STATE}
 _AUTOMATIC = ("id", "path", "split", "keyed", "track", "key")
 """Columns that differ between versions without a change of the row."""
 
 
-def compare(base: StoredVersion, other: StoredVersion, most: int) -> Comparison:
+def compare(base: StoredVersion, other: StoredVersion, most: int, scope: Scope) -> Comparison:
     """What was added, changed and removed from one version to another.
 
     Args:
         base: the earlier one.
         other: the later one.
         most: most ids of each list.
+        scope: the reader's; rows that the reader may not see by now are left out.
 
     Raises:
         TooLarge: they are too large to be compared within a request.
@@ -55,7 +62,7 @@ def compare(base: StoredVersion, other: StoredVersion, most: int) -> Comparison:
         for side, version in (("old", base), ("new", other)):
             for name in table.COLUMNS:
                 _load(database, version, name, f"{side}_{name}", Path(folder))
-        found = {name: _difference(database, name, most) for name in table.COLUMNS}
+        found = {name: _difference(database, base.project, name, most, scope) for name in table.COLUMNS}
     return Comparison(base=base.uid, other=other.uid, **found)
 
 
@@ -87,12 +94,27 @@ def _files(version: StoredVersion, name: str) -> Iterator[ObjectKey]:
     return (key for key in objects.under(places.rows_prefix(version)) if key.path.endswith(f".{name}.parquet"))
 
 
-def _difference(database: duckdb.DuckDBPyConnection, name: str, most: int) -> Difference:
+def _difference(database: duckdb.DuckDBPyConnection, project: int, name: str, most: int, scope: Scope) -> Difference:
+    reader = scope.at(Level.VIEW)
+    is_restricted = bool(reader.terms(project))
+
     def side(word: str) -> str:
         # In parts of one media's frames, media and states stand again.
         return f"(SELECT k, any_value(id) AS id, any_value(h) AS h FROM {word}_{name} GROUP BY k)"
 
     def rows(where: str, column: str) -> tuple[int, list[int]]:
+        number, ids = all_rows(where, column, MOST_CHECKED + 1 if is_restricted else most)
+        if not is_restricted:
+            return number, ids
+        if number > MOST_CHECKED:
+            message = (
+                f"More than {MOST_CHECKED:,} {name} differ, which is the most for who may not see all of the project."
+            )
+            raise TooLarge(message)
+        seen = reader.visible_ids(project, _KIND[name], ids)
+        return len(seen), [each for each in ids if each in seen][:most]
+
+    def all_rows(where: str, column: str, most: int) -> tuple[int, list[int]]:
         joined = f"{side('old')} o FULL JOIN {side('new')} n ON o.k = n.k WHERE {where}"
         number: Any = database.execute(f"SELECT count(*) FROM {joined}").fetchone()
         ids = database.execute(f"SELECT {column}.id FROM {joined} ORDER BY 1 LIMIT {most}").fetchall()

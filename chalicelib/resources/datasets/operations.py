@@ -64,7 +64,7 @@ def compare_datasets(call: Call[StoredVersion, ComparisonQuery, None]) -> Compar
     """Compare two versions."""
     base = exports_service.find_version(call.project, call.scope, call.query.base)
     other = exports_service.find_version(call.project, call.scope, call.target.uid)
-    return comparing.compare(base, other, call.query.most_ids)
+    return comparing.compare(base, other, call.query.most_ids, call.scope)
 
 
 def delete_dataset(call: Call[StoredVersion, NoQuery, None]) -> MessageResponse:

@@ -29,6 +29,8 @@ MOST_COMMITS = 1000
 """Commits that one page reads at most, where few of their events are asked for or may be seen."""
 MOST_BYTES = 3_000_000
 """Bytes of events above which a page takes no further event: Lambda's limit is 6 MB."""
+OF_WHOLE_PROJECT = frozenset({"dataset", "import"})
+"""Kinds of which a reader who may not see all of the project sees the reader's own only, as in lists."""
 _POSITION = re.compile(r"(0|[1-9][0-9]{0,14})(?:/([1-9][0-9]{0,5}))?")
 _EVENT = re.compile(r"([1-9][0-9]{0,14})/([1-9][0-9]{0,14})(?:/([1-9][0-9]{0,5}))?")
 
@@ -199,6 +201,8 @@ def _visible(project: int, events: list[Event], scope: Scope) -> list[Event]:
 
 def _seen(project: int, event: Event, seen: dict[Kind, set[int]], scope: Scope) -> Event | None:
     if not set(event.media) <= seen.get(Kind.MEDIA, set()):
+        return None
+    if event.kind in OF_WHOLE_PROJECT and event.user != scope.caller.id and scope.terms(project):
         return None
     if event.changes is None:
         return event if level_of(scope.in_project(project).whole) >= scope.needed or event.media else None

@@ -103,7 +103,7 @@ class Reader:
         """The media of a part with their rows, in order; and how many labels of each have no place or class."""
         query = Query(kind=Kind.MEDIA, where=Test("id", Op.IN, tuple(part.media)))
         documents = {(each := _media(body)).id: each for body in self._documents(query)}
-        definitions = self.view.definitions
+        definitions = view_queries.definitions_for(self.view.definitions, self.scope)
         media = {number: self._media_row(documents[number]) for number in part.media if number in documents}
         splits = dict(zip(part.media, part.splits or (), strict=False))
         states = self._states(part)
@@ -138,7 +138,7 @@ class Reader:
         for state in states:
             for number in state.media:
                 if number in media:
-                    of_media[number].append(self._state_row(state, media[number].key))
+                    of_media[number].append(self._state_row(state, media[number].key, definitions))
         for number, own_row in media.items():
             own = sorted(labels.pop(number, []), key=lambda label: (label.frame, label.id or 0))
             if self.interpolates:
@@ -242,8 +242,7 @@ class Reader:
         section = definitions.sections.get(number) if number else None
         return section.path if section and self.scope.only(SECTION.name, [section]) else ""
 
-    def _state_row(self, state: _State, media: str) -> State:
-        definitions = self.view.definitions
+    def _state_row(self, state: _State, media: str, definitions: Definitions) -> State:
         definition = definitions.types(Kind.STATE).get(state.type)
         return State(
             media=media,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -31,12 +31,13 @@ from chalicelib.queues import send, send_many
 from chalicelib.resources.exports import frozen, pictures, places, planning
 from chalicelib.resources.exports.frozen import Prepared, Written
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, What, WritePart
-from chalicelib.resources.exports.rows import PartPlan
+from chalicelib.resources.exports.rows import PartPlan, order_classes
 from chalicelib.resources.exports.schemas import ExportSpec
 from chalicelib.resources.exports.selection import scope_of, seen_now, view_of
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import pieces, records
 from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import log
 from chalicelib.storage.objects import objects
 
 STRIDE = 100_000_000
@@ -93,6 +94,9 @@ def _make_plan(work: Any, what: What) -> Any:
         reader = planning.reader_of(spec, view_of(work), scope_of(work))
         header = planning.header_of(spec, work, reader.view, planning.classes_of(spec, reader))
         found = list(planning.parts(spec, reader))
+    scope = scope_of(work)
+    if what == "export" and scope.terms(work.project) and (work.dataset or log.last(work.project) != work.seq):
+        header = _with_seen_classes(header, work, spec, found)
     offsets, lines = [0], []
     for part in found:
         lines.append(_encode(part))
@@ -113,6 +117,17 @@ def _make_plan(work: Any, what: What) -> Any:
     except NotFound:
         clean_up(work, whole=True)
         return None
+
+
+def _with_seen_classes(header: Dataset, work: Any, spec: ExportSpec, found: Sequence[PartPlan]) -> Dataset:
+    """The header with the classes of those rows of an earlier commit alone that the user may see now."""
+    names: set[str] = set()
+    for part in found:
+        for group, _ in _groups(work, spec, part):
+            names.update(label.class_name for label in group.labels)
+            names.update(state.class_name for state in group.states if state.association == "track")
+    order = (spec.classes.order if spec.classes else None) or ()
+    return msgspec.structs.replace(header, classes=order_classes(names & {*header.classes}, order))
 
 
 def find_plan(work: Work) -> Prepared:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.access import view_queries
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
 from chalicelib.core.keys import object_keys
@@ -53,7 +54,8 @@ def check(uid: str) -> None:
         archive = archives.open_archive(found.spec, imports_service.key_of(found.spec, project, found.user))
         versions = {version.id: version for version in records.list_children(VERSION, project.id)}
         definitions, namespace = records.definitions(project.id), archives.namespace(archive, found.spec)
-        index = MediaIndex(project.id, writer.scope, definitions, found.spec.match)
+        shown = view_queries.definitions_for(definitions, writer.scope)
+        index = MediaIndex(project.id, writer.scope, shown, found.spec.match)
         created: list[PlannedType] = []
         if found.spec.create_types:
             planned = _plan_types(found.spec, definitions, archive, index, namespace)
@@ -70,7 +72,7 @@ def check(uid: str) -> None:
             found.spec,
             project.id,
             writer.scope,
-            definitions,
+            view_queries.definitions_for(definitions, writer.scope),
             archive,
             index,
             namespace,
