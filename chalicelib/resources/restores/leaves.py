@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import authentication
-from chalicelib.core.edits import restored
-from chalicelib.core.entities import Leaf
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.edits import restored
+from chalicelib.core.models.entities import Leaf
 from chalicelib.errors import Conflict
 from chalicelib.resources.bulk.service import Handler
 from chalicelib.resources.leaves import hierarchy
