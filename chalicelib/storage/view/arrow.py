@@ -72,25 +72,19 @@ _Stream._fields_ = [
 ]
 
 
-@_release_schema
-def _schema_released(schema: Any) -> None:
-    """Mark a schema as released. Its memory is the table's."""
-    schema[0].release = _release_schema()
+def _mark_released(given: Any) -> None:
+    """Mark a schema, array or stream as released. Its memory is the table's."""
+    given[0].release = type(given[0].release)()
 
 
-@_release_array
-def _array_released(given: Any) -> None:
-    given[0].release = _release_array()
-
-
-@_release_stream
-def _stream_released(stream: Any) -> None:
-    stream[0].release = _release_stream()
-
-
-@_get_error
 def _no_error(_: Any) -> None:
     return None
+
+
+_schema_released = _release_schema(_mark_released)
+_array_released = _release_array(_mark_released)
+_stream_released = _release_stream(_mark_released)
+_without_error = _get_error(_no_error)
 
 
 class Column:
@@ -164,7 +158,7 @@ def flags(values: Sequence[bool | None]) -> Column:
 
 def _bytes_column(kind: bytes, values: Sequence[bytes | None]) -> Column:
     valid = _valid(values)
-    held = values if valid is None else [each or b"" for each in values]
+    held = [each or b"" for each in values]
     offsets = array("q", [0])
     offsets.extend(accumulate(map(len, held)))
     return Column(kind, len(values), valid, offsets, b"".join(held))
@@ -193,40 +187,37 @@ class Table:
     """Columns of one length, by name."""
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
-        self._columns = columns
-        self._rows = next(iter(columns.values())).length
+        self._whole = _Whole(columns)
         self._keep: list[Any] = []
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        keep: list[Any] = []
-        self._keep.append(keep)
-        left = [True]
+        """A capsule with a stream of one batch of rows."""
+        keep = self._keep
+        batches = [self._whole]
 
-        @_get_schema
         def get_schema(_: Any, out: Any) -> int:
-            whole = _Whole(self._rows, self._columns)
-            out[0] = whole.schema(keep)
+            out[0] = self._whole.schema(keep)
             return 0
 
-        @_get_next
         def get_next(_: Any, out: Any) -> int:
-            if not left:
-                out[0] = _Array()
-                return 0
-            left.clear()
-            out[0] = _Whole(self._rows, self._columns).array(keep)
+            out[0] = batches.pop().array(keep) if batches else _Array()
             return 0
 
-        stream = _Stream(get_schema, get_next, _no_error, _stream_released, None)
-        keep += [stream, get_schema, get_next]
+        stream = _Stream(_get_schema(get_schema), _get_next(get_next), _without_error, _stream_released, None)
+        keep.append(stream)
         return _capsule(ctypes.addressof(stream), _NAME, None)
+
+    def release(self) -> None:
+        """Free the memory once no statement reads it; it refers to itself, so nothing else does soon."""
+        self._keep.clear()
 
 
 class _Whole:
     """All columns as one struct column, which is what a stream has."""
 
-    def __init__(self, rows: int, columns: Mapping[str, Column]) -> None:
-        self._rows, self._columns = rows, columns
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        self._columns = columns
+        self._rows = next(iter(columns.values())).length
 
     def schema(self, keep: list[Any]) -> _Schema:
         some = [column.schema(name.encode(), keep) for name, column in self._columns.items()]

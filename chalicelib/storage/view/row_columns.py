@@ -45,7 +45,10 @@ Values = Sequence[Any]
 _NONE = type(None)
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 naive, as the values of queries are
 _MICROSECOND = timedelta(microseconds=1)
-_lists = {kind: msgspec.json.Decoder(list[struct]) for kind, struct in STRUCT_OF.items()}  # type: ignore[valid-type]
+_lists: dict[Kind, msgspec.json.Decoder[list[Any]]] = {
+    kind: msgspec.json.Decoder(list[struct])  # type: ignore[valid-type]
+    for kind, struct in STRUCT_OF.items()
+}
 _encode = msgspec.json.Encoder().encode
 
 
@@ -110,11 +113,13 @@ class Made:
         self._columns[DOCUMENT] = arrow.integers(add_all(self._documents, self._type, self._seen))
         names, values = zip(*self._expressions(), strict=True)
         target = f"{sql.table(self._kind)} ({', '.join(names)})"
-        database.register("made", arrow.Table(self._columns))
+        table = arrow.Table(self._columns)
+        database.register("made", table)
         try:
             database.execute(f"INSERT INTO {target} SELECT {', '.join(values)} FROM made")
         finally:
             database.unregister("made")
+            table.release()
 
     def _expressions(self) -> Iterator[tuple[str, str]]:
         """The columns of the table that have values, each with its expression."""
@@ -132,7 +137,8 @@ def _answers(kind: Kind) -> Callable[[Sequence[Any]], list[bytes]]:
     struct = STRUCT_OF[kind]
     if struct.also_attributes or struct.keeps or struct.opened:
         return lambda entities: [_encode(answer(each)) for each in entities]
-    members = {name: name for name in struct.__struct_fields__ if name not in struct.hidden} | struct.also
+    members = {name: name for name in struct.__struct_fields__ if name not in struct.hidden}
+    members |= struct.also
     take = attrgetter(*members.values())
     shown: Any = msgspec.defstruct("Shown", [(name, Any) for name in members], gc=False)
     return lambda entities: [_encode(shown(*values)) for values in map(take, entities)]
