@@ -8,10 +8,10 @@ from unittest.mock import patch
 import msgspec
 import pytest
 
-from chalicelib.core.commits import GONE, Change, Commit
-from chalicelib.core.definitions import LocalizationType
 from chalicelib.core.kinds import Kind
-from chalicelib.core.revisions import Renamed
+from chalicelib.core.log.commits import GONE, Change, Commit
+from chalicelib.core.models.definitions import LocalizationType
+from chalicelib.core.values.revisions import Renamed
 from chalicelib.storage.log import log
 from chalicelib.storage.view import apply_log, views
 from chalicelib.storage.view import following as view_following

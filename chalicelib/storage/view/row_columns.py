@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from chalicelib.core.commits import Change
-from chalicelib.core.definitions import Definitions
-from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Change
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.core.models.entities import STRUCT_OF
 from chalicelib.core.resource import answer
-from chalicelib.core.revisions import Revision, up_to_date
+from chalicelib.core.values.revisions import Revision, up_to_date
 from chalicelib.query import sql
 from chalicelib.query.columns import Column
 from chalicelib.query.geodesy import unit_sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Layout, Slot, codes, place_columns
 from chalicelib.query.values import STORED, packed_array
 from chalicelib.query.vector_codes import code
-from chalicelib.storage.view import arrow
+from chalicelib.storage.view.database import arrow
 from chalicelib.storage.view.deleted_definitions import Hides
 from chalicelib.storage.view.rows import DOCUMENT, OTHERS, PLAIN
 
