@@ -58,14 +58,17 @@ class Files:
                     self._by_name[stem(name)].append(path)
 
     def path_of(self, row: Media) -> str:
-        """The file of a media: the one that its format names, else the only one of its name; empty for none."""
+        """The file of a media: the one that its format names, else the only one of its name; empty for none.
+
+        A folder, with `/` at the end, has the frames of a video as pictures. A file of the video comes first.
+        """
         if row.path in self._paths:
             return row.path
         for name in (row.name, row.key):
             found = self._by_name.get(base(name).casefold(), [])
             if len(found) == 1 and (not row.is_video or dtype_of(found[0]) == "video"):
                 return found[0]
-        return row.path
+        return row.path if row.path in self._folders else ""
 
     def pictures(self, folder: str) -> list[str]:
         """The frames of a video that is a folder of pictures. Raises ValueError where one is missing."""
