@@ -174,7 +174,7 @@ class Check:
                 f"the project has no media that matches it by {self._spec.match}, and the archive has no file of it"
             )
             raise ValueError(f"{message}; upload the video first" if row.is_video else message)
-        if self._archive.size(path) > LARGEST[dtype]:
+        if self._files.size(path) > LARGEST[dtype]:
             message = f"{path} has more than {LARGEST[dtype]} bytes"
             raise ValueError(message)
         number = self._mapper.media_type(row.type, dtype)
@@ -190,11 +190,10 @@ class Check:
                 md5=row.md5[:32],
                 attributes=attributes,
                 dtype=dtype,
+                fps=row.fps,
             )
         )
-        # A video is decoded later: without its length in the archive, any frame may be one of it.
-        frames = 1 if dtype == "image" else row.frames if row.frames > 1 else None
-        return _Found(element, Size(row.width, row.height, frames))
+        return _Found(element, Size(row.width, row.height, self._files.frames(row, path)))
 
     def _find(self, key: str) -> _Found:
         found = self._media.get(key)
@@ -316,7 +315,7 @@ class Check:
         part: list[MediaRow] = []
         size = 0
         for row in self._new_media:
-            own = self._archive.size(row.path)
+            own = self._files.size(row.path)
             if part and (len(part) >= MEDIA_PART or size + own > BYTES_A_PART):
                 yield part
                 part, size = [], 0

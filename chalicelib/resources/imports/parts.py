@@ -29,7 +29,7 @@ MOST_KEPT = 256 * 1024**2
 
 
 class MediaRow(Struct, kw_only=True, array_like=True):
-    """A media that is created from a file of the archive."""
+    """A media that is created from a file of the archive, or a video from a folder of pictures."""
 
     path: str
     name: str
@@ -39,6 +39,8 @@ class MediaRow(Struct, kw_only=True, array_like=True):
     md5: str
     attributes: dict[str, Any]
     dtype: str = "image"
+    fps: float | None = None
+    """Pictures a second of a folder."""
 
 
 class LabelRow(Struct, kw_only=True, array_like=True):
