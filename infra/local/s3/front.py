@@ -237,7 +237,7 @@ class _Handler(requests.Handler):
         if "content-length" not in self._headers:
             raise Denied("MissingContentLength", "You must provide the Content-Length HTTP header.", 411)
         number = query.get("partNumber", "1")
-        if not number.isdigit() or not 1 <= int(number) <= LAST_PART:
+        if not (number.isascii() and number.isdigit()) or not 1 <= int(number) <= LAST_PART:
             raise Denied("InvalidArgument", "Part number must be an integer between 1 and 10000, inclusive", 400)
         body = self._receive(claim)
         with s3_index.storing():

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
+import duckdb
 import pytest
 
+from chalicelib.resources.imports import checking
+from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import records
 from tests.resources.imports.archives import imported, uploaded, zipped
 
 COCO = {
@@ -121,6 +127,49 @@ def test_pictures_of_the_archive_become_media_once(world, picture):
     again = imported(world.api, world.project, files, "yolo", section="From outside")
     assert again["report"]["media"]["present"] == 2
     assert len(world.api.get(f"Medias/{world.project}").json) == 4
+
+
+def test_a_manifest_cannot_name_files_outside_or_elements_that_are_none(world, picture):
+    header = "key,name,path,elemental_id"
+    rows = ("a,a.png,not/there.png,", "b,b.png,images/b.png,../../../other", "c,c.png,images/c.png,")
+    files = {"media.csv": "\n".join((header, *rows)) + "\n", "images/b.png": picture, "images/c.png": picture}
+    found = imported(world.api, world.project, files, "csv")
+    assert found["status"] == "succeeded"
+    reasons = {each["place"]: each["reason"] for each in found["report"]["refusals"]}
+    assert "the archive has no file of it" in reasons["media.csv:2"]
+    assert "is not a UUID" in reasons["media.csv:3"]
+    assert found["report"]["media"]["accepted"] == 1
+
+
+def test_rows_that_no_database_takes_are_refused_one_by_one(world):
+    rows = [{"media": "reef.png", "x": 0, "y": 0, "width": 1, "height": 1, "type": "Box"} for _ in range(2)]
+    rows[1]["attributes.Species"] = "x" * 400_001
+    lines = "\n".join(map(json.dumps, rows))
+    found = imported(world.api, world.project, {"localizations.jsonl": lines}, "jsonl")
+    assert (found["status"], found["report"]["localizations"]["accepted"]) == ("succeeded", 1)
+    assert "at most 400000 are held" in found["report"]["refusals"][0]["reason"]
+
+
+def test_parts_are_as_small_as_their_rows_are_large(world, monkeypatch):
+    monkeypatch.setattr(checking, "LARGEST_PART", 1_000)
+    row = {"media": "reef.png", "x": 0, "y": 0, "width": 1, "height": 1, "type": "Box", "attributes.Species": "x" * 400}
+    lines = "\n".join(json.dumps(row) for _ in range(7))
+    found = imported(world.api, world.project, {"localizations.jsonl": lines}, "jsonl")
+    assert (found["progress"], len(world.localizations())) == ({"done": 7, "total": 7}, 7)
+    assert records.get(IMPORT, found["uid"]).parts == {"labels": [3, 3, 1]}
+
+
+def test_values_of_parquet_that_are_no_json_are_refused_row_by_row(world, tmp_path):
+    path = tmp_path / "localizations.parquet"
+    values = ("1", "'a'::blob", "uuid()", "INTERVAL 1 DAY", "1.5::decimal(9, 2)", "'infinity'::double", "{'a': 1}",
+              "map {'a': 1}", "TIME '10:00'", "DATE '2020-01-01'", "[[1]]", "170141183460469231731687303715884105727",
+              "chr(0)")  # fmt: skip
+    for attribute in ("Species", "Depth", "Place"):
+        for value in values:
+            shape = "'reef.png' AS media, 0.1 AS x, 0.1 AS y, 0.1 AS width, 0.1 AS height, 'Box' AS type"
+            duckdb.sql(f"COPY (SELECT {shape}, {value} AS \"attributes.{attribute}\") TO '{path}' (FORMAT parquet)")
+            found = imported(world.api, world.project, path.read_bytes(), "parquet")
+            assert found["status"] == "succeeded", (attribute, value, found["message"])
 
 
 def test_tracks_have_their_localizations(world):
