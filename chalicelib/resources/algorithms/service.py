@@ -95,8 +95,13 @@ def get_by_name(project: int, name: str) -> Algorithm:
     """The algorithm of a project with a name. Raises NotFound."""
     found = records.get_claimed(ALGORITHM, "name", name.casefold())
     if found is None or found.project != project:
-        raise NotFound(f"No Algorithm of project {project} is called {name[:100]!r}.")
+        raise unknown_name(project, name)
     return found
+
+
+def unknown_name(project: int, name: str) -> NotFound:
+    """The error for a name that no algorithm of a project has, or one that the caller may not see."""
+    return NotFound(f"No Algorithm of project {project} is called {name[:100]!r}.")
 
 
 def list_algorithms(project: int) -> list[Algorithm]:

@@ -8,15 +8,18 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
+from chalicelib.access import authentication
+from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Timestamp
-from chalicelib.errors import BadInput
+from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import WITHIN_PROJECT
-from chalicelib.http.operation import Call, Operation
+from chalicelib.http.operation import Call, Found, Operation
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import KINDS, NOTES
 from chalicelib.resources.events.service import MOST_EVENTS, Page
+from chalicelib.storage.dynamodb import ahead
 
 LONGEST_WAIT = 20
 """Seconds: API Gateway returns 504 after 29 s."""
@@ -105,18 +108,35 @@ def list_events(call: Call[Project, EventQuery, None]) -> dict[str, Any]:
     end = time.monotonic() + query.wait
     after = events_service.last(call.project) if query.after == NOW else query.after
 
-    def read(after: str) -> Page:
-        return events_service.read(call.project, after=after, limit=query.limit, kinds=kinds, scope=call.scope)
+    def read(after: str, scope: Scope = call.scope) -> Page:
+        return events_service.read(call.project, after=after, limit=query.limit, kinds=kinds, scope=scope)
 
     page = read(after)
     if not page.events and not page.behind and query.wait and _waiting.acquire(blocking=False):
         try:
             while not page.events and (left := end - time.monotonic()) > 0:
                 time.sleep(min(AGAIN_SECONDS, left))
-                page = read(page.next)
+                start = page.next
+                page = read(start)
+                if page.events:
+                    page = read(start, _scope_now(call))
         finally:
             _waiting.release()
     return {"events": [event.whole() for event in page.events], "next": page.next, "behind": page.behind}
+
+
+def _scope_now(call: Call[Project, EventQuery, None]) -> Scope:
+    """The scope of a request that has waited. What its caller may see may have changed since.
+
+    Raises:
+        Unauthenticated: the token ended.
+        NotFound: the caller no longer sees the project.
+    """
+    ahead.forget()
+    scope = Scope.of(authentication.authenticate(call.headers.get("authorization")), call.scope.needed)
+    if WITHIN_PROJECT.level(scope, Found(thing=call.target, project=call.project)) < scope.needed:
+        raise NotFound.of("Project", call.project)
+    return scope
 
 
 OPERATIONS = (

@@ -26,6 +26,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.algorithms import ALGORITHM, Algorithm
 from chalicelib.core.models.jobs import JOB, Job, JobGroup, JobLog, JobProgress, StoredJob
+from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, options
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound, Unavailable
 from chalicelib.query.parsers import filters
@@ -98,7 +99,10 @@ def start(
 ) -> Launched:
     """As `launch`, for a given algorithm; with its manifest if it is not registered."""
     caller = scope.caller
-    if scope.project_level(project.id, ALGORITHM.name, lambda: algorithm) < scope.needed:
+    level = scope.project_level(project.id, ALGORITHM.name, lambda: algorithm)
+    if level is Level.NONE:
+        raise algorithms_service.unknown_name(project.id, algorithm.name)
+    if level < scope.needed:
         message = f"Your permission on the algorithm {algorithm.name!r} is too low."
         raise Forbidden(message)
     media = _media(project.id, spec, scope, all_media=all_media)

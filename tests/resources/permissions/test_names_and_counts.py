@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from chalicelib.access.masks import mask_of
+from chalicelib.access.masks import BITS_OF, mask_of
 from chalicelib.core.permissions import Level
 from tests import objects
 from tests.resources.permissions.test_references import Place, allow, guest
@@ -125,3 +125,16 @@ def test_an_import_cannot_name_a_hidden_version(api, project, place, guest, open
     new = [each for each in api.get(f"Localizations/{project}").json if each["id"] not in place.boxes]
     assert [each["version"] for each in new if each["version"] == secret] == []
     assert {each["version"] for each in new} <= {shown}
+
+
+def test_a_hidden_algorithm_is_refused_as_a_missing_one(api, project, algorithm, place, guest, allow):
+    rows = api.get("RowProtections", project=project).json
+    [own] = [each["id"] for each in rows if each["user"] == guest.user.id]
+    assert api.patch(f"RowProtection/{own}", {"permission": BITS_OF[Level.EXECUTE]}).status == 200
+    allow(mask_of(Level.EXECUTE), media=place.media[0])
+    answers = [
+        guest.post(f"Jobs/{project}", {"algorithm_name": name, "media_ids": place.media[:1]})
+        for name in (algorithm, "missing")
+    ]
+    assert [said.status for said in answers] == [404, 404]
+    assert answers[0].message.replace(algorithm, "missing") == answers[1].message
