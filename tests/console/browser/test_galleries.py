@@ -78,8 +78,8 @@ def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack, tmp_path):
     page.route(re.compile("partNumber=2"), lambda route: held.append(route), times=1)  # noqa: PLW0108 playwright inspects it
     # 40 MB in three parts; nothing reads it as a picture before all of it is there
     (tmp_path / "large.png").write_bytes(bytes(40_000_000))
-    page.locator("input[type=file]:not([webkitdirectory])").set_input_files(tmp_path / "large.png")
-    page.wait_for_event("requestfinished", lambda request: "partNumber=" in request.url)
+    with page.expect_event("requestfinished", lambda request: "partNumber=" in request.url):
+        page.locator("input[type=file]:not([webkitdirectory])").set_input_files(tmp_path / "large.png")
     page.get_by_role("button", name="Pause large.png").click()
     expect(page.get_by_text("Paused", exact=True)).to_be_visible()
     page.get_by_role("button", name="Resume large.png").click()

@@ -35,6 +35,7 @@ def test_a_tree_is_built_and_changed_by_keyboard(page, wood):
             page.keyboard.press(key)
 
     page.get_by_role("button", name="New label tree").click()
+    expect(dialog.get_by_label("Name")).to_be_focused()
     press(*"Taxon", "Enter")
     page.get_by_role("button", name="Add at the top").click()
     dialog.get_by_label("Names").fill("Animalia\nPlantae")
