@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.core.entities import Media, State
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import MediaFiles
+from chalicelib.core.models.entities import Media, State
+from chalicelib.core.models.media_files import MediaFiles
 from chalicelib.query.values import stored
 
 SECTION_TAG = "tator_user_sections"

@@ -19,7 +19,7 @@ import boto3
 
 from app import app
 from chalicelib.access import authentication, passwords
-from chalicelib.core.accounts import USER, UserSpec
+from chalicelib.core.models.accounts import USER, UserSpec
 from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records

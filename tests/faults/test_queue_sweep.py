@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from chalicelib.core.definitions import MEDIA_TYPE, ResolutionConfig
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import keys_of
+from chalicelib.core.models.definitions import MEDIA_TYPE, ResolutionConfig
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import keys_of
 from chalicelib.core.resource import timestamp
 from chalicelib.maintenance import compaction, upkeep
 from chalicelib.queues import Message

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.errors import BadInput
-from chalicelib.formats import read_coco, read_cvat, read_mot, read_table, read_voc, read_yolo, reading, unzip
-from chalicelib.formats.unzip import SingleFile, ZipArchive
-from chalicelib.formats.xml import elements
+from chalicelib.formats.readers import read_coco, read_cvat, read_mot, read_table, read_voc, read_yolo, reading, unzip
+from chalicelib.formats.readers.unzip import SingleFile, ZipArchive
+from chalicelib.formats.readers.xml import elements
 
 READERS = (
     read_coco.read,

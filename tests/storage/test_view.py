@@ -8,10 +8,10 @@ from random import Random
 import msgspec
 import pytest
 
-from chalicelib.core.commits import GONE, Change
-from chalicelib.core.definitions import LocalizationType, MediaType
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.log.commits import GONE, Change
+from chalicelib.core.models.definitions import LocalizationType, MediaType
+from chalicelib.core.models.entities import Media
 from chalicelib.core.resource import answer
 from chalicelib.errors import BadInput
 from chalicelib.query import check, evaluate, parse

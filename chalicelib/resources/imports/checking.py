@@ -21,12 +21,12 @@ from msgspec import Struct
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core.definitions import Definitions
-from chalicelib.core.entities import StateSpec
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.core.models.entities import StateSpec
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive, Label, Media, Refusal, State
-from chalicelib.formats.reading import Placed, Rows
+from chalicelib.formats.readers.reading import Placed, Rows
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
 from chalicelib.resources.imports.mapping import Mapper, Size, Skipped

@@ -14,12 +14,12 @@ from msgspec import Struct
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import Project
-from chalicelib.core.definitions import VERSION
-from chalicelib.core.jobs import TranscodeSpec
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.definitions import VERSION
+from chalicelib.core.models.jobs import TranscodeSpec
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive

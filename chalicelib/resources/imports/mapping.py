@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core.attribute_values import converter
-from chalicelib.core.definitions import Definitions
-from chalicelib.core.entities import LocalizationSpec, StateSpec
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.core.models.entities import LocalizationSpec, StateSpec
 from chalicelib.core.resource import now
+from chalicelib.core.values.attribute_values import converter
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Attributes, Label, LabelKind, State, box_of
 from chalicelib.resources.imports.schemas import ClassTarget, ImportSpec, Target

@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import Definitions
 from chalicelib.formats.model import Archive, Media
-from chalicelib.formats.reading import base, stem
+from chalicelib.formats.readers.reading import base, stem
 from chalicelib.query.tree import Query
 
 VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".wmv", ".mxf", ".ts", ".mts", ".m2ts", ".mpg", ".mpeg")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from chalicelib.core.entities import LocalizationSpec, StateSpec
+from chalicelib.core.models.entities import LocalizationSpec, StateSpec
 
 PART = 5_000
 """Localizations of one part."""

@@ -20,13 +20,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core.attribute_values import check_definition
-from chalicelib.core.attributes import AttributeType
-from chalicelib.core.definitions import TYPE_RECORD, Definitions, LocalizationType, MediaType, StateType
 from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.models.definitions import TYPE_RECORD, Definitions, LocalizationType, MediaType, StateType
+from chalicelib.core.values.attribute_values import check_definition
+from chalicelib.core.values.attributes import AttributeType
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Attributes, Label, Media, State
-from chalicelib.formats.reading import Rows
+from chalicelib.formats.readers.reading import Rows
 from chalicelib.resources.imports.inference import dtypes_of, narrowest
 from chalicelib.resources.imports.mapping import ASSOCIATION_OF, TARGET, type_of_media
 from chalicelib.resources.imports.schemas import MOST_ROWS, ClassTarget, ImportSpec, PlannedType

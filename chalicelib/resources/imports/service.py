@@ -16,11 +16,11 @@ import uuid
 from typing import Any
 
 from chalicelib.access.scope import Scope
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import Project
-from chalicelib.core.definitions import VERSION, Definitions
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.definitions import VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now

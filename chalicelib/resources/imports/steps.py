@@ -11,11 +11,11 @@ import msgspec
 
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import PROJECT, USER, Project
-from chalicelib.core.commits import Note
-from chalicelib.core.definitions import VERSION, Definitions
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.log.commits import Note
+from chalicelib.core.models.accounts import PROJECT, USER, Project
+from chalicelib.core.models.definitions import VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
 from chalicelib.errors import Forbidden, LimnError, NotFound

@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.commits import Edit
-from chalicelib.core.definitions import SECTION
-from chalicelib.core.edits import restored, unseen
 from chalicelib.core.kinds import Kind
-from chalicelib.core.marks import Identity, identity
-from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.log.commits import Edit
+from chalicelib.core.log.edits import restored, unseen
+from chalicelib.core.models.definitions import SECTION
+from chalicelib.core.models.marks import Identity, identity
+from chalicelib.core.models.media_files import TAG_ATTRIBUTE
 from chalicelib.core.resource import timestamp
 from chalicelib.resources.bulk.service import Handler, Handlers
 from chalicelib.resources.entities.bulk import RewriteRows

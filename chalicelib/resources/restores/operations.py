@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from chalicelib.core.accounts import Project
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.http.addresses import WITHIN_PROJECT

@@ -16,15 +16,15 @@ from typing import Any
 import msgspec
 
 from chalicelib.access.masks import level_of
-from chalicelib.core import deadline
-from chalicelib.core.commits import GONE, Change, Commit, Operation
-from chalicelib.core.definitions import SECTION, Definitions, Section
-from chalicelib.core.entities import media_of
 from chalicelib.core.kinds import DefinitionKind, Kind
-from chalicelib.core.marks import Identity, identity
-from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.log.commits import GONE, Change, Commit, Operation
+from chalicelib.core.models.definitions import SECTION, Definitions, Section
+from chalicelib.core.models.entities import media_of
+from chalicelib.core.models.marks import Identity, identity
+from chalicelib.core.models.media_files import TAG_ATTRIBUTE
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import timestamp
+from chalicelib.core.time import deadline
 from chalicelib.errors import Conflict, Forbidden, Gone, NotFound
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange

@@ -20,9 +20,9 @@ from contextvars import ContextVar
 import msgspec
 from pynamodb.exceptions import DeleteError, PutError, PynamoDBException, UpdateError
 
-from chalicelib.core.commits import Change, Commit, Edit, Note, Operation
+from chalicelib.core.log.commits import Change, Commit, Edit, Note, Operation
 from chalicelib.core.resource import now
-from chalicelib.core.retry import LOG, Retry
+from chalicelib.core.time.retry import LOG, Retry
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.log import tickets

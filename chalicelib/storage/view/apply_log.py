@@ -11,18 +11,18 @@ from typing import Any
 import msgspec
 
 from chalicelib.core.batches import batched
-from chalicelib.core.commits import Change, Commit
-from chalicelib.core.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
 from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.log.commits import Change, Commit
+from chalicelib.core.models.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
 from chalicelib.query import sql
 from chalicelib.query.geodesy import unit, unit_sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, codes, place_columns, stored_columns
 from chalicelib.query.values import packed_array, stored
 from chalicelib.query.vector_codes import code
+from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.deleted_definitions import KIND_OF_TYPE, WITH_ROWS, id_queries
 from chalicelib.storage.view.rows import DOCUMENT, Rows, attribute_of, revise
 from chalicelib.storage.view.state import Gap, State
-from chalicelib.storage.view.store import Store
 
 _MOST_SINGLE = 2
 """Up to this many rows are written by INSERT … VALUES, which is faster than an appender for so few."""

@@ -14,10 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from chalicelib.core.commits import Commit
+from chalicelib.core.log.commits import Commit
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
-from chalicelib.storage.view.engine import engine, trim
+from chalicelib.storage.view.database.engine import engine, trim
 from chalicelib.storage.view.locks import Shared
 from chalicelib.storage.view.view import Gap, View
 

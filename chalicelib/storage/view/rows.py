@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.commits import Change
-from chalicelib.core.definitions import Definitions
-from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Change
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.core.models.entities import STRUCT_OF
 from chalicelib.core.resource import answer, under_all_names
-from chalicelib.core.revisions import Revision, revised, up_to_date
+from chalicelib.core.values.revisions import Revision, revised, up_to_date
 from chalicelib.query.columns import COLUMNS
 from chalicelib.query.geodesy import unit
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Layout, Slot, place_columns, stored_columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chalicelib.storage.log import log
 from chalicelib.storage.view.cache import Views
-from chalicelib.storage.view.renewals import Renewals
+from chalicelib.storage.view.snapshot.renewals import Renewals
 
 _renewals = Renewals()
 _views = Views(log.read_after, begin=_renewals.begin)

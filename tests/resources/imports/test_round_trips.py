@@ -10,9 +10,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from chalicelib.core.accounts import ProjectSpec
+from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.formats.model import Label, Media, State
-from chalicelib.formats.unzip import ZipArchive
+from chalicelib.formats.readers.unzip import ZipArchive
 from chalicelib.resources.projects import service as projects_service
 from tests import objects
 from tests.formats.test_reading import READERS
