@@ -121,7 +121,7 @@ const isNumber = (/** @type {any} */ values) => values.dtype === "int" || values
 /** @type {import("../ui/records.js").Member[]} */
 const ATTRIBUTE = [
   { name: "name", label: text.name, required: true }, { name: "dtype", label: text.dtype, kind: "select", options: DTYPES.map((each) => [each, text.dtypes[/** @type {keyof typeof text.dtypes} */ (each)]]), only: "create" },
-  { name: "description", label: text.description }, { name: "choices", label: text.choices, kind: "lines", hint: text.onePerLine, when: (values) => values.dtype === "enum" },
+  { name: "description", label: text.description }, { name: "choices", label: text.choices, kind: "lines", hint: text.onePerLine, required: true, when: (values) => values.dtype === "enum" },
   { name: "minimum", label: text.minimum, kind: "number", when: isNumber }, { name: "maximum", label: text.maximum, kind: "number", when: isNumber }, { name: "size", label: text.arraySize, kind: "number", when: (values) => values.dtype === "float_array" },
   { name: "default", label: text.default, when: (values) => values.dtype !== "blob" && values.dtype !== "float_array" }, { name: "order", label: text.order, kind: "number", hint: text.orderHint }, { name: "required", label: text.required, kind: "check" },
 ];

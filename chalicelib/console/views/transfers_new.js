@@ -82,8 +82,8 @@ export function CreateImport({ onClose, onDone }) {
     { name: "create_media", label: text.createMedia, kind: "check" }, { name: "section", label: words.intoFolder, when: (values) => Boolean(values.create_media) },
     { name: "create_types", label: text.createTypes, kind: "check", when: () => may("Full Control") }, { name: "dry_run", label: text.dryRunLead, kind: "check" }];
   const first = { format: "coco", match: "name", outside: "refuse", unknown_attributes: "refuse", create_media: true, dry_run: true };
-  return html`<${RecordDialog} title=${text.newImport} action=${words.begin} values=${first} onSave=${save} onClose=${onClose} members=${members}>
-    <label class="field"><span class="label">${text.archive}</span><input class="input file" type="file" onChange=${(/** @type {any} */ e) => setFile(e.currentTarget.files[0] ?? null)} /><span class="hint">${text.archiveHint}</span></label>
+  return html`<${RecordDialog} title=${text.newImport} action=${words.begin} values=${first} onSave=${save} onClose=${onClose} members=${members}
+    first=${html`<label class="field"><span class="label">${text.archive}</span><input class="input file" type="file" onChange=${(/** @type {any} */ e) => setFile(e.currentTarget.files[0] ?? null)} /><span class="hint">${text.archiveHint}</span></label>`}>
     ${sent >= 0 && html`<${Progress} value=${sent} name=${text.uploadStatus.uploading} />`}<//>`;
 }
 

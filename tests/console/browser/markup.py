@@ -9,6 +9,8 @@ from typing import Any
 
 from PIL import Image
 
+from tests.console.browser.waits import until
+
 NASTY = (
     "<img src=x onerror=window.hit=1>",
     "<script>window.hit=1</script>",
