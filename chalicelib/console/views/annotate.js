@@ -7,7 +7,7 @@ import { annotate as words } from "../strings_annotate.js";
 import { Button, Dot } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
 import { useKeys } from "../ui/keys.js";
-import { Await, Empty, useAsync } from "../ui/states.js";
+import { Await, Empty, Loading, useAsync } from "../ui/states.js";
 import { explain, toast } from "../ui/toast.js";
 import { commandsOf, keysOf } from "../draw/commands.js";
 import { Conflicts } from "../draw/conflicts.js";
@@ -29,6 +29,7 @@ const ARROWS = /** @type {Record<string, string>} */ ({ ArrowLeft: "←", ArrowR
 export default function Annotate({ params, query }) {
   const media = useAsync(() => get(`Media/${params.media}`, { presigned: DAY }), [params.media]);
   return html`<${Await} of=${media}>${(/** @type {any} */ found) => {
+    if (found.id !== Number(params.media)) return html`<${Loading} />`; // that of before, until the next one is read
     const files = found.media_files ?? {};
     // a video that lies in a bucket of the organization has no streaming file: its frames come from the service
     return files.streaming?.length || files.image?.length || (files.archival?.length && found.num_frames)
