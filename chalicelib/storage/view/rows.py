@@ -128,9 +128,7 @@ _MORE_NAMES = {
 def with_all_names(kind: Kind, documents: list[bytes]) -> list[bytes]:
     """Documents with their attributes under older names, too, which earlier releases did not store."""
     for old, name in _MORE_NAMES[kind]:
-        documents = [
-            each if name not in each or old in each else _with_older_names(kind, each) for each in documents
-        ]
+        documents = [each if name not in each or old in each else _with_older_names(kind, each) for each in documents]
     return documents
 
 

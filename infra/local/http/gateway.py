@@ -211,8 +211,8 @@ def event_of(
 def uncompressed(headers: Mapping[str, str], client: str) -> Mapping[str, str]:
     """The headers of a request, without compression for a client on this machine.
 
-    To compress and decompress a list takes as long as to make it, and loopback needs neither. A proxy names itself or its
-    client in a header, and stays with what it asked for. What does not fit into a response is compressed all the same.
+    To compress and decompress a list takes as long as to make it, and loopback needs neither. A proxy names itself or
+    its client in a header, and stays with what it asked for. What does not fit into a response is compressed anyway.
     """
     if client not in LOOPBACK:
         return headers
